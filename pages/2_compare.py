@@ -1,16 +1,48 @@
-"""Compare: the same sequence through several recommenders, side by side."""
+"""Compare: the answers of several recommenders to the user's films, side by side.
 
-from pages.compare import chosen, opening, tabs
+Session state: compare_tab (label of the open tab) · compare_tab_index (its index).
+"""
+
+import streamlit as st
+
+from pages.compare import answers, blend, film_rank, hidden_film, lists, order, order_demo
 from pages.ui import errors, page_header, session
 from pages.ui.i18n import _
+from recsys.data.dataset import Dataset
+
+
+@st.fragment
+@errors.explained()
+def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
+    """Render the tabs. Only the open tab is computed."""
+    state = st.session_state
+    labels = [_("The lists"), _("Rank of a film"), _("Effect of order"), _("Hide a film"), _("Blend two")]
+    if state.get("compare_tab", labels[0]) not in labels:  # Streamlit stores the label, which depends on the language
+        state.compare_tab = labels[state.get("compare_tab_index", 0)]
+    tabs = st.tabs(labels, on_change="rerun", key="compare_tab")
+    index = state.compare_tab_index = next((index for index, tab in enumerate(tabs) if tab.open), 0)
+    with tabs[index]:
+        if index == 0:
+            lists.show(dataset, films, names, k)
+        elif index == 1:
+            film_rank.show(dataset, films, names)
+        elif index == 2:
+            order.show(dataset, films, names, k)
+        elif index == 3:
+            hidden_film.show(dataset, films, names)
+        else:
+            blend.show(dataset, films, names, k)
+
 
 with errors.explained():
-    dataset = page_header.open_page(_("Compare"), _("The same films through several recommenders, side by side."))
+    dataset = page_header.open_page(_("Compare"), _("See how several recommenders respond to the same films."))
     if dataset:
-        opening.show(dataset, session.films(dataset))
+        order_demo.show(dataset, session.films(dataset))
         if films := page_header.ask_for_films(
-            dataset, _("There is nothing to compare yet. Take a ready-made list, or build your own first.")
+            dataset, _("There is nothing to compare yet. Start with one of these lists, or add your own films.")
         ):
-            names, k = chosen.choose(dataset)
-            if chosen.enough(names):
-                tabs.tabs(dataset, films, names, k)
+            names, k = answers.choose(dataset)
+            if len(names) < 2:
+                st.info(_("Choose at least two recommenders to compare."))
+            else:
+                show_tabs(dataset, films, names, k)

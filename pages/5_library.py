@@ -1,15 +1,44 @@
-"""Library: the films of a data set, what its numbers say, and what two people could watch together."""
+"""Library: all films of a data set, its statistics, and films for two people. One section is open at a time."""
 
-from pages.library import sections
-from pages.ui import errors, page_header, session
-from pages.ui.i18n import _
+import streamlit as st
+
+from pages.library import browse, filters, statistics, together
+from pages.ui import errors, keyboard, page_header, session
+from pages.ui.i18n import N_, _
+from recsys.data.dataset import Dataset
+
+SECTIONS = {
+    "browse": (N_("Browse"), browse.show),
+    "statistics": (N_("Statistics"), statistics.show),
+    "together": (N_("Watch together"), together.show),
+}
+
+
+@st.fragment
+@errors.explained()
+def show_section(dataset: Dataset) -> None:
+    """Render the selector and the selected section."""
+    filters.set_defaults()
+    section = st.segmented_control(
+        _("What to see"),
+        list(SECTIONS),
+        default="browse",
+        required=True,
+        format_func=lambda name: _(SECTIONS[name][0]),
+        key="library_section",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    SECTIONS[section][1](dataset)
+    keyboard.place()
+    session.write_address()  # main.py does not run when the fragment reruns
+
 
 with errors.explained():
     dataset = page_header.open_page(
-        _("Library"),
-        _("All films of a data set to browse, what its numbers say, and what two people could watch tonight."),
+        _("Library"), _("Browse all films of a data set, see its statistics, and find films to watch together.")
     )
     if dataset:
-        session.films(dataset)  # read from the link before a section asks for them
+        session.films(dataset)  # reads the films of the link before a section needs them
         page_header.show_notices()
-        sections.show(dataset)
+        show_section(dataset)

@@ -1,1 +1,1 @@
-"""Compare: one sequence through several recommenders."""
+"""Compare: answers of several recommenders to one watch list."""

@@ -1,83 +1,83 @@
-"""Every recommender's list in a column of its own, and what the lists have in common: a tab of Compare."""
+"""The lists of all recommenders side by side, and their overlap: a tab of Compare."""
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.compare import chosen, tables, words
-from pages.ui import download, errors, film_cards, loaders, rated, recommenders
+from pages.compare import answers
+from pages.ui import download, errors, film_cards, loaders, rated
 from pages.ui import words as common
-from pages.ui.i18n import _, say
+from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import overlap
 from recsys.serving.recommend import Recommendation, Request, recommend
 
 Lists = dict[str, list[Recommendation]]  # by the title of the recommender
-Slots = dict[str, DeltaGenerator]  # by its name
 
 
-def side_by_side(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """The lists, and how far they agree where there are two."""
+def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
+    """Render a column for each recommender, then the overlap of the lists.
+
+    A recommender that is not ready shows in its column how to get it.
+    """
     slots = columns(names)
-    lists = fill(predict(dataset, Request(films, k, ratings=rated.given(dataset, films)), slots), slots)
-    if len(lists) > 1:
-        agreement(dataset, lists, k)
+    request = Request(films, k, ratings=rated.given(dataset, films))
+    get_predictor, by_name = answers.start_fits(dataset, names), {}
+    for name, slot in slots.items():
+        with slot.container(), errors.explained():
+            if predictor := get_predictor(name):
+                by_name[name] = recommend(predictor, request)
+    counts = overlap.appearances({name: items(picks) for name, picks in by_name.items()})
+    for name, picks in by_name.items():
+        slots[name].html(film_cards.column(picks, counts, len(by_name)))
+    if len(by_name) > 1:
+        show_overlap(dataset, {loaders.title(loaders.recommenders()[name]): by_name[name] for name in by_name}, k)
 
 
-def columns(names: list[str]) -> Slots:
-    """A headed column for each recommender, still to be filled."""
-    slots, known = {}, loaders.recommenders()
+def columns(names: list[str]) -> dict[str, DeltaGenerator]:
+    """Render the heading of each recommender's column. Return the empty elements below, by name."""
+    slots, variants = {}, loaders.recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title, family = common.plain(loaders.title(known[name])), common.plain(say(known[name].family))
+            title, family = common.plain(loaders.title(variants[name])), common.plain(_(variants[name].family))
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()
     return slots
 
 
-def predict(dataset: Dataset, request: Request, slots: Slots) -> Lists:
-    """Every recommender's list by its name; one that is not there yet says in its own column how it is had."""
-    lists = {}
-    recommenders.start([name for name in slots if chosen.can_answer(name, dataset.name)], dataset)  # all at once
-    for name, slot in slots.items():
-        with slot.container(), errors.explained():
-            if predictor := recommenders.predictor(name, dataset):
-                lists[name] = recommend(predictor, request)
-    return lists
-
-
-def fill(lists: Lists, slots: Slots) -> Lists:
-    """Write the lists into their columns, each film marked by how many lists it is in; returns them by title."""
-    counts = overlap.appearances({name: items(picks) for name, picks in lists.items()})
-    for name, picks in lists.items():
-        slots[name].html(film_cards.column(picks, counts, len(lists)))
-    return {loaders.title(loaders.recommenders()[name]): picks for name, picks in lists.items()}
-
-
-def agreement(dataset: Dataset, lists: Lists, k: int) -> None:
-    """What two or more lists have in common: in two sentences, as a table, and what each shows alone."""
-    st.header(_("How far they agree"))
-    films, by_item = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
-    everywhere = [films[item].label for item, n in overlap.appearances(by_item).items() if n == len(lists)]
-    st.markdown(common.plain(f"{words.everywhere(everywhere)} {closest(by_item, k)}"))
-    alone = {title: [films[item].label for item in own] for title, own in overlap.only(by_item).items()}
-    shared = overlap.shared(by_item)
-    st.html(tables.overlaps(shared, k) + tables.alone(alone))
+def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
+    """Show which films two or more lists share, and which films only one list has."""
+    st.header(_("How much the lists agree"))
+    films, by_title = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
+    in_all = [films[item].label for item, n in overlap.appearances(by_title).items() if n == len(lists)]
+    sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
+    if pair := overlap.closest(by_title):
+        left, right, n = pair
+        sentences.append(
+            _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
+        )
+    st.markdown(common.plain(" ".join(sentences)))
+    shared = overlap.shared(by_title)
+    diagonal = np.eye(len(shared), dtype=bool)
+    table, shares = (
+        cells.mask(diagonal, blank).rename(index=common.plain, columns=common.plain)
+        for cells, blank in ((shared.astype(str), ""), (shared / k, np.nan))
+    )
+    st.table(answers.shade(table, shares), alt=_("Number of films that two lists share"))
+    st.markdown("**" + _("In one list only") + "**")
+    alone = {
+        common.plain(title): common.plain(" · ".join(films[item].label for item in only) or "–")
+        for title, only in overlap.only(by_title).items()
+    }
+    alt = _("Films that are in one list only")
+    st.table(pd.Series(alone, name=_("Films")).to_frame(), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
         download.csv(overlap.table(lists), "lists", _("Lists as CSV"))
         download.csv(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
 
 
-def closest(by_item: dict[str, list[int]], k: int) -> str:
-    """Which two lists share the most."""
-    pair = overlap.closest(by_item)
-    return (
-        _("Closest: {one} and {other} share {n} of {k} films.", one=pair[0], other=pair[1], n=pair[2], k=k)
-        if pair
-        else ""
-    )
-
-
 def items(picks: list[Recommendation]) -> list[int]:
-    """The films of a list."""
+    """Return the items of a list."""
     return [pick.item for pick in picks]

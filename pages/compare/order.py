@@ -1,96 +1,137 @@
-"""What the order of the films does to each recommender's list: a tab of Compare."""
+"""The effect of the order of the films on each recommender's list: a tab of Compare."""
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.compare import chosen, tables, words
-from pages.ui import download, film_cards, loaders, page_header
+from pages.compare import answers
+from pages.ui import film_cards, loaders, page_header
 from pages.ui import words as common
+from pages.ui.charts import ACCENT, QUIET, SECOND, chart, framed
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import order
-from recsys.serving.insight.order import Order, OrderEffect
+from recsys.serving.insight.order import PATIENCE, Order, OrderEffect, order_effect, reorderings, table
 from recsys.serving.predictor import Predictor
 
 Effects = dict[str, OrderEffect]  # by the title of the recommender
 
 
-def what_order_does(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """How far each list moves, in sentences and as a chart, and the lists themselves for any of the orders."""
-    orders = order.reorderings(films)
+def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
+    """Render how much each list changes with the order, and the lists for any of the orders."""
+    orders = reorderings(films)
     if not orders:
         st.info(
-            _("One film has no order. Add a second one, or see the two evenings at the top of the page."),
+            _("Add a second film to see what order changes, or look at the two evenings at the top of the page."),
             icon=":material/playlist_add:",
         )
         return
-    effects = chosen.each(dataset, names, lambda predictor: effect(predictor, films, k))
+    effects = answers.ask_each(dataset, names, lambda predictor: cached_effect(predictor, films, k))
     if not effects:
         return
     st.markdown(summary(effects))
-    st.html(tables.order_effects(effects))
+    chart(
+        plot_overlaps(effects),
+        _("How much the lists of each recommender agree when the same films come in another order"),
+        table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
+        "order",
+    )
     st.caption(
         ngettext(
-            "The same films, once latest first and shuffled {n} times. 1 means exactly the same list, 0 "
-            "no film in common; the top of the list counts most (rank-biased overlap, p = {p}).",
-            "The same films, once latest first and shuffled {n} times. 1 means exactly the same list, 0 "
-            "no film in common; the top of the list counts most (rank-biased overlap, p = {p}).",
+            "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
+            "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
+            "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
+            "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
             len(orders) - 1,
-            p=number(order.PATIENCE, ""),
+            p=PATIENCE,
         )
     )
-    names_of_orders = [words.order_name(number) for number in range(1, len(orders) + 1)]
-    download.csv(order.table(effects, names_of_orders), "order")
     panel = st.expander(
-        _("The lists for another order"), icon=":material/shuffle:", on_change="rerun", key="which_order"
+        _("See the lists for another order"), icon=":material/shuffle:", on_change="rerun", key="which_order"
     )
     with panel:
         if panel.open:
-            lists(dataset, films, effects, orders)
+            show_lists(dataset, films, effects, orders)
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
-    """The lists for all orders; kept, so that the slider only picks one."""
-    return order.order_effect(predictor, films, order.reorderings(films), k)
+def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
+    """Return the lists for all orders. Cached, so that the slider only selects from them."""
+    return order_effect(predictor, films, reorderings(films), k)
 
 
 def summary(effects: Effects) -> str:
-    """Who ignores the order, and who depends on it most, as Markdown."""
+    """Return as Markdown which recommenders ignore the order, and which depends on it most."""
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
-        sentence = (
-            _("{models} gives the same list whatever the order: it knows what you watched, not when.")
-            if len(ignoring) == 1
-            else _("{models} give the same list whatever the order: they know what you watched, not when.")
+        sentences.append(
+            ngettext(
+                "{models} gives the same list in any order: it only uses which films you watched.",
+                "{models} give the same lists in any order: they only use which films you watched.",
+                len(ignoring),
+                models=answers.bold_list(ignoring),
+            )
         )
-        sentences.append(sentence.format(models=words.listed(ignoring)))
     if len(ignoring) < len(effects):
-        title, most = min(effects.items(), key=lambda item: item[1].overlap)
-        kept = words.mean(most.mean_kept)
+        title, effect = min(effects.items(), key=lambda entry: entry[1].overlap)
         sentences.append(
             _(
                 "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
-                model=words.listed([title]),
-                k=len(most.first),
-                kept=kept,
+                model=answers.bold_list([title]),
+                kept=number(effect.mean_kept, ".1f"),
+                k=len(effect.first),
             )
         )
     return " ".join(sentences)
 
 
-def lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
-    """A slider over the orders, and every list for the one chosen."""
-    number = st.select_slider(
-        _("Drag to another order of the same films"),
+def plot_overlaps(effects: Effects) -> go.Figure:
+    """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
+    ordered = sorted(effects.items(), key=lambda entry: entry[1].overlap)
+    labels = [
+        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.first))
+        for title, effect in ordered
+    ]
+    marks = (  # overlaps[0] belongs to the reversed order
+        (_("shuffled"), "circle", ACCENT, [effect.overlaps[1:] for _title, effect in ordered]),
+        (_("latest first"), "diamond-open", SECOND, [effect.overlaps[:1] for _title, effect in ordered]),
+        (_("mean"), "line-ns-open", QUIET, [[effect.overlap] for _title, effect in ordered]),
+    )
+    figure = go.Figure()
+    for name, symbol, colour, rows in marks:
+        figure.add_scatter(
+            x=[overlap for overlaps in rows for overlap in overlaps],
+            y=[label for label, overlaps in zip(labels, rows, strict=True) for _overlap in overlaps],
+            mode="markers",
+            name=name,
+            marker={
+                "color": colour,
+                "symbol": symbol,
+                "size": 18 if symbol == "line-ns-open" else 10,
+                "line": {"width": 2},
+            },
+            hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
+        )
+    framed(figure, 110 + 48 * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
+    return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
+
+
+def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
+    """Render a slider over the orders, and all lists for the selected order."""
+    index = st.select_slider(
+        _("Order of your films"),
         range(len(orders) + 1),
         value=1,
-        format_func=words.order_name,
+        format_func=order_name,
         key=f"order-of-{len(orders)}",
     )
-    page_header.in_one_line(dataset, (films, *orders)[number])
+    page_header.in_one_line(dataset, (films, *orders)[index])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
             with st.container(gap="small"):
                 st.markdown(f"**{common.plain(title)}**")
-                picks = (effect.first, *effect.others)[number]
+                picks = (effect.first, *effect.others)[index]
                 st.html(film_cards.reordered(picks, [pick.item for pick in effect.first]))
+
+
+def order_name(index: int) -> str:
+    """Return the name of an order: 0 as watched, 1 reversed, then shuffled."""
+    return (_("As watched"), _("Latest first"))[index] if index < 2 else _("Shuffle {n}", n=index - 1)

@@ -1,1 +1,1 @@
-"""Library: the films of a set, its numbers, and films for two."""
+"""Library: all films of a data set, its statistics, and films for two people."""

@@ -1,144 +1,153 @@
-"""Browse: all films of a set as cards, to search, filter and put in order; only those of one page are drawn."""
+"""Browse: all films of a data set as cards, with a search, an order and filters. One page of cards is rendered."""
 
 import math
 
 import streamlit as st
 
-from pages.library import filters, words
+from pages.library import filters
 from pages.ui import announce, film_cards, film_search, keyboard, loaders, session
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import _, count, ngettext
+from pages.ui.i18n import N_, _, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
 from recsys.serving.library import DAMPING, ORDERS, Library
 
-PER_PAGE = 24
-FOUND = 240  # films that a search shows at most
+FILMS_PER_PAGE = 24
+MAX_SEARCH_RESULTS = 240
+ORDER_TITLES = {
+    "most watched": N_("Most watched"),
+    "best rated": N_("Best rated"),
+    "newest": N_("Newest"),
+    "oldest": N_("Oldest"),
+    "title": N_("Title"),
+}
 
 
 def show(dataset: Dataset) -> None:
-    """What is looked for, how many films that are, and one page of them."""
-    known = filters.library(dataset.name)
+    """Render the search, the order, the filters, and one page of the matching films."""
+    library = filters.load_library(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="library_bar"):
-        text = search(dataset.name)
-        order = choose_order(searching=bool(text))
-        filters.choose(known)
-    found = looked_for(known, text, order)
-    say(dataset, known, len(found))
-    pages = max(1, -(-len(found) // PER_PAGE))
-    page = min(st.session_state.browse_page, pages)
-    shelf(known, found[(page - 1) * PER_PAGE : page * PER_PAGE])
-    if pages > 1:
+        text = st.text_input(
+            _("Search by title"),
+            key="browse_title",
+            type="search",
+            live="400ms",
+            placeholder=film_search.hint(loaders.title_index(dataset.name)),
+            width=340,
+            max_chars=100,
+            on_change=open_first_page,
+            persist_state="session",
+        )
+        text = (text or "").strip()
+        order = st.selectbox(
+            _("Order"),
+            ORDERS,
+            format_func=lambda name: _(ORDER_TITLES[name]),
+            key="browse_order",
+            help=_(
+                "“Best rated” adds {n} average ratings to each film, so that a single five-star rating does not put a "
+                "film on top. Search results are ordered by how well they match.",
+                n=DAMPING,
+            ),
+            disabled=bool(text),
+            width=170,
+            on_change=open_first_page,
+            persist_state="session",
+        )
+        filters.show(library)
+    films = matching_films(library, text, order)
+    show_count(dataset, len(library), len(films))
+    n_pages = max(1, math.ceil(len(films) / FILMS_PER_PAGE))
+    page = min(st.session_state.browse_page, n_pages)
+    show_cards(library, films[(page - 1) * FILMS_PER_PAGE : page * FILMS_PER_PAGE])
+    if n_pages > 1:
         st.session_state.browse_page = page
-        st.pagination(pages, key="browse_page", persist_state="session")
+        st.pagination(n_pages, key="browse_page", persist_state="session")
 
 
-def first_page() -> None:
-    """What is found now begins with its first page."""
+def open_first_page() -> None:
+    """Return to the first page, because the list of films changes."""
     st.session_state.browse_page = 1
 
 
-def search(name: str) -> str:
-    """The search box."""
-    text = st.text_input(
-        _("Search by title"),
-        key="browse_title",
-        type="search",
-        live="400ms",
-        placeholder=film_search.hint(loaders.title_index(name)),
-        width=340,
-        max_chars=100,
-        on_change=first_page,
-        persist_state="session",
-    )
-    return (text or "").strip()
-
-
-def choose_order(searching: bool) -> str:
-    """The selector of the order; films that were searched have one of their own."""
-    return st.selectbox(
-        _("Order"),
-        ORDERS,
-        format_func=words.ORDERS.__getitem__,
-        key="browse_order",
-        help=ngettext(
-            "Best rated: the mean of the stars, as if {n} more people had rated like all people, so that "
-            "five stars of one person do not come first. What a search found stands in the order in "
-            "which it fits.",
-            "Best rated: the mean of the stars, as if {n} more people had rated like all people, so that "
-            "five stars of one person do not come first. What a search found stands in the order in "
-            "which it fits.",
-            DAMPING,
-        ),
-        disabled=searching,
-        width=170,
-        on_change=first_page,
-        persist_state="session",
-    )
-
-
-def looked_for(known: Library, text: str, order: str) -> list[int]:
-    """The films to show, as `Catalog.films` numbers them; where none is called so, that is said."""
-    wish = filters.wish(order)
+def matching_films(library: Library, text: str, order: str) -> list[int]:
+    """Return the films to show, as `Catalog.films` numbers them. A caption tells if no title matches the text."""
+    query = filters.query(order)
     if not text:
-        return known.find(wish).tolist()
-    name = known.dataset.name
-    found = loaders.title_index(name).search(text, limit=FOUND)
-    sure = [film for film in found if film.sure]
-    if notice := film_search.missing(name, text, sure):
-        st.caption(f"{notice} " + _("Nearest to it:") if found and not sure else notice)
-    return known.find(wish, [film.item for film in sure or found]).tolist()
+        return library.find(query).tolist()
+    name = library.dataset.name
+    results = loaders.title_index(name).search(text, limit=MAX_SEARCH_RESULTS)
+    matches = [film for film in results if film.sure]
+    if notice := film_search.missing(name, text, matches):
+        st.caption(f"{notice} " + _("Similar titles:") if results and not matches else notice)
+    return library.find(query, [film.item for film in matches or results]).tolist()
 
 
-def say(dataset: Dataset, known: Library, n: int) -> None:
-    """How many films there are, and the way to the visitor's own."""
-    mine = len(session.films(dataset))
-    kind = "all" if n == len(known) else ("none", "one", "some")[min(n, 2)]
-    said, to_list = words.COUNT[kind], words.TO_LIST[min(mine, 2)]
+def show_count(dataset: Dataset, total: int, n: int) -> None:
+    """Show the number of matching films, and a link to the user's list."""
+    if n == total:
+        text = ngettext("{n:,} film", "{n:,} films", n)
+    elif n:
+        text = ngettext("{n:,} of {total:,} films", "{n:,} of {total:,} films", n, total=total)
+    else:
+        text = _("None of the {total:,} films matches your search and filters.", total=total)
+    n_own = len(session.films(dataset))
+    label = (
+        ngettext("See what comes next after your film", "See what comes next after your {n} films", n_own)
+        if n_own
+        else _("Your list is empty: add a film to see what comes next")
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.markdown(said.format(n=count(n), all=count(len(known))), width="content")
-        announce.status(said.format(n=count(n), all=count(len(known))))
-        st.page_link(WATCH_NEXT, label=to_list.format(n=mine), icon=":material/playlist_play:")
+        st.markdown(text, width="content")
+        announce.status(text)
+        st.page_link(WATCH_NEXT, label=label, icon=":material/playlist_play:")
 
 
-def shelf(known: Library, films: list[int]) -> None:
-    """Some films as cards; what is to be known of those that recommenders do not know stands below."""
+def show_cards(library: Library, films: list[int]) -> None:
+    """Render films as cards, and a note if training left some of them out."""
     with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
-                one(known, film)
-    if any(film >= known.dataset.n_items for film in films):
-        fewest = datasets.min_ratings(known.dataset.name)
-        st.caption(words.UNLEARNT_HELP[min(fewest, 2)].format(n=fewest))
+                show_card(library, film)
+    if any(film >= library.dataset.n_items for film in films):
+        min_ratings = datasets.min_ratings(library.dataset.name)
+        st.caption(
+            _("Recommenders only use films with ratings. You can still add other films: the most similar film is used.")
+            if min_ratings < 2
+            else ngettext(
+                "Recommenders do not use films with fewer than {n} rating. You can still add them: the most similar "
+                "film is used.",
+                "Recommenders do not use films with fewer than {n} ratings. You can still add them: the most similar "
+                "film is used.",
+                min_ratings,
+            )
+        )
 
 
-def one(known: Library, number: int) -> None:
-    """One film: how many watched it, what they thought of it, and whether it is in the visitor's list."""
-    catalog, fewest = known.dataset.catalog, datasets.min_ratings(known.dataset.name)
+def show_card(library: Library, number: int) -> None:
+    """Render a film with its viewers and mean rating, and a button that adds it to the list or removes it."""
+    catalog, min_ratings = library.dataset.catalog, datasets.min_ratings(library.dataset.name)
+    film = catalog.films[number]
     if number < len(catalog):
-        n = int(known.watched[number])
-        people = _("1 person") if n == 1 else ngettext("{n:,} person", "{n:,} people", n)
-        mean = float(known.rating[number])
-        facts = [people if math.isnan(mean) else (f"{people}, " + _("{mean:.1f} stars", mean=mean))]
-        st.html(film_cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
+        people, mean = int(library.watched[number]), float(library.rating[number])
+        facts = ngettext("{n:,} person", "{n:,} people", people)
+        if not math.isnan(mean):
+            facts += ", " + _("{mean:.1f} stars", mean=mean)
+        st.html(film_cards.shelved(film, [facts], film_links(catalog, number)))
     else:
-        tag = words.UNLEARNT[min(fewest, 2)].format(n=fewest)
-        links = film_links(catalog.complete, number)
-        st.html(film_cards.shelved(catalog.films[number], (), links, tag=tag))
-    put_in_or_out(known, number)
-
-
-def put_in_or_out(known: Library, number: int) -> None:
-    """A button that puts a film into the visitor's list, or takes it out again."""
-    film, there = known.dataset.catalog.films[number], number in st.session_state.films
-    key = f"shelf-{film.movie_id}"
-    label = _("In your list *{film}: take it out again*") if there else _("Add *{film} to your films*")
+        tag = (
+            _("No ratings")
+            if min_ratings < 2
+            else ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
+        )
+        st.html(film_cards.shelved(film, (), film_links(catalog.complete, number), tag=tag))
+    is_listed, key, label = number in st.session_state.films, f"shelf-{film.movie_id}", common.plain(film.label)
     st.button(
-        label.format(film=common.plain(film.label)),
+        _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
         key=key,
-        icon=":material/check:" if there else ":material/add:",
+        icon=":material/check:" if is_listed else ":material/add:",
         type="tertiary",
         on_click=toggle,
         args=(number, key),
@@ -146,10 +155,10 @@ def put_in_or_out(known: Library, number: int) -> None:
 
 
 def toggle(number: int, key: str) -> None:
-    """Put a film at the end of the list or take it out; the focus stays where it is."""
-    now = st.session_state.films
-    if number in now:
-        session.change([film for film in now if film != number])
+    """Add a film to the end of the list, or remove it. The focus stays on the button."""
+    films = st.session_state.films
+    if number in films:
+        session.change([film for film in films if film != number])
     else:
         session.add(number)
     keyboard.focus_on(key)

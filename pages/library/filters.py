@@ -1,95 +1,88 @@
-"""Which films of the library are shown, and which of them two people are offered: years, genres, renown, tags.
+"""The filters of the library. They also apply to the films for two people, but not to the page Watch next.
 
-They are not those of Watch next: whoever looks for old westerns that they have watched does not want nothing else
-recommended. Session state: library_years (None: all) · library_genres · library_known · library_tags.
+Session state: library_years (first and last, or None) · library_genres · library_known · library_tags.
 """
 
 from functools import partial
 
 import streamlit as st
 
-from pages.ui import filters as shared
+from pages.ui import filters as controls
 from pages.ui import loaders
-from pages.ui.i18n import _, count
+from pages.ui.i18n import _
 from pages.ui.popovers import content
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
 
-OFFERED = 300  # tags; a menu of thousands is slow
-OPEN = "library_filters_open"
+DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}
+MAX_TAGS = 300  # a menu with thousands of tags is slow
+OPEN = "library_filters_open"  # session key of the popover
 
 
 @loaders.of_set()
-def library(name: str) -> Library:
-    """All films of a data set."""
+def load_library(name: str) -> Library:
+    """Return all films of a data set."""
     return Library.of(loaders.dataset(name))
 
 
-def begin() -> None:
-    """Ask for nothing, where a link does not."""
-    for key, value in NOTHING.items():
+def set_defaults() -> None:
+    """Reset the filters that no link has set."""
+    for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
 
 
-def wish(order: str = Wish.order) -> Wish:
-    """What the visitor has chosen."""
+def query(order: str = Wish.order) -> Wish:
+    """Return the selected filters, tags and order."""
     state = st.session_state
-    asked = Filters(state.library_years, tuple(state.library_genres), known=state.library_known)
-    return Wish(asked, tuple(state.library_tags), order)
+    selected = Filters(state.library_years, tuple(state.library_genres), known=state.library_known)
+    return Wish(selected, tuple(state.library_tags), order)
 
 
-def choose(known: Library) -> None:
-    """The popover; what it holds is made when it is opened."""
-    active = sum(st.session_state[key] != value for key, value in NOTHING.items() if key != "browse_page")
-    panel = shared.popover(OPEN, active)
+def show(library: Library) -> None:
+    """Render the popover and a reset button. The controls are only created when the popover is open."""
+    active = sum(st.session_state[key] != value for key, value in DEFAULTS.items() if key != "browse_page")
+    panel = controls.popover(OPEN, active)
     if panel.open:
         with panel, content(OPEN):
-            _controls(known)
+            show_controls(library)
     if active:
         st.button(
             "*" + _("Reset filters") + "*",
             key="library-reset",
             icon=":material/filter_alt_off:",
             type="tertiary",
-            on_click=reset,
+            on_click=lambda: st.session_state.update(DEFAULTS),
         )
 
 
-def reset() -> None:
-    """Ask for nothing."""
-    st.session_state.update(NOTHING)
-
-
-def _controls(known: Library) -> None:
-    """One control for each filter."""
-    now, read = wish(), partial(_read, known)
-    shared.years(known.facts, "in_years", now.filters.years, read)
-    shared.genres(known.facts, "in_genres", now.filters.genres, read, _("Only these genres"), _("Any genre"))
-    shared.how_known("in_known", now.filters.known, read)
-    if n := len(known.dataset.catalog.tags.words):
-        st.session_state.in_tags = list(now.tags)
+def show_controls(library: Library) -> None:
+    """Render one control for each filter."""
+    selected, read = query(), partial(read_controls, library)
+    controls.years(library.facts, "in_years", selected.filters.years, read)
+    controls.genres(library.facts, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre"))
+    controls.how_known("in_known", selected.filters.known, read)
+    if n := len(library.dataset.catalog.tags.words):
+        st.session_state.in_tags = list(selected.tags)
         st.multiselect(
             _("Tagged"),
-            sorted({*known.tags(OFFERED), *now.tags}),
+            sorted({*library.tags(MAX_TAGS), *selected.tags}),
             select_all=False,
             key="in_tags",
             accept_new_options=True,
             placeholder=_("Any tag"),
             help=_(
-                "Only films with all of these tags. You can type any tag; of {all}, those of most films are offered.",
-                all=count(n),
+                "Only films with all of these tags. The menu has the most frequent of {n:,} tags. You can type any "
+                "other tag.",
+                n=n,
             ),
             on_change=read,
         )
 
 
-def _read(known: Library) -> None:
-    """Take over what the controls say; the first page of what is found then comes first."""
+def read_controls(library: Library) -> None:
+    """Store the values of the controls, and return to the first page."""
     state = st.session_state
-    state.library_years = shared.years_read(known.facts, "in_years")
+    state.library_years = controls.years_read(library.facts, "in_years")
     state.library_genres, state.library_known = tuple(state.in_genres), state.in_known
     state.library_tags = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in state.get("in_tags", ())))
     state.browse_page = 1
-
-
-NOTHING = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}

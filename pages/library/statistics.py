@@ -1,98 +1,299 @@
-"""Statistics: what a data set is like, a chart and a sentence for each of its sides."""
+"""Statistics: the size of a data set, and a chart with a sentence for each of its properties."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.library import charts, words
 from pages.ui import loaders
 from pages.ui import words as common
-from pages.ui.charts import chart
-from pages.ui.i18n import _, count, number
+from pages.ui.charts import ACCENT, QUIET, SECOND, chart, framed
+from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.data.statistics import Statistics
+from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 
+HEIGHT_PX = 300
+DOTTED_LINE = {"color": QUIET, "dash": "dot", "width": 1.5}
+GAP_TITLES = {
+    "the same second": N_("The same second"),
+    "under a minute": N_("Under a minute"),
+    "under an hour": N_("Under an hour"),
+    "under a day": N_("Under a day"),
+    "a day or more": N_("A day or more"),
+}
 
-def numbers(dataset: Dataset) -> Statistics:
-    """The numbers of a data set. To be read only."""
-    with st.spinner(_("Counting")):
-        return _numbers(dataset.name)
+Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
 
 
 @loaders.of_set()
-def _numbers(name: str) -> Statistics:
+def cached_statistics(name: str) -> Statistics:
+    """Return the statistics of a data set. Read-only, because all visitors share them."""
     return Statistics.from_dataset(loaders.dataset(name))
 
 
 def show(dataset: Dataset) -> None:
-    """How much there is, then the charts, two beside each other where there is room."""
-    found = numbers(dataset)
-    how_much(found)
-    left, right = st.columns(2, gap="large")
-    for column, part in ((left, watched_how_much), (right, which_films)):
+    """Render the size, then the charts in two columns."""
+    with st.spinner(_("Counting…")):
+        stats = cached_statistics(dataset.name)
+    show_size(stats.size)
+    lengths, tail = stats.lengths, stats.long_tail
+    people: list[tuple[str, Plot, pd.DataFrame, str]] = [
+        (_("How much people watch"), partial(plot_lengths, lengths), lengths.table, "lengths"),
+        (_("Stars"), partial(plot_stars, stats.stars), stats.stars, "stars"),
+        (_("When people rated"), partial(plot_times, stats.over_time), stats.over_time, "times"),
+        (_("How fast people rate"), partial(plot_gaps, stats.gaps), stats.gaps, "gaps"),
+    ]
+    films: list[tuple[str, Plot, pd.DataFrame, str]] = [
+        (_("A few films have most of the ratings"), partial(plot_long_tail, tail), tail.curve, "long-tail"),
+        (_("When the films were made"), partial(plot_decades, stats.years), stats.years, "decades"),
+        (_("Genres"), partial(plot_genres, stats.genres), stats.genres, "genres"),
+    ]
+    for column, charts in zip(st.columns(2, gap="large"), (people, films), strict=True):
         with column:
-            part(dataset, found)
+            for title, plot, table, name in charts:
+                if not table.empty:
+                    sentence, figure = plot()
+                    st.header(title)
+                    st.markdown(common.plain(sentence))
+                    alt = _("Chart: {title}. {sentence}", title=title, sentence=sentence)
+                    chart(figure, alt, table, f"{name}-{dataset.name}")
 
 
-def how_much(found: Statistics) -> None:
-    """People, films, ratings, and how many of all pairs that is."""
-    size = found.size
-    figures = {
-        _("People"): count(size.people),
-        _("Films"): count(size.films),
-        _("Ratings"): count(size.ratings),
-        _("Density"): number(size.density, ".1%"),
-    }
+def show_size(size: Size) -> None:
+    """Show the number of people, films and ratings, the density, and the period of the ratings."""
     with st.container(horizontal=True, gap="large", key="library_size"):
-        for name, figure in figures.items():
-            about = (
-                _("How many of all pairs of a person and a film were rated. Nearly all of the table is empty.")
-                if name == _("Density")
-                else None
+        st.metric(_("People"), count(size.people), width="content")
+        st.metric(_("Films"), count(size.films), width="content")
+        st.metric(_("Ratings"), count(size.ratings), width="content")
+        help_text = _("Share of all pairs of a person and a film that have a rating. Most pairs have none.")
+        st.metric(_("Density"), number(size.density, ".1%"), width="content", help=help_text)
+    sentences = []
+    if size.last_time:
+        first_month, last_month = (
+            datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (size.first_time, size.last_time)
+        )
+        sentences.append(
+            _("Ratings from {first_month} to {last_month}.", first_month=first_month, last_month=last_month)
+        )
+    if size.left_out:
+        sentences.append(
+            ngettext(
+                "{n:,} film with too few ratings for training is not counted. You find it under Browse.",
+                "{n:,} films with too few ratings for training are not counted. You find them under Browse.",
+                size.left_out,
             )
-            st.metric(name, figure, width="content", help=about)
-    st.caption(common.plain(words.size(size)))
+        )
+    st.caption(common.plain(" ".join(sentences)))
 
 
-def watched_how_much(dataset: Dataset, found: Statistics) -> None:
-    """People: how long their histories are, when and how they rate."""
-    lengths, stars, times, gaps = found.lengths, found.stars, found.over_time, found.gaps
-    part(
-        dataset,
-        _("How much people watch"),
-        words.lengths(lengths),
-        lambda: charts.lengths(lengths),
-        lengths.table,
-        "lengths",
+def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
+    """Plot a histogram of the history lengths, with lines at the median and at the 90th percentile."""
+    table, figure = lengths.table, new_figure()
+    ranges = [
+        ngettext("{n:,} film", "{n:,} films", upper)
+        if lower == upper
+        else ngettext("{lower:,} to {n:,} films", "{lower:,} to {n:,} films", upper, lower=lower)
+        for lower, upper in table[["from", "to"]].itertuples(index=False)
+    ]
+    hover = _("%{customdata} · people: %{y:,}<extra></extra>")
+    figure.add_bar(x=table.index, y=table["people"], customdata=ranges, hovertemplate=hover, marker={"color": ACCENT})
+    figure.update_layout(bargap=0.06)
+    for value, label in (
+        (lengths.median, _("median: {n:,.0f}", n=lengths.median)),
+        (lengths.p90, _("9 of 10: {n:,.0f}", n=lengths.p90)),
+    ):
+        x = bar_position(table, value)
+        figure.add_vline(x, line=DOTTED_LINE)
+        figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=label, showarrow=False, font={"size": 12})
+    ticks = table.index[:: max(1, len(table) // 6)]
+    figure.update_xaxes(
+        title=_("Films per person (bars further right cover a wider range)"),
+        tickvals=ticks - 0.5,
+        ticktext=[count(n) for n in table["from"][ticks]],
     )
-    part(dataset, _("Stars"), words.stars(stars), lambda: charts.stars(stars), stars, "stars")
-    part(dataset, _("When people rated"), words.times(times), lambda: charts.over_time(times), times, "times")
-    part(dataset, _("How fast people rate"), words.gaps(gaps), lambda: charts.gaps(gaps), gaps, "gaps")
-
-
-def which_films(dataset: Dataset, found: Statistics) -> None:
-    """Films: how unequally they are watched, when they were made, their genres."""
-    tail, years, genres = found.long_tail, found.years, found.genres
-    part(
-        dataset,
-        _("A few films for many, many for few"),
-        words.long_tail(tail),
-        lambda: charts.long_tail(tail),
-        tail.curve,
-        "long-tail",
+    figure.update_yaxes(title=_("People"))
+    sentence = ngettext(
+        "Half of the people rated at most {median:,.0f} film. One in ten rated more than {p90:,.0f}, and one person "
+        "rated {longest:,}.",
+        "Half of the people rated at most {median:,.0f} films. One in ten rated more than {p90:,.0f}, and one person "
+        "rated {longest:,}.",
+        round(lengths.median),
+        median=lengths.median,
+        p90=lengths.p90,
+        longest=lengths.longest,
     )
-    part(dataset, _("When the films were made"), words.years(years), lambda: charts.years(years), years, "decades")
-    part(dataset, _("Genres"), words.genres(genres), lambda: charts.genres(genres), genres, "genres")
+    return sentence, figure
 
 
-def part(
-    dataset: Dataset, title: str, said: str, draw: Callable[[], go.Figure], table: pd.DataFrame, name: str
-) -> None:
-    """A chart below its title and what it says; nothing where there is nothing to draw."""
-    if table.empty:
-        return
-    st.header(title)
-    st.markdown(common.plain(said))
-    chart(draw(), _("Chart: {title}. {said}", title=title, said=said), table, f"{name}-{dataset.name}")
+def bar_position(table: pd.DataFrame, length: float) -> float:
+    """Return the x coordinate of a history length. Bar i of the histogram spans i - 0.5 to i + 0.5."""
+    row = int(table["from"].searchsorted(length, side="right")) - 1
+    lower, upper = table.loc[row, "from"], table.loc[row, "to"]
+    return row - 0.5 + float((length - lower) / (upper + 1 - lower))
+
+
+def plot_stars(table: pd.DataFrame) -> tuple[str, go.Figure]:
+    """Plot the share of the ratings by stars."""
+    figure = new_figure()
+    names = [f"{value:g}" for value in table["stars"]]
+    figure.add_bar(x=names, y=table["share"], marker={"color": ACCENT}, hovertemplate="%{x}: %{y:.1%}")
+    figure.update_xaxes(title=_("Stars"), type="category")
+    figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%")
+    sentence = _(
+        "The mean is {mean:.2f} stars, and {high:.0%} of the ratings are four stars or more. People mostly rate films "
+        "that they chose to watch.",
+        mean=float((table["stars"] * table["share"]).sum()),
+        high=float(table.loc[table["stars"] >= 4, "share"].sum()),
+    )
+    return sentence, figure
+
+
+def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
+    """Plot the number of ratings by month or year."""
+    figure = new_figure()
+    figure.add_bar(
+        x=table["when"],
+        y=table["ratings"],
+        customdata=table["people"],
+        hovertemplate=_("%{x} · ratings: %{y:,}, people: %{customdata:,}<extra></extra>"),
+        marker={"color": ACCENT},
+    )
+    figure.update_xaxes(type="category", nticks=8)
+    figure.update_yaxes(title=_("Ratings"))
+    busiest = table.loc[table["ratings"].astype(int).idxmax()]
+    sentence = ngettext(
+        "{when} has the most ratings: {share:.0%} of all, by {n:,} person.",
+        "{when} has the most ratings: {share:.0%} of all, by {n:,} people.",
+        int(busiest["people"]),
+        when=busiest["when"],
+        share=float(busiest["ratings"] / table["ratings"].sum()),
+    )
+    return sentence, figure
+
+
+def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
+    """Plot the distribution of time gaps between consecutive ratings of a person. The same second is highlighted."""
+    figure = go.Figure()
+    is_same_second = table["gap"] == "the same second"
+    figure.add_bar(
+        x=table["share"],
+        y=[_(GAP_TITLES[gap]) for gap in table["gap"]],
+        orientation="h",
+        marker={"color": [SECOND if flag else ACCENT for flag in is_same_second]},
+        text=[number(share, ".0%" if share >= 0.01 else ".1%") for share in table["share"]],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{x:.1%}",
+    )
+    framed(figure, 240, right=40).update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(title=_("Share of consecutive ratings"), tickformat=".0%", rangemode="tozero")
+    sentence = _(
+        "{share:.0%} of the ratings have the same second as the rating before. People rate a page of films at once, "
+        "long after they watched them. So the order within a second is not the order of watching.",
+        share=float(table.loc[is_same_second, "share"].sum()),
+    )
+    return sentence, figure
+
+
+def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
+    """Plot the Lorenz curve with its top shares, and the line of equal popularity."""
+    figure, curve = new_figure(), tail.curve
+    name, hover = (
+        _("if all films were watched equally often"),
+        _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>"),
+    )
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name=name, line=DOTTED_LINE, hoverinfo="skip")
+    figure.add_scatter(
+        x=curve["films"],
+        y=curve["events"],
+        mode="lines",
+        name=_("actual"),
+        line={"color": ACCENT, "width": 2.5},
+        hovertemplate=hover,
+    )
+    figure.add_scatter(
+        x=list(tail.top),
+        y=list(tail.top.values()),
+        mode="markers+text",
+        text=[f"{number(films, '.0%')} → {number(ratings, '.0%')}" for films, ratings in tail.top.items()],
+        textposition="middle right",
+        textfont={"size": 12},
+        marker={"color": ACCENT, "size": 9},
+        showlegend=False,
+        hovertemplate=hover,
+    )
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title=_("Share of the films, the most watched first"), tickformat=".0%", range=[-0.01, 1.01])
+    figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%", rangemode="tozero")
+    top_1, top_10, top_20 = tail.top.values()
+    sentence = _(
+        "The most watched 1% of the films have {top_1:.0%} of all ratings, 10% have {top_10:.0%}, and 20% have "
+        "{top_20:.0%}. The Gini coefficient is {gini:.2f}. It is 0 if all films are watched equally often, and near 1 "
+        "if one film has all ratings.",
+        top_1=top_1,
+        top_10=top_10,
+        top_20=top_20,
+        gini=tail.gini,
+    )
+    return sentence, figure
+
+
+def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
+    """Plot the shares of the films and of the ratings by decade of the film."""
+    figure = new_figure()
+    for column, colour, name in (("films", QUIET, _("of the films")), ("events", ACCENT, _("of the ratings"))):
+        share = table[column] / max(1, table[column].sum())
+        hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"
+        figure.add_bar(x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=hover)
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
+    figure.update_yaxes(tickformat=".0%")
+    films, ratings = (table["decade"].iloc[int(table[column].argmax())] for column in ("films", "events"))
+    sentence = (
+        _("Most films and most ratings are from the {decade}s.", decade=films)
+        if films == ratings
+        else _(
+            "Most films are from the {films}s. Most ratings are for films of the {ratings}s.",
+            films=films,
+            ratings=ratings,
+        )
+    )
+    return sentence, figure
+
+
+def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
+    """Plot the shares of the films and of the ratings by genre, the most watched genre on top."""
+    figure, names = go.Figure(), [common.term(genre) for genre in table["genre"]]
+    for name, films, ratings in zip(names, table["films"], table["events"], strict=True):
+        line = {"color": QUIET, "width": 1.5}
+        figure.add_scatter(
+            x=[films, ratings], y=[name] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip"
+        )
+    for column, colour, symbol, title in (
+        ("films", QUIET, "circle-open", _("of the films")),
+        ("events", ACCENT, "circle", _("of the ratings")),
+    ):
+        marker = {"color": colour, "symbol": symbol, "size": 10}
+        figure.add_scatter(
+            x=table[column], y=names, mode="markers", name=title, marker=marker, hovertemplate="%{y}: %{x:.1%}"
+        )
+    framed(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    figure.update_xaxes(tickformat=".0%", rangemode="tozero")
+    excess = table["events"] - table["films"]
+    sentence = _(
+        "{top} has the most ratings. Relative to its share of the films, {over} is watched most and {under} least. A "
+        "film counts for each of its genres.",
+        top=names[0],
+        over=names[int(excess.argmax())],
+        under=names[int(excess.argmin())],
+    )
+    return sentence, figure
+
+
+def new_figure() -> go.Figure:
+    """Return an empty figure of standard height without a legend."""
+    return framed(go.Figure(), HEIGHT_PX).update_layout(showlegend=False)

@@ -1,132 +1,111 @@
-"""Watch together: films that both the visitor and somebody else would want, and how much each of them does."""
+"""Watch together: films that both the user and another person may like."""
 
 import streamlit as st
 
-from pages.library import filters, other, words
+from pages.library import filters, other_person
 from pages.ui import download, film_cards, loaders, page_header, rated, recommenders, session
 from pages.ui import words as common
 from pages.ui.frame import WATCH_NEXT
-from pages.ui.i18n import _, ngettext
+from pages.ui.i18n import N_, _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Request, Standing
+from recsys.serving.recommend import Request
 from recsys.serving.together import RULES, Shared
 
 K = 10
+RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
+RULE_HELP = {
+    "fair": N_(
+        "Fair to both: the shorter bar decides the order, so that nobody has to watch a film that they would never "
+        "choose (least misery, Masthoff 2011)."
+    ),
+    "average": N_("Best on average: both bars together decide the order, even if one of you wants a film much more."),
+}
 
 
 def show(dataset: Dataset) -> None:
-    """Both lists, and what there is for both."""
+    """Render the lists of two people, and the films for both."""
     st.caption(
         _(
-            "What shall we watch tonight? Your films, those of somebody else, and the films that one "
-            "recommender puts near the top for both of you."
+            "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
+            "films near the top of both your lists."
         )
     )
-    mine = session.films(dataset)
+    films = session.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
-        yours(dataset, mine)
+        st.header(_("Your films"))
+        if films:
+            page_header.in_one_line(dataset, films)
+        label = _("Change the films") if films else _("Add your films first")
+        st.page_link(WATCH_NEXT, label=label, icon=":material/edit:")
     with right:
-        st.header(_("The other’s films"))
-        theirs = other.films(dataset)
-        other.choose(dataset, theirs)
-    if not (mine and theirs):
+        st.header(_("The other person’s films"))
+        other_films = other_person.films(dataset)
+        other_person.choose(dataset, other_films)
+    if not (films and other_films):
         st.info(
-            _(
-                "Two lists are needed: yours, and that of the one who watches with you. A real viewer will "
-                "do to try it."
-            ),
+            _("Two lists are needed: yours and the other person’s. To try it out, choose “A real viewer”."),
             icon=":material/group:",
         )
         return
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.choose(dataset.name, "model")
-        rule = choose_rule()
-        filters.choose(filters.library(dataset.name))
+        rule = st.segmented_control(
+            _("Choose films by"),
+            RULES,
+            default=RULES[0],
+            required=True,
+            format_func=lambda name: _(RULE_TITLES[name]),
+            key="together_rule",
+            persist_state="session",
+        )
+        filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
-        answer(predictor, dataset, (mine, theirs), rule)
+        ratings = rated.given(dataset, films)
+        request = Request(films, unwanted=st.session_state.unwanted, ratings=ratings)
+        show_films(predictor, dataset, (request, Request(other_films)), rule)
 
 
-def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
-    """The visitor's films, and the way to change them."""
-    st.header(_("Your films"))
-    if mine:
-        page_header.in_one_line(dataset, mine)
-    st.page_link(
-        WATCH_NEXT,
-        label=_("Change the films") if mine else _("Put your films into your list first"),
-        icon=":material/edit:",
-    )
-
-
-def choose_rule() -> str:
-    """The selector of what is best for both."""
-    return st.segmented_control(
-        _("Best is what is"),
-        RULES,
-        default=RULES[0],
-        required=True,
-        format_func=words.RULES.__getitem__,
-        key="together_rule",
-        persist_state="session",
-    )
-
-
-def answer(
-    predictor: Predictor, dataset: Dataset, histories: tuple[tuple[int, ...], tuple[int, ...]], rule: str
-) -> None:
-    """The films for both, how much each wants them, and what that means."""
-    mine, theirs = histories
-    own = Request(mine, unwanted=st.session_state.unwanted, ratings=rated.given(dataset, mine))
-    passing = filters.library(dataset.name).passing(filters.wish())[: predictor.dataset.n_items]
-    found = together.together(predictor, (own, Request(theirs)), K, rule, passing)
-    if not found:
-        st.info(_("No film is left for both of you. Loosen the filters."), icon=":material/filter_alt:")
+def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
+    """Show the films for both people, with a bar for each person."""
+    mask = filters.load_library(dataset.name).passing(filters.query())[: predictor.dataset.n_items]
+    films = together.together(predictor, requests, K, rule, mask)
+    if not films:
+        st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return
     with st.container(key="together", gap="xsmall"):
-        for one in found:
-            row(predictor, one)
-    said = (
-        words.RULES_SAID[rule],
-        ngettext(
-            "A full bar is the first of somebody’s list, and half a bar is far above the middle: bars go "
-            "by the logarithm of the rank. {model} ranks the {n:,} films that neither of you has watched "
-            "and that pass the filters.",
-            "A full bar is the first of somebody’s list, and half a bar is far above the middle: bars go "
-            "by the logarithm of the rank. {model} ranks the {n:,} films that neither of you has watched "
-            "and that pass the filters.",
-            found[0].standings[0].of,
-            model=loaders.title(predictor),
-        ),
+        for film in films:
+            show_row(predictor, film)
+    bars = ngettext(
+        "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
+        "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
+        "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
+        "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
+        films[0].standings[0].of,
+        model=loaders.title(predictor),
     )
-    st.caption(common.plain(" ".join(said)))
-    download.csv(together.table(found), "together", quiet=True)
+    st.caption(common.plain(f"{_(RULE_HELP[rule])} {bars}"))
+    download.csv(together.table(films), "together", quiet=True)
 
 
-def row(predictor: Predictor, one: Shared) -> None:
-    """A film, how much each of the two wants it, and a button that puts it into the visitor's list."""
-    wishes = [
-        (who, standing.nearness, figure(standing))
-        for who, standing in zip((_("You"), _("Other")), one.standings, strict=True)
-    ]
-    links = film_links(predictor.dataset.catalog, one.item)
+def show_row(predictor: Predictor, film: Shared) -> None:
+    """Render a film with its rank and probability for each person, and a button that adds it to the list."""
+    bars = []
+    for person, standing in zip((_("You"), _("Other")), film.standings, strict=True):
+        rank, probability = common.ordinal(standing.rank or standing.of), standing.probability
+        text = rank if probability is None else f"{rank}, {common.fine_percent(probability)}"
+        bars.append((person, standing.nearness, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        st.html(film_cards.wanted(one.rank, one.film, wishes, links))
+        st.html(film_cards.wanted(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
         st.button(
-            _("*Add {film} to your films*", film=common.plain(one.film.label)),
-            key=f"together-{one.film.movie_id}",
+            _("*Add {film} to your films*", film=common.plain(film.film.label)),
+            key=f"together-{film.film.movie_id}",
             icon=":material/add:",
             type="tertiary",
             on_click=session.add,
-            args=(one.item,),
+            args=(film.item,),
         )
-
-
-def figure(standing: Standing) -> str:
-    """A rank, and the probability where there is one: "3rd, 2.1%"."""
-    rank = common.ordinal(standing.rank or standing.of)
-    return rank if standing.probability is None else f"{rank}, {common.fine_percent(standing.probability)}"

@@ -122,13 +122,21 @@ def _film_vectors(data: str) -> bool:
     return paths.shipped_film_vectors(data).exists() or any(paths.film_vectors(data, "").parent.glob("*.safetensors"))
 
 
-def predictor(name: str, dataset: Dataset) -> Predictor | None:
-    """The recommender, ready to answer. None where it is not: the page then shows how far it is, or what to do."""
+def fit(name: str, data: str) -> tasks.Work | None:
+    """Return the background task that fits a recommender, running or finished, or None."""
+    return tasks.find(_work(name, data))
+
+
+def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predictor | None:
+    """The recommender, ready to answer. None where it is not: the page then shows how far it is, or what to do.
+
+    wait: Seconds to wait for a running fit before its progress is shown. None: PATIENCE.
+    """
     now, going_on = state(name, dataset.name), tasks.find(_work(name, dataset.name))
     if now is State.QUICK and going_on is None:
         start([name], dataset)
         going_on = tasks.find(_work(name, dataset.name))
-    if going_on and not going_on.wait(PATIENCE):
+    if going_on and not going_on.wait(PATIENCE if wait is None else wait):
         _watch(name, dataset)
         return None
     if going_on and going_on.error:

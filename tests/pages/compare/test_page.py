@@ -1,17 +1,20 @@
+import json
 import re
-from html import escape
+import threading
+from types import SimpleNamespace
 
 import pytest
 
-from pages.compare import words
-from pages.ui import loaders, recommenders
+from pages.compare import answers
+from pages.ui import loaders, recommenders, tasks
 from pages.ui import words as common
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import order
 from recsys.serving.predictor import variants
 from tests.pages import world
-from tests.pages.reading import said
+from tests.pages.marked import shown as texts
+from tests.pages.reading import keys, said
 
 UNTRAINED = [  # neither they nor those that they stand on have to be trained
     name
@@ -32,11 +35,16 @@ def lists(app):
     return [re.findall(r"<b>(.*?)</b>", column) for column in html]
 
 
-def table(app, about):
-    """The cells of the body of one of the page's own tables, row by row, without their tags."""
-    (html,) = [element.value for element in app.html if f'<caption class="nr-aside">{escape(about)}<' in element.value]
-    rows = re.findall(r"<tr.*?</tr>", html.partition("<tbody>")[2])
-    return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in rows]
+def table(app, alt):
+    """The index and the cells of a table, row by row, without Markdown."""
+    (element,) = [element for element in app.table if element.proto.alt == alt]
+    rows = element.value.reset_index().to_numpy().tolist()
+    return [[re.sub(r":[\w-]+\[(.*?)\]|[*\\]", r"\1", cell) for cell in row] for row in rows]
+
+
+def ranks(app):
+    """Recommender → the text of the rank of the film."""
+    return {row[0]: row[1] for row in table(app, "The rank of the film with each recommender")}
 
 
 def sentences(app):
@@ -44,13 +52,15 @@ def sentences(app):
 
 
 def open_tab(app, place):
-    app.session_state["closer"] = words.TABS[place]
+    app.session_state["compare_tab"] = ["The lists", "Rank of a film", "Effect of order", "Hide a film", "Blend two"][
+        place
+    ]
     return app.run()
 
 
 def test_without_films_the_page_offers_ready_made_lists(visit):
     app = visit("compare")
-    assert "There is nothing to compare yet. Take a ready-made list, or build your own first." in said(app)
+    assert "There is nothing to compare yet" in said(app)
     app.button(key="take-Crime of the nineties").click().run()
     assert lists(app)
 
@@ -59,23 +69,21 @@ def choose(app, *names):
     return app.get_by_key("compared").set_value(list(names)).run()
 
 
-def opening(app):
-    """Recommender → its films for either order, as the opening shows them."""
-    return {
-        name: (one, other)
-        for name, one, other, _ in table(app, "What each recommender predicts after the same films in two orders")
-    }
+def demo(app):
+    """Recommender → its films for either order, as the demonstration shows them."""
+    texts = [element.value for element in app.markdown]
+    names = [text.split("**")[1] for text in texts if "the order" in text and text.startswith("**")]
+    films = [re.sub(r":gray\[(.*?)\]", r"\1", text).splitlines()[2:] for text in texts if text.startswith(":small[")]
+    return {name: (films[2 * n], films[2 * n + 1]) for n, name in enumerate(names[: len(films) // 2])}
 
 
 def test_the_first_thing_is_what_another_order_does_even_without_films(visit):
     app = visit("compare")
     assert app.header[0].value == "The same films in another order"
-    network, people = opening(app).values()
+    network, people = demo(app).values()
     assert network[0] != network[1]
     assert people[0] == people[1]
-    assert "**{model}** knows which films were watched, not when, and gives the same list both times.".format(
-        model="User kNN"
-    ) in sentences(app)
+    assert "**User kNN** ignores the order" in sentences(app)
 
 
 def test_what_the_visitor_did_not_like_is_known_here_too(visit):
@@ -95,9 +103,9 @@ def test_the_films_of_the_visitor_are_reversed_first_and_shuffled_on_demand(visi
     order = [shown[0].index(common.plain(world.TITLES[item])) for item in range(5)]
     assert order == sorted(order)
     assert shown[1].index(common.plain(world.TITLES[4])) < shown[1].index(common.plain(world.TITLES[0]))
-    before = opening(app)
-    app.get_by_key("opening").set_value("shuffled").run()
-    after = opening(app)
+    before = demo(app)
+    app.get_by_key("order_demo").set_value("shuffled").run()
+    after = demo(app)
     assert before["User kNN"] == after["User kNN"]
     assert before["BERT4Rec"][0] == after["BERT4Rec"][0]
     assert before["BERT4Rec"][1] != after["BERT4Rec"][1]
@@ -106,7 +114,7 @@ def test_the_films_of_the_visitor_are_reversed_first_and_shuffled_on_demand(visi
 def test_where_the_network_is_not_trained_another_that_reads_the_order_is_shown(visit, home):
     world.untrain()
     app = visit("compare", s="1-2-3-4")
-    assert list(opening(app)) == ["Markov chain", "User kNN"]
+    assert list(demo(app)) == ["Markov chain", "User kNN"]
 
 
 def test_what_is_chosen_at_first_can_answer_and_the_network_is_among_it(visit):
@@ -144,19 +152,18 @@ def test_shared_films_are_marked_in_words(visit):
 def test_the_summary_counts_what_the_lists_share(visit):
     app = visit("compare", s="1-2-3")
     choose(app, "bert4rec", "popular", "ials", "bpr-mf")
-    shown = table(app, "How many films any two lists share")
+    shown = table(app, "Number of films that two lists share")
     sets = [set(titles) for titles in lists(app)]
     assert len(shown) == 4
-    for one, (_, *row) in zip(sets, shown, strict=True):
-        assert row == ["" if other is one else str(len(one & other)) for other in sets]
+    for films, (_, *row) in zip(sets, shown, strict=True):
+        assert row == ["" if other is films else str(len(films & other)) for other in sets]
 
 
 def test_films_that_one_list_alone_shows_are_named(visit):
     app = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
     first, second = lists(app)
-    (shown,) = [element.value for element in app.html if "In one list only" in element.value]
-    alone = re.findall(r"<dd>(.*?)</dd>", shown)
-    assert [[label[:-7] for label in films.split(" · ")] for films in alone] == [
+    alone = table(app, "Films that are in one list only")
+    assert [[label[:-7] for label in films.split(" · ")] for _, films in alone] == [
         [title for title in first if title not in second],
         [title for title in second if title not in first],
     ]
@@ -197,9 +204,8 @@ def test_the_rank_of_any_film_is_that_of_each_list(visit):
     open_tab(app, 1)
     app.text_input(key="seek").set_value(label).run()
     app.button(key=f"seek-{world.TITLES.index(label) + 1}").click().run()
-    ranks = {name: rank for name, _, rank, _ in table(app, f"The rank of {label} in each recommender's list")}
-    assert ranks["BERT4Rec"] == "3 of 27"
-    rank = int(ranks["Most popular"].split()[0])
+    assert ranks(app)["BERT4Rec"] == "3 of 27"
+    rank = int(ranks(app)["Most popular"].split()[0])
     assert (second.index(first[2]) + 1 == rank) if first[2] in second else (rank > 10)
 
 
@@ -207,14 +213,8 @@ def test_a_watched_film_is_ranked_as_if_watched_films_counted(visit):
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular"), 1)
     app.text_input(key="seek").set_value(world.TITLES[0][:-7]).run()
     app.button(key="seek-1").click().run()
-    assert (
-        f"You have watched {world.TITLES[0]}, so no list shows it. This is its rank if watched films were listed too."
-        in said(app)
-    )
-    assert all(
-        place.endswith("of 30")
-        for _, _, place, _ in table(app, f"The rank of {world.TITLES[0]} in each recommender's list")
-    )
+    assert "so no list shows it" in said(app)
+    assert all(rank.endswith("of 30") for rank in ranks(app).values())
 
 
 def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
@@ -227,16 +227,12 @@ def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
 
 def test_the_order_moves_the_network_and_not_the_count(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
-    (moved, _, overlap, _), ignoring = table(
-        app, "How much each recommender's lists agree when the same films come in another order"
-    )
-    assert moved == "BERT4Rec"
-    assert float(overlap) < 1
-    assert ignoring[0] == "Most popular"
-    assert ignoring[2:] == ["1.00", "10 of 10"]
-    assert "{models} gives the same list whatever the order: it knows what you watched, not when.".format(
-        models="**Most popular**"
-    ) in sentences(app)
+    (chart,) = app.get("plotly_chart")
+    mean = json.loads(chart.proto.spec)["data"][2]
+    assert [label.split("<br>")[0] for label in mean["y"]] == ["BERT4Rec", "Most popular"]
+    assert mean["x"][0] < mean["x"][1] == 1
+    assert mean["y"][1].endswith("keeps 10.0 of 10 films")
+    assert "**Most popular** gives the same list in any order" in sentences(app)
 
 
 def test_the_slider_shows_the_lists_for_another_order(visit):
@@ -254,8 +250,8 @@ def test_the_slider_shows_the_lists_for_another_order(visit):
 
 def test_one_film_has_no_order_and_cannot_be_hidden(visit):
     app = open_tab(visit("compare", s="1"), 2)
-    assert "One film has no order. Add a second one, or see the two evenings at the top of the page." in said(app)
-    assert "Add a second film: to hide one, there must be another before it." in said(open_tab(app, 3))
+    assert "Add a second film to see what order changes" in said(app)
+    assert "Add a second film. To hide a film" in said(open_tab(app, 3))
     assert not app.exception
 
 
@@ -270,11 +266,11 @@ def test_one_of_the_two_evenings_can_be_taken_over(visit):
 
 def test_a_hidden_film_is_found_by_whoever_ranks_it_among_the_first(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
-    shown = {row[0]: row[2] for row in table(app, f"The rank of {world.TITLES[3]} in each recommender's list")}
+    shown = ranks(app)
     before = choose(visit("compare", s="1-2-3"), "bert4rec", "popular")
     title = world.TITLES[3][:-7]
     rank = lists(before)[0].index(title) + 1  # everybody watches the films in this order, and BERT4Rec knows it
-    assert shown["BERT4Rec"] == f"{rank} of 27" + "found"
+    assert shown["BERT4Rec"] == f"{rank} of 27 top 10"
     assert "**BERT4Rec**" in sentences(app)
 
 
@@ -284,9 +280,8 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
     open_tab(app, 3)
     app.button(key="try_all").click().run()
     assert not app.exception
-    names = {row[0] for row in table(app, f"The rank of {world.TITLES[3]} in each recommender's list")}
     able = [variant for variant in variants() if variant.name in ("bert4rec", *UNTRAINED)]
-    assert names == {variant.title for variant in able}
+    assert ranks(app).keys() == {variant.title for variant in able}
     with pytest.raises(KeyError):
         app.button(key="try_all")
 
@@ -294,24 +289,20 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
 def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
     app = choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular")
     app.session_state["hide_all"] = True
-    *films, found, mrr = table(
-        open_tab(app, 3), "The rank of each of your films, hidden in turn, in each recommender's list"
-    )
-    assert [row[0] for row in films] == [world.TITLES[place] for place in (3, 2, 1)]
+    *films, found, mrr = table(open_tab(app, 3), "The rank of each of your films, hidden in turn")
+    assert [row[0] for row in films] == [f"{place + 1} · {world.TITLES[place]}" for place in (3, 2, 1)]
     ranks = [int(row[1]) for row in films]
     assert found[1] == str(sum(rank <= 10 for rank in ranks))
     assert mrr[1] == f"{sum(1 / rank for rank in ranks) / 3:.4f}"
-    assert "3 films prove little" in said(app)
+    assert "3 films are a small sample" in said(app)
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
 def test_who_is_not_trained_is_named_in_every_tab_and_the_others_answer(visit, home, place):
     world.untrain()
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular", "ials"), place)
-    assert "Without {models}: not trained for this set. The first tab says how to train.".format(
-        models="**BERT4Rec**"
-    ) in said(app)
-    assert any("Most popular" in element.value for element in app.html if "nr-table" in element.value)
+    assert "Not trained for this data set: **BERT4Rec**" in said(app)
+    assert any("Most popular" in text for text in texts(app))
 
 
 def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
@@ -332,12 +323,51 @@ def test_two_are_mixed_by_hand_from_the_one_list_to_the_other(visit):
 
 def test_one_alone_cannot_be_mixed(visit):
     app = open_tab(choose(visit("compare", s="1-2-3"), "popular", "sasrec-bce"), 4)
-    assert (
-        "Choose two recommenders that can answer at once; their columns in the first tab say how to get them."
-    ) in said(app)
+    assert "Choose two recommenders that are ready." in said(app)
 
 
 def test_a_film_that_few_people_rated_is_not_hidden(visit):
     app = open_tab(visit("compare", s=f"1-2-{len(world.TITLES) + 1}"), 3)
     assert not app.warning
     assert common.plain(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)
+
+
+def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
+    clock = 0.0
+
+    def wait(_task, seconds):
+        nonlocal clock
+        clock += seconds
+        return False
+
+    monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock))
+    monkeypatch.setattr(recommenders, "_fit", lambda name, dataset: lambda report: None)
+    monkeypatch.setattr(recommenders, "_watch", lambda name, dataset: None)
+    monkeypatch.setattr(tasks.Work, "wait", wait)
+    names = ["item-knn", "markov", "ease"]
+    get_predictor = answers.start_fits(loaders.dataset("ml-latest-sample"), names)
+    assert [get_predictor(name) for name in names] == [None] * 3
+    assert clock == recommenders.PATIENCE
+
+
+def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit, monkeypatch):
+    finish, load = threading.Event(), recommenders.serving.load
+
+    def slow(*arguments):
+        assert finish.wait(60)
+        return load(*arguments)
+
+    monkeypatch.setattr(recommenders.serving, "load", slow)
+    monkeypatch.setattr(recommenders, "PATIENCE", 0.0)
+    monkeypatch.setattr(answers, "can_answer", lambda name, data: name in ("bert4rec", "popular", "item-knn", "markov"))
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
+    app.button(key="try_all").click().run()
+    assert {"stop_trying", "stop-item-knn"} <= set(keys(app)) or {"stop_trying", "stop-markov"} <= set(keys(app))
+    finish.set()
+    for _ in range(4):
+        for name in ("item-knn", "markov"):
+            if fit := recommenders.fit(name, "ml-latest-sample"):
+                assert fit.wait(60)
+        app.run()
+    assert "stop_trying" not in keys(app)
+    assert {"Item kNN", "Markov chain"} <= ranks(app).keys()

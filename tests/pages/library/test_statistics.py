@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pages.library import charts, words
+from pages.library import statistics as section
 from recsys.data import statistics
 from recsys.data.dataset import Interactions
 from tests import toys
@@ -14,7 +14,6 @@ from tests.pages.reading import said
 
 def test_the_page_says_how_much_there_is_and_what_the_charts_show(visit):
     app = visit("library", library="statistics")
-    data = world.build()
     assert {metric.label: metric.value for metric in app.metric} == {
         "People": "200",
         "Films": "30",
@@ -22,9 +21,8 @@ def test_the_page_says_how_much_there_is_and_what_the_charts_show(visit):
         "Density": "40.0%",
     }
     text = said(app)
-    assert words.lengths(statistics.lengths(data)) in text
-    assert "Half of the people rated 12 films or fewer; one in ten rated more than 12, and one 12." in text
-    assert "Films with too few ratings to learn from are not counted here: {n}. Browse has them.".format(n="1") in text
+    assert "Half of the people rated at most 12 films. One in ten rated more than 12, and one person rated 12." in text
+    assert "1 film with too few ratings for training is not counted." in text
     found = app.get("plotly_chart")
     assert len(found) == 7
     for chart in found:
@@ -46,21 +44,22 @@ def test_the_median_stands_where_it_belongs_among_bars_of_growing_width():
     found = statistics.lengths(toys.dataset([list(range(n)) for n in (1, 2, 50, 60, 100)], 100))
     bar = int(found.table["from"].searchsorted(50, side="right")) - 1
     assert found.table.loc[bar, "from"] <= 50 <= found.table.loc[bar, "to"]
-    assert bar - 0.5 <= charts._place(found.table, 50) < bar + 0.5
-    assert charts._place(found.table, 1) == -0.5
-    lines = [shape.x0 for shape in charts.lengths(found).layout.shapes]
-    assert lines == pytest.approx([charts._place(found.table, found.median), charts._place(found.table, found.p90)])
+    assert bar - 0.5 <= section.bar_position(found.table, 50) < bar + 0.5
+    assert section.bar_position(found.table, 1) == -0.5
+    lines = [shape.x0 for shape in section.plot_lengths(found)[1].layout.shapes]
+    assert lines == pytest.approx(
+        [section.bar_position(found.table, found.median), section.bar_position(found.table, found.p90)]
+    )
 
 
 def test_the_tail_marks_what_its_sentence_says():
     found = statistics.long_tail(np.array([50, 20, 10, *[1] * 20]))
-    marked = charts.long_tail(found).data[2]
-    assert list(marked.y) == list(found.top.values())
-    assert "1% of the films have 50% of all ratings" in words.long_tail(found)
+    sentence, figure = section.plot_long_tail(found)
+    assert list(figure.data[2].y) == list(found.top.values())
+    assert "1% of the films have 50% of all ratings" in sentence
 
 
 def test_the_genres_that_stand_out_are_named():
     world_of = toys.dataset([[0, 0, 0, 1]], 4)  # two comedies, two films of horror; comedies have three ratings of four
-    assert "Comedy is watched most beyond its share of the films, Horror least" in words.genres(
-        statistics.genres(world_of)
-    )
+    sentence, _ = section.plot_genres(statistics.genres(world_of))
+    assert "Comedy is watched most and Horror least" in sentence

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from pages.compare import words as compare_words
 from pages.inside import lesson
 from pages.ui import url, words
 from recsys.data import prepared
@@ -80,11 +79,11 @@ def test_the_panels(hostile, part, key):
     check(opened(part, key, s=FILMS))
 
 
-@pytest.mark.parametrize("place", range(len(compare_words.TABS)))
+@pytest.mark.parametrize("place", range(5))
 def test_the_tabs_of_compare(hostile, place):
     app = hostile("compare", s=FILMS)
-    app.session_state["closer_place"] = place
-    app.session_state["closer"] = compare_words.TABS[place]
+    app.session_state["compare_tab_index"] = place
+    app.session_state["compare_tab"] = "in another language"
     for key in ("which_order", "hide_all"):
         app.session_state[key] = True
     check(app.run())

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.library.filters import library
+from pages.library.filters import load_library
 from pages.ui import film_search, loaders
 from pages.watch.own_history import matcher
 from recsys import checkpoints
@@ -69,7 +69,7 @@ def test_what_is_known_of_films_is_there_in_the_next_run(home):
 
 
 def test_nothing_of_a_set_that_was_replaced_is_kept(home):
-    made = (loaders.dataset, loaders.title_index, loaders.facts, film_search.films_of, matcher, library)
+    made = (loaders.dataset, loaders.title_index, loaders.facts, film_search.films_of, matcher, load_library)
     before = [make(SET) for make in made]
     assert [make(SET) for make in made] == before
     popular = loaders.predictor("popular", SET)

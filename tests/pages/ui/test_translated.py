@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.compare import words as compare_words
 from pages.evaluation import words as evaluation_words
 from pages.inside import lesson
 from pages.ui import download, i18n, url
@@ -147,15 +146,15 @@ def test_the_panels(home, monkeypatch, part, key, variant):
     assert [text for text in unmarked(app, NAMES) if text != "0 1 2 3"] == []
 
 
-@pytest.mark.parametrize("place", range(len(compare_words.TABS)))
+@pytest.mark.parametrize("place", range(5))
 def test_the_tabs_of_compare(marked, place):
     app = marked("compare", s=FILMS)
-    app.session_state["closer_place"] = place
-    app.session_state["closer"] = "in another language"
+    app.session_state["compare_tab_index"] = place
+    app.session_state["compare_tab"] = "in another language"
     for key in ("which_order", "hide_all"):
         app.session_state[key] = True
     check(app.run())  # whichever language the name of the tab was in
-    assert app.session_state.closer == compare_words.TABS[place]
+    assert app.session_state.compare_tab == app.tabs[place].label
 
 
 @pytest.mark.parametrize("page", ["compare", "inside", "evaluation"])

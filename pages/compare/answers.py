@@ -1,0 +1,156 @@
+"""The recommenders that Compare compares, their predictors, and tables of their answers.
+
+Session state: compared (names of the recommenders) · how_many_each (films in each list).
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from pages.ui import loaders, recommenders
+from pages.ui import words as common
+from pages.ui.charts import ACCENT
+from pages.ui.i18n import _, joined, ngettext
+from pages.ui.recommenders import State
+from recsys.data.dataset import Dataset
+from recsys.serving.insight import hidden
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Standing
+
+MAX_RECOMMENDERS = 6
+DEFAULTS = (  # one of each family, then replacements if a network is not trained
+    "bert4rec",
+    "sasrec-softmax",
+    "gru4rec-ce",
+    "ials",
+    "content-sentence",
+    "popular",
+    "markov",
+    "item-knn",
+    "user-knn",
+    "content-tfidf",
+)
+
+Answer = TypeVar("Answer")
+
+
+def choose(dataset: Dataset) -> tuple[list[str], int]:
+    """Render the controls. Return the names of the recommenders and the number of films in each list."""
+    labels = recommenders.menu(dataset.name)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        recommenders.keep("compared")
+        names = st.multiselect(
+            _("Recommenders"),
+            list(labels),
+            select_all=False,
+            default=defaults(dataset.name),
+            format_func=labels.__getitem__,
+            max_selections=MAX_RECOMMENDERS,
+            placeholder=_("Choose two or more"),
+            help=_(
+                "Choose up to {n} recommenders. You can type a name to find one. Recommenders that are not ready yet "
+                "are marked. If you choose one of them, its column shows how to get it.",
+                n=MAX_RECOMMENDERS,
+            ),
+            width=820,
+            wrap=True,
+            key="compared",
+            persist_state="session",
+        )
+        k = st.segmented_control(
+            _("How many"), [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
+        )
+    return names, k
+
+
+def defaults(data: str) -> list[str]:
+    """Return the recommenders that are selected initially. Each of them can answer within seconds."""
+    available = loaders.recommenders()
+    return [name for name in DEFAULTS if name in available and can_answer(name, data)][:MAX_RECOMMENDERS]
+
+
+def can_answer(name: str, data: str) -> bool:
+    """Whether a recommender is ready or can be fitted within seconds."""
+    return recommenders.state(name, data) in (State.READY, State.QUICK)
+
+
+def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor | None]:
+    """Start all missing fits in the background, in parallel.
+
+    Returns:
+        A function that returns the predictor of a name, or shows the progress of its fit and returns None. All its
+        calls together wait for at most `recommenders.PATIENCE` seconds.
+    """
+    recommenders.start([name for name in names if can_answer(name, dataset.name)], dataset)
+    deadline = time.monotonic() + recommenders.PATIENCE
+    return lambda name: recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
+
+
+def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:
+    """Return the answer of each recommender by its title.
+
+    Recommenders that are being fitted show their progress. A caption lists recommenders that are not trained.
+    """
+    get_predictor, answers, untrained = start_fits(dataset, names), {}, []
+    for name in names:
+        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.LONG):
+            untrained.append(loaders.title(loaders.recommenders()[name]))
+        elif predictor := get_predictor(name):
+            answers[loaders.title(predictor)] = question(predictor)
+    if untrained:
+        text = ngettext(
+            "Not trained for this data set: {models}. The first tab shows how to train it.",
+            "Not trained for this data set: {models}. The first tab shows how to train them.",
+            len(untrained),
+            models=bold_list(untrained),
+        )
+        st.caption(text)
+    return answers
+
+
+def bold_list(titles: list[str]) -> str:
+    """Return titles as Markdown: "**A**, **B** and **C**". Bold, because some titles contain a comma."""
+    return joined([f"**{common.plain(title)}**" for title in titles])
+
+
+def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
+    """Show the rank of one film in the list of each recommender, the best rank first, with a bar behind it."""
+    ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].nearness))
+    rank, probability = _("Rank"), _("Probability")
+    cells = {
+        rank: [rank_text(standing, mark_hits) for standing in ordered.values()],
+        probability: [
+            "–" if standing.probability is None else common.plain(common.percent(standing.probability))
+            for standing in ordered.values()
+        ],
+    }
+    bars = [
+        f"background: linear-gradient(90deg, {ACCENT}55 {standing.nearness:.1%}, transparent 0)"
+        for standing in ordered.values()
+    ]
+    table = pd.DataFrame(cells, index=[common.plain(title) for title in ordered])
+    alt = _("The rank of the film with each recommender")
+    st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
+
+
+def rank_text(standing: Standing, mark_hits: bool) -> str:
+    """Return a rank as Markdown, with a badge if hits are marked and the rank is a hit."""
+    if standing.rank is None:
+        return ":gray[" + _("not in the list") + "]"
+    if mark_hits and hidden.was_found(standing):
+        text = _(
+            "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]", rank=standing.rank, n=standing.of, k=hidden.FOUND
+        )
+    else:
+        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.of)
+    return text
+
+
+def shade(table: pd.DataFrame, shares: pd.DataFrame) -> Styler:
+    """Shade each cell by its share (0 to 1): the greater, the stronger. NaN: no shade."""
+    css = shares.map(lambda share: "" if pd.isna(share) else f"background-color: {ACCENT}{round(140 * share):02x}")
+    return table.style.apply(lambda _cells: css, axis=None)

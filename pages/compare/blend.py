@@ -1,0 +1,70 @@
+"""A weighted blend of two recommenders: a tab of Compare."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.compare import answers
+from pages.ui import download, film_cards, loaders, rated
+from pages.ui import words as common
+from pages.ui.i18n import _
+from recsys.data.dataset import Dataset
+from recsys.serving.predictor import mixture
+from recsys.serving.recommend import Recommendation, Request, recommend
+
+
+def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
+    """Render the two recommenders, a slider between them, and the list of their blend."""
+    st.caption(
+        _(
+            "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
+            "probabilities uses its scores, brought to the same scale. “Hybrid” is such a blend, with weights fitted "
+            "to what people really watched."
+        )
+    )
+    ready = [name for name in names if answers.can_answer(name, dataset.name)]
+    if len(ready) < 2:
+        st.info(
+            _("Choose two recommenders that are ready. The first tab shows how to get the others."),
+            icon=":material/join:",
+        )
+        return
+    titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
+    with st.container(horizontal=True, gap="medium"):
+        first_name = st.selectbox(
+            _("First recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300
+        )
+        second_name = st.selectbox(
+            _("Second recommender"),
+            [name for name in ready if name != first_name],
+            format_func=titles.__getitem__,
+            key=f"mix_with_{first_name}",
+            width=300,
+        )
+    pair = [first_name, second_name]
+    get_predictor = answers.start_fits(dataset, pair)
+    left, right = (get_predictor(name) for name in pair)
+    if left is None or right is None:
+        return  # the page shows the progress of the fit
+    label = _("Weight of {model}", model=common.plain(loaders.title(right)))
+    weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
+    request = Request(films, k, ratings=rated.given(dataset, films))
+    lists = {loaders.title(predictor): recommend(predictor, request) for predictor in (left, right)}
+    show_blend(recommend(mixture(left, right, weight), request), lists)
+
+
+def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
+    """Show the films of the blend, each with its rank in both lists."""
+    ranks_by_title = {title: {pick.item: pick.rank for pick in listed} for title, listed in lists.items()}
+    rows, table = [], []
+    for pick in picks:
+        ranks = {title: ranks.get(pick.item) for title, ranks in ranks_by_title.items()}
+        notes = [
+            _("{model}: rank {rank}", model=title, rank=rank)
+            if rank
+            else _("{model}: below rank {k}", model=title, k=len(picks))
+            for title, rank in ranks.items()
+        ]
+        rows.append(film_cards.line(pick.rank, pick.film, probability=None, best=None, note=" · ".join(notes)))
+        table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in ranks.items()}})
+    st.html(film_cards.rows(rows))
+    download.csv(pd.DataFrame(table), "mixture")

@@ -1,0 +1,190 @@
+"""Hide one of the user's films and see which recommenders would have predicted it: a tab of Compare.
+
+Session state: hidden_film_test (a HiddenFilmTest).
+"""
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from pages.compare import answers
+from pages.ui import download, errors, loaders, page_header, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import _, count, ngettext
+from pages.ui.looking import look_for
+from recsys.data.dataset import Dataset
+from recsys.serving.insight import hidden
+from recsys.serving.recommend import Standing
+
+MAX_NAMES = 4  # recommenders that a sentence names
+
+
+@dataclass
+class HiddenFilmTest:
+    """Ranks of one hidden film from the recommenders that are not selected on the page."""
+
+    question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
+    ranks: dict[str, Standing] = field(default_factory=dict)  # by English title
+    asked: list[str] = field(default_factory=list)  # names of recommenders, including those that failed
+    is_running: bool = False
+
+    def set_running(self, is_running: bool) -> None:
+        """Start or stop asking. A fit that is already running continues in the background."""
+        self.is_running = is_running
+
+
+def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
+    """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
+    positions = hidden.last_known(films, dataset.n_items, len(films))
+    if not positions:
+        st.info(
+            _("Add a second film. To hide a film, there must be another film before it."),
+            icon=":material/playlist_add:",
+        )
+        return
+    position = st.selectbox(
+        _("Hide this film"),
+        positions,
+        format_func=lambda position: dataset.catalog.films[films[position]].label,
+        key=f"hide-among-{len(films)}-{films[-1]}",
+        width=420,
+    )
+    page_header.in_one_line(dataset, films[:position], _("Input"))
+    st.caption(_("Each recommender gets only the films that you watched before the hidden film."))
+    test, question = st.session_state.get("hidden_film_test"), (dataset.name, films, position)
+    if test is None or test.question != question:
+        test = st.session_state.hidden_film_test = HiddenFilmTest(question)
+    ranks = answers.ask_each(dataset, names, lambda predictor: look_for(predictor, films, (position,))[0])
+    ranks |= {_(title): rank for title, rank in test.ranks.items()}
+    if ranks:
+        label = dataset.catalog.films[films[position]].label
+        st.markdown(summary(ranks, label))
+        answers.rank_table(ranks, mark_hits=True)
+        download.csv(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film")
+    ask_others(dataset, test, names)
+    panel = st.expander(
+        _("Hide each of your films in turn"), icon=":material/grid_on:", on_change="rerun", key="hide_all"
+    )
+    with panel:
+        if panel.open:
+            hide_each_film(dataset, films, names, positions)
+
+
+def summary(ranks: dict[str, Standing], film: str) -> str:
+    """Return as Markdown which recommenders rank a film in the top 10. Many recommenders are only counted."""
+    hits = [title for title, rank in ranks.items() if hidden.was_found(rank)]
+    label, k = common.plain(film), hidden.FOUND
+    if not hits:
+        return _("None of these would have shown you {film} in the top {k}.", film=label, k=k)
+    if len(hits) > MAX_NAMES:
+        return _(
+            "**{n} of {total}** recommenders would have shown you {film} in the top {k}.",
+            n=len(hits),
+            total=len(ranks),
+            film=label,
+            k=k,
+        )
+    return ngettext(
+        "{models} would have shown you {film} in the top {k}.",
+        "{models} would have shown you {film} in the top {k}.",
+        len(hits),
+        models=answers.bold_list(hits),
+        film=label,
+        k=k,
+    )
+
+
+def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
+    """Render a button that asks all other recommenders, or the progress and a button that stops it."""
+    waiting = [
+        name
+        for name in recommenders.ordered(loaders.recommenders().values())
+        if name not in selected and name not in test.asked and answers.can_answer(name, dataset.name)
+    ]
+    if test.is_running:
+        st.button(_("Stop"), key="stop_trying", icon=":material/stop:", on_click=test.set_running, args=(False,))
+        ask_in_turn(dataset, test, waiting)
+    elif waiting:
+        st.button(
+            ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(waiting)),
+            key="try_all",
+            icon=":material/groups:",
+            on_click=test.set_running,
+            args=(True,),
+            help=_("All recommenders that are ready or can be fitted within seconds. Each is fitted only once."),
+        )
+
+
+def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> None:
+    """Ask the recommenders one after the other, and rerun the page at the end.
+
+    Fits run as background tasks. A fit that takes longer than `recommenders.PATIENCE` ends this run. It shows its
+    progress and a cancel button, and reruns the page when it ends. The answers are in the session state, so that the
+    next run continues after them.
+    """
+    _data, films, position = test.question
+    bar, deadline = st.progress(0.0), time.monotonic() + recommenders.PATIENCE
+    for n, name in enumerate(waiting):
+        title = loaders.recommenders()[name].title
+        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(waiting))
+        bar.progress(n / len(waiting), common.plain(text))
+        with errors.explained():
+            predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
+            fit = recommenders.fit(name, dataset.name)
+            if predictor is None and fit and not fit.error and not fit.called_off:
+                return
+            if predictor:
+                (test.ranks[title],) = look_for(predictor, films, (position,))
+        test.asked.append(name)
+    test.set_running(False)
+    st.rerun()  # updates the table above
+
+
+def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
+    """Show a heat map of the ranks when each film is hidden in turn, and a note on the small sample."""
+    newest = tuple(positions[: hidden.NEWEST])
+    ranks = answers.ask_each(dataset, names, lambda predictor: look_for(predictor, films, newest))
+    if not ranks:
+        return
+    st.caption(
+        _(
+            "Each film is hidden in turn and predicted from the films before it. The number is its rank. The stronger "
+            "the colour, the closer it is to the top."
+        )
+    )
+    n = len(newest)
+    if n < len(positions):
+        st.caption(ngettext("Only your newest film is hidden.", "Only your newest {n} films are hidden.", n))
+    labels = [dataset.catalog.films[films[position]].label for position in newest]
+    st.table(heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
+    st.caption(
+        ngettext(
+            "{n} film is a small sample: it changes a share by {points:.0f} percentage points. The Evaluation page "
+            "tests hundreds of people or more. If these films come from a person in the data set, the recommenders "
+            "may have been trained on them.",
+            "{n} films are a small sample: each film changes a share by {points:.0f} percentage points. The Evaluation "
+            "page tests hundreds of people or more. If these films come from a person in the data set, the "
+            "recommenders may have been trained on them.",
+            n,
+            points=100 / n,
+        )
+    )
+    download.csv(hidden.table(ranks, labels), "hidden-films")
+
+
+def heat_map(ranks: dict[str, list[Standing]], positions: tuple[int, ...], labels: list[str]) -> Styler:
+    """Return a table of films by recommenders with the ranks. Hits are bold, and the last two rows have the metrics."""
+    films = [common.plain(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)]
+    cells, shares = {}, {}
+    for title, row in ranks.items():
+        texts = [count(rank.rank) if rank.rank else "–" for rank in row]
+        score, column = hidden.score(row), common.plain(title)
+        hits = [f"**{text}**" if hidden.was_found(rank) else text for rank, text in zip(row, texts, strict=True)]
+        cells[column] = [*hits, str(score.found), common.metric(score.mrr)]
+        shares[column] = [*(rank.nearness for rank in row), np.nan, np.nan]
+    index = [*films, _("In the top {k}", k=hidden.FOUND), _("Mean reciprocal rank")]
+    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

@@ -1,0 +1,153 @@
+"""The demonstration at the top of Compare: the predictions after the same films in two orders.
+
+One recommender reads the order, the other ignores it. Session state: order_demo (key of the selected pair of orders).
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.compare import answers
+from pages.ui import errors, loaders, page_header, session
+from pages.ui import words as common
+from pages.ui.i18n import _, ngettext
+from recsys.data.dataset import Dataset
+from recsys.serving import history
+from recsys.serving.insight.order import Order, moods, reorderings
+from recsys.serving.recommend import Recommendation, Request, recommend_many
+
+K = 5  # films in each list
+READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")  # the demonstration uses the first that can answer
+IGNORE_ORDER = ("user-knn", "popular")
+
+
+@dataclass(frozen=True)
+class OrderPair:
+    """Two orders of the same films."""
+
+    title: str
+    names: tuple[str, str]
+    orders: tuple[Order, Order]
+    is_example: bool  # whether the films are an example, which the user can adopt
+
+
+@st.fragment
+@errors.explained()
+def show(dataset: Dataset, films: Order) -> None:
+    """Render two orders of the same films, and the predictions of two recommenders after each."""
+    st.header(_("The same films in another order"))
+    pairs = order_pairs(dataset, films)
+    if not pairs:
+        st.caption(_("Add two films to see what their order changes."))
+        return
+    pair = choose(pairs)
+    for name, order in zip(pair.names, pair.orders, strict=True):
+        page_header.in_one_line(dataset, order, name)
+    names = [
+        next((name for name in candidates if answers.can_answer(name, dataset.name)), candidates[-1])
+        for candidates in (READ_ORDER, IGNORE_ORDER)
+    ]
+    get_predictor = answers.start_fits(dataset, names)
+    for name, reads_order in zip(names, (True, False), strict=True):
+        if predictor := get_predictor(name):
+            left, right = recommend_many(predictor, [Request(order, K) for order in pair.orders])
+            show_lists(loaders.title(predictor), pair.names, (left, right), reads_order)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if pair.is_example:
+            for number, (name, order) in enumerate(zip(pair.names, pair.orders, strict=True)):
+                st.button(
+                    _("Use these films: {order}", order=name),
+                    key=f"take-order-{number}",
+                    icon=":material/playlist_add:",
+                    on_click=use_films,
+                    args=(order,),
+                )
+        with st.popover(_("Why order matters: the pet shop"), icon=":material/pets:", type="tertiary"):
+            st.markdown(
+                _(
+                    "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
+                    "supermarket and the cinema. Is it time to suggest the pet shop again? In this order, yes: since "
+                    "the last visit you have paid more often than between the first two. Right after a visit, no. "
+                    "Without the order, nobody can tell. Films are similar. A recommender that ignores the order "
+                    "gives the same answer to both lists. A recommender that reads it sees which mood came last."
+                )
+            )
+
+
+def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
+    """Return the available pairs of orders by their key. Pairs of the user's own films come first."""
+    pairs = {}
+    names = {
+        "backwards": (_("Your films, latest first"), _("Latest first")),
+        "shuffled": (_("Your films, shuffled"), _("Shuffled")),
+    }
+    for (key, (title, name)), order in zip(names.items(), reorderings(films, n=1), strict=False):
+        pairs[key] = OrderPair(title, (_("As watched"), name), (films, order), is_example=False)
+    if evenings := moods(history.examples(loaders.title_index(dataset.name))):
+        (left_mood, left), (right_mood, right) = evenings
+        evening_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
+        pairs["evenings"] = OrderPair(_("Two evenings"), evening_names, (left, right), is_example=True)
+    return pairs
+
+
+def choose(pairs: dict[str, OrderPair]) -> OrderPair:
+    """Render the selector of a pair, if there are several. Return the selected pair."""
+    if len(pairs) == 1:
+        return next(iter(pairs.values()))
+    if st.session_state.get("order_demo") not in pairs:  # the films of that pair were removed
+        st.session_state.pop("order_demo", None)
+    key = st.segmented_control(
+        _("Which orders"),
+        list(pairs),
+        default=next(iter(pairs)),
+        required=True,
+        format_func=lambda key: pairs[key].title,
+        key="order_demo",
+        label_visibility="collapsed",
+        wrap=True,
+        persist_state="session",
+    )
+    return pairs[key]
+
+
+def show_lists(
+    title: str,
+    names: tuple[str, str],
+    lists: tuple[list[Recommendation], list[Recommendation]],
+    reads_order: bool,
+) -> None:
+    """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
+    left, right = ([pick.item for pick in picks] for picks in lists)
+    model, replaced, k = common.plain(title), len({*left} - {*right}), len(left)
+    if not reads_order:
+        sentence = _("**{model}** ignores the order and gives the same list both times.", model=model)
+    elif replaced:
+        sentence = ngettext(
+            "**{model}** reads the order: the other order replaces {n} of its top {k} films.",
+            "**{model}** reads the order: the other order replaces {n} of its top {k} films.",
+            replaced,
+            model=model,
+            k=k,
+        )
+    elif left == right:
+        sentence = _("**{model}** reads the order, but gives the same list for these two orders.", model=model)
+    else:
+        sentence = _(
+            "**{model}** reads the order: the other order changes the ranks of its top {k} films.", model=model, k=k
+        )
+    st.markdown(sentence)
+    with st.grid(2, min_column_width=150):
+        for name, picks in zip(names, lists, strict=True):
+            labels = [common.plain(pick.film.label) for pick in picks]
+            lines = [
+                f"{pick.rank}. :gray[{label}]" if {pick.item} <= {*left} & {*right} else f"{pick.rank}. {label}"
+                for pick, label in zip(picks, labels, strict=True)
+            ]
+            st.markdown("\n".join([f":small[{common.plain(name)}]\n", *lines]))
+
+
+def use_films(films: Order) -> None:
+    """Replace the user's films by an example."""
+    session.change(films)
+    st.session_state.pop("order_demo", None)
+    st.rerun()  # the whole page, not only this fragment

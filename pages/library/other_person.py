@@ -1,0 +1,158 @@
+"""The films of the other person to watch with: from a search, a link, or a real person of the data set.
+
+Session state: other (data set and film ids in the format of `together.LIST`, or "") · other_error (RecsysError of the
+last pasted link, or None).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from pages.ui import errors, film_search, keyboard, loaders, popovers, viewers
+from pages.ui import words as common
+from pages.ui.i18n import _, localize, ngettext
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
+from recsys.errors import RecsysError
+from recsys.serving import history, together
+from recsys.serving.films.search import Found
+
+LINK, NUMBER = "other_link_open", "other_number_open"  # session keys of the popovers
+
+
+def films(dataset: Dataset) -> tuple[int, ...]:
+    """Return the films as `Catalog.films` numbers them. Films of another data set are matched by title."""
+    data, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may contain dots
+    if not data:
+        return ()
+    if data != dataset.name and data not in datasets.prepared_names():
+        text = _(
+            "The other person’s films are from {data}, which is not on this computer.", data=loaders.data_title(data)
+        )
+        st.caption(common.plain(text))
+        return ()
+    catalog = dataset.catalog if data == dataset.name else loaders.dataset(data).catalog
+    items, messages = history.from_query({"s": ids}, catalog)
+    notices = [localize(message) for message in messages]
+    if data != dataset.name:
+        index = loaders.title_index(dataset.name)
+        matches = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
+        if n_missing := len(items) - len(matches):
+            notices.append(
+                ngettext(
+                    "{n} of their {total} films is not in {data}.",
+                    "{n} of their {total} films are not in {data}.",
+                    n_missing,
+                    total=len(items),
+                    data=loaders.data_title(dataset.name),
+                )
+            )
+        items = list(dict.fromkeys(matches))
+    for notice in notices:
+        st.caption(common.plain(notice))
+    return tuple(items)
+
+
+def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
+    """Render the films, which can be removed, and the ways to add more."""
+    film_search.box(
+        dataset.name,
+        _("Add a film for the other person"),
+        "other_search",
+        lambda film: film_search.line(
+            film,
+            f"other-{film.movie_id}",
+            "add",
+            add,
+            (dataset, items, film),
+            _("already in their list") if film.item in items else "",
+        ),
+        limit=6,
+        enter=lambda film: add(dataset, items, film),
+    )
+    if items:
+        labels = [film.label for film in dataset.catalog.films]
+        st.session_state.other_films = list(items)
+        st.multiselect(
+            _("Their films, oldest first"),
+            items,
+            select_all=False,
+            format_func=labels.__getitem__,
+            key="other_films",
+            wrap=True,
+            on_change=lambda: replace_films(dataset, st.session_state.other_films),
+        )
+    with st.container(horizontal=True, gap="small"):
+        st.button(
+            _("A real viewer"), key="other-random", icon=":material/casino:", on_click=sample_user, args=(dataset,)
+        )
+        show_user_number(dataset)
+        show_link()
+
+
+def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
+    """Replace the films of the other person."""
+    ids = [dataset.catalog.films[item].movie_id for item in items]
+    st.session_state.other = together.listed(dataset.name, ids)
+
+
+def add(dataset: Dataset, items: tuple[int, ...], film: Found) -> None:
+    """Add a search result to the films. Clear the search box and keep the focus in it."""
+    if film.item not in items:
+        replace_films(dataset, [*items, film.item])
+    st.session_state.other_search = ""
+    keyboard.focus_on("other_search")
+
+
+def sample_user(dataset: Dataset) -> None:
+    """Use the films of a random user. The seed of the session makes the sample reproducible."""
+    state = st.session_state
+    viewer = history.random_viewer(dataset, np.random.default_rng((state.seed, state.draws)))
+    state.draws += 1
+    if viewer:
+        replace_films(dataset, viewer.items)
+
+
+def show_user_number(dataset: Dataset) -> None:
+    """Render a popover that uses the films of the user with a given number or name."""
+    panel = popovers.popover(_("By number"), NUMBER, "tag", first=("other_person",))
+    if panel.open:
+        with panel, popovers.content(NUMBER):
+            text = ngettext(
+                "{data} has {n:,} person. The newest films of the chosen person replace the list.",
+                "{data} has {n:,} people. The newest films of the chosen person replace the list.",
+                dataset.n_users,
+                data=loaders.data_title(dataset.name),
+            )
+            if viewer := viewers.by_number(dataset, "other_person", text):
+                st.button(
+                    _("Use these films"),
+                    key="other-take",
+                    icon=":material/person:",
+                    on_click=replace_films,
+                    args=(dataset, viewer.items),
+                )
+
+
+def show_link() -> None:
+    """Render a popover that reads the films from a link of this app."""
+    help_text = _("Paste a link that the other person has copied from the address bar or from Share.")
+    panel = popovers.popover(_("A link"), LINK, "link", help_text, first=("other_link",))
+    if panel.open:
+        with panel, popovers.content(LINK):
+            st.text_input(
+                _("Link to their films"), key="other_link", placeholder="https://…?s=1-260", on_change=read_link
+            )
+            if error := st.session_state.get("other_error"):
+                errors.explain(error)
+
+
+def read_link() -> None:
+    """Read the films of the pasted link, or store the error."""
+    state, text = st.session_state, (st.session_state.other_link or "").strip()
+    try:
+        state.other = together.from_link(text) if text else state.other
+        state.other_error = None
+    except RecsysError as error:
+        state.other_error = error
