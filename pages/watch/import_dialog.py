@@ -23,14 +23,7 @@ from pages.ui import words as common
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.sentences import told
 from recsys.data.dataset import Dataset, Film
-from recsys.data.history_import.entries import (
-    MAX_FILE_BYTES,
-    Answers,
-    ColumnQuestion,
-    Columns,
-    HistoryError,
-    Imported,
-)
+from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
 from recsys.serving import own_history
 from recsys.serving.films.matching import How, Matcher

@@ -3,8 +3,6 @@
 Session state: guessed ((data set, films) of the last test, and the rank positions by title of the recommender).
 """
 
-from html import escape
-
 import pandas as pd
 import streamlit as st
 
@@ -74,7 +72,13 @@ def _show_results(answers: Answers, n_films: int) -> None:
         return
     rows = hidden.guesses(answers)
     st.markdown(summary(rows, n_films))
-    st.html(_table(rows, n_films))
+    alt = ngettext(
+        "Whether each recommender had your last film in its top {k}, with 95% intervals",
+        "How many of your last {n} films each recommender had in its top {k}, with 95% intervals",
+        n_films,
+        k=hidden.FOUND,
+    )
+    st.table(_table(rows, n_films), alt=alt, border="horizontal")
     st.caption(
         _(
             "The 95% intervals only cover your films: a Wilson interval for the share, order statistics for the "
@@ -129,40 +133,22 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
     return f"{text} " + _("Its interval is above all others, so the difference is clear.")
 
 
-def _table(rows: pd.DataFrame, n_films: int) -> str:
-    """Return an HTML table with a row per recommender: share with interval, NDCG and median rank."""
-    title = ngettext(
-        "Whether each recommender had your last film in its top {k}, with 95% intervals",
-        "How many of your last {n} films each recommender had in its top {k}, with 95% intervals",
-        n_films,
-        k=hidden.FOUND,
-    )
-    headings = (
-        _("Recommender"),
-        _("In its top {k}", k=hidden.FOUND),
-        "",
-        _("95% interval"),
-        _("NDCG@{k}", k=hidden.FOUND),
-        _("Median rank"),
-    )
-    head = "".join(f'<th scope="col">{escape(text)}</th>' if text else "<td></td>" for text in headings)
-    body = ""
-    for row in rows.itertuples():
-        bar = f"--nr-low:{row.low:.3f};--nr-high:{row.high:.3f};--nr-at:{row.found / n_films:.3f}"
-        interval = "" if pd.isna(row.best) else f"({_format_rank(row.best)} – {_format_rank(row.worst)})"
-        cells = (
-            f"<b>{row.found}</b> <span class='nr-quiet'>" + _("of {n}", n=n_films) + "</span>",
-            f'<span class="nr-span" style="{bar}" aria-hidden="true"><i></i><b></b></span>',
+def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
+    """Return a row of text per recommender: hits with interval, NDCG and median rank with interval."""
+
+    def rank(value: float) -> str:
+        return "–" if value == float("inf") else number(value, ",.0f")
+
+    cells = [
+        (
+            common.plain(_(row.recommender)),
+            _("{hits} of {n}", hits=row.found, n=n_films),
             f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
             common.metric(row.ndcg),
-            f"{_format_rank(row.median)} <span class='nr-quiet'>{interval}</span>",
+            rank(row.median) + ("" if pd.isna(row.best) else f" ({rank(row.best)} – {rank(row.worst)})"),
         )
-        name = escape(_(row.recommender))
-        body += f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-    caption = f'<caption class="nr-aside">{escape(title)}</caption>'
-    table = f'<table class="nr-table nr-guesses">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<div class="nr-scroll" tabindex="0" role="region" aria-label="{escape(title)}">{table}</div>'
-
-
-def _format_rank(rank: float) -> str:
-    return "–" if rank == float("inf") else number(rank, ",.0f")
+        for row in rows.itertuples()
+    ]
+    k = hidden.FOUND
+    headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
+    return pd.DataFrame(cells, columns=headings).set_index(headings[0])

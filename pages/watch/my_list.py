@@ -234,10 +234,7 @@ def _ratings_popover(answer: Answer | None) -> None:
             st.caption(common.plain(usage))
             if answer.request.ratings:
                 st.button(
-                    _("Clear all ratings"),
-                    key="ratings-forget",
-                    icon=":material/restart_alt:",
-                    on_click=rated.forget,
+                    _("Clear all ratings"), key="ratings-forget", icon=":material/restart_alt:", on_click=rated.forget
                 )
 
 
