@@ -318,7 +318,7 @@ def _show_summary(review: Review, watched: list[Watched], dataset: Dataset) -> N
     matches = ", ".join(_(text, n=counts[how]) for how, text in MATCH_TEXTS.items() if counts[how])
     st.markdown(f"{text}: {matches}." if matches else f"{text}.")
     notes = []
-    if n_undated := sum(not film.dated for film in watched):
+    if n_undated := sum(not entry.dated for entry in watched):
         notes.append(
             ngettext(
                 "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
@@ -326,7 +326,7 @@ def _show_summary(review: Review, watched: list[Watched], dataset: Dataset) -> N
                 n_undated,
             )
         )
-    if n_rare := sum(film.film >= dataset.n_items for film in watched):
+    if n_rare := sum(entry.film >= dataset.n_items for entry in watched):
         notes.append(
             ngettext(
                 "{n:,} film has too few ratings here, so a similar film is used instead.",
@@ -427,12 +427,12 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 def _import(dataset: Dataset, watched: list[Watched]) -> None:
     """Replace the watch list by the imported films, with their stars, dates and rewatches."""
     state, films = st.session_state, dataset.catalog.films
-    session.change([film.film for film in watched])
-    stars = {films[film.film].label: film.stars for film in watched if film.stars is not None}
+    session.change([entry.film for entry in watched])
+    stars = {films[entry.film].label: entry.stars for entry in watched if entry.stars is not None}
     rated.take_over(stars)
     if stars:
         state.rate_by = "stars"
-    state.watched_when = {films[film.film].label: film for film in watched}
+    state.watched_when = {films[entry.film].label: entry for entry in watched}
     state.importing = state.viewer = None
 
 

@@ -249,12 +249,12 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
         keyboard.focus_on(*focus)
 
     label, icon = _("Surprise me"), ":material/casino:"
-    help = _("Fill the list with the films of a random viewer of this data set.")
+    help_text = _("Fill the list with the films of a random viewer of this data set.")
     if not films:
         args = ("surprise-open", "surprise")  # the popover replaces the button
-        st.button(label, key="surprise", icon=icon, help=help, on_click=fill, args=args)
+        st.button(label, key="surprise", icon=icon, help=help_text, on_click=fill, args=args)
         return
-    panel = popovers.popover(label, "surprise-open", "casino", help)
+    panel = popovers.popover(label, "surprise-open", "casino", help_text)
     if panel.open:
         with panel, popovers.content("surprise-open"):
             st.caption(
@@ -269,8 +269,8 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def _viewer_by_number(dataset: Dataset) -> None:
     """Render a popover that fills the list with the films of a person of the ratings file."""
-    help = _("Fill the list with the films of one person of this data set.")
-    panel = popovers.popover(_("By number"), "person-open", "tag", help, first=("person",))
+    help_text = _("Fill the list with the films of one person of this data set.")
+    panel = popovers.popover(_("By number"), "person-open", "tag", help_text, first=("person",))
     if panel.open:
         with panel, popovers.content("person-open"):
             text = ngettext(

@@ -127,7 +127,7 @@ def test_dates_in_two_readings_are_asked_and_the_answer_counts(dialog):
     app = dialog(("n.csv", text))
     question = app.button_group[0]
     assert question.label.replace("\\", "") == "What does 5/2/25 in n.csv mean?"
-    assert [option.content for option in question.options] == ["5 February 2025", "2 May 2025"]
+    assert list(question.options) == ["5 February 2025", "2 May 2025"]
     orders = []
     for reading in (True, False):
         app = dialog(("n.csv", text))
@@ -154,6 +154,12 @@ def test_the_columns_of_an_unknown_file_are_chosen(dialog):
     {menu.label: menu for menu in app.selectbox}["Watch date"].set_value("when").run()
     assert labels(use(app)) == ["Heat (1995)", "Alien (1979)"]
     assert app.session_state.watched_when["Alien (1979)"].last == datetime(2023, 1, 25)
+
+
+def test_the_cells_of_an_unknown_file_are_no_markdown(dialog):
+    table = dialog(("list.csv", "*what*,when\n**Heat**,2023-01-24\n")).table[0].value
+    assert list(table.columns) == [r"\*what\*", "when"]
+    assert table.iloc[0, 0] == r"\*\*Heat\*\*"
 
 
 def test_what_is_unsure_is_reviewed_and_nothing_is_dropped_in_silence(dialog):

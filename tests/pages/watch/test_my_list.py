@@ -1,6 +1,8 @@
+from datetime import datetime
 from html import unescape
 
 from recsys.serving import history, stand_ins
+from recsys.serving.own_history import Watched
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, watched
 
@@ -39,6 +41,14 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     alone = visit(s="1")
     alone.session_state["surprise-open"] = True
     assert "This replaces the film in your list" in said(alone.run())
+
+
+def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
+    app = visit(s="1")
+    app.session_state.watched_when = {world.TITLES[0]: Watched(0, datetime(2024, 1, 2), True, 1, None)}
+    assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
+    app.session_state.viewer = history.Viewer(items=(0,), watched=1)
+    assert "Watched on" not in app.run().container(key="sequence").html[0].value
 
 
 def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back(visit):
