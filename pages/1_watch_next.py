@@ -1,25 +1,25 @@
-"""Watch next: build a watch sequence and see what comes next."""
+"""The page Watch next: the watch list of the visitor, and recommendations for it."""
 
 import streamlit as st
 
 from pages.ui import errors, page_header, session
 from pages.ui.i18n import _
-from pages.watch import guessed, plan, posters, predictions, what_if, your_films
+from pages.watch import evening_plan, last_films, my_list, posters, predictions, what_if
 
 with errors.explained():
     dataset = page_header.open_page(
-        _("Watch next"), _("Put films in the order you watched them and see which one comes next.")
+        _("Watch next"), _("Add films in the order you watched them, and get recommendations for the next one.")
     )
     if dataset:
         films = session.films(dataset)
         left, right = st.columns([5, 8], gap="large")
-        with right:  # first, although it is on the right: predictions are what people wait for
-            answer = predictions.what_comes_next(dataset, films)
+        with right:  # rendered before the left column, because visitors wait for the recommendations
+            answer = predictions.show(dataset, films)
         with left:
-            your_films.show(dataset, films, answer)
+            my_list.show(dataset, films, answer)
         with right:
-            if answer:  # what is below stays closed until somebody opens it
+            if answer:
                 what_if.panel(answer.predictor, answer.request)
-                plan.panel(answer.predictor, answer.request)
-                guessed.panel(dataset, films)
+                evening_plan.panel(answer.predictor, answer.request)
+                last_films.panel(dataset, films)
                 posters.settings()

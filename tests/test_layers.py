@@ -122,7 +122,7 @@ def test_the_layer_rule_sees_an_upward_import():
     assert upward("recsys.data.split", "recsys.models.base")
     assert upward("recsys.models.bert4rec", "recsys.evaluation.evaluate")
     assert upward("recsys.serving.insight.explain", "recsys.evaluation.results")  # neighbours
-    assert upward("pages.watch.plan", "pages.compare.tables")
+    assert upward("pages.watch.what_if", "pages.compare.tables")
     assert not upward("recsys.training.trainer", "recsys.ranking.metrics")
     assert not upward("recsys.models.bert4rec", "recsys.models.layers")
     assert imports(ast.parse("from recsys import checkpoints"), "recsys.data.split") == ["recsys.checkpoints"]

@@ -1,6 +1,6 @@
-"""Posters from TMDB with the visitor's own key, and where it is typed.
+"""Film images on Watch next: of the data set, or from TMDB with the visitor's key.
 
-Session state: poster_note (a sentence about the key that was typed last).
+Session state: poster_note (a message about the last key that was typed).
 """
 
 from collections.abc import Sequence
@@ -14,89 +14,84 @@ from recsys.serving.films import tmdb
 from recsys.serving.films.tmdb import Health
 
 
-def addresses(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Item → address of its poster at TMDB; {} at once without a key, and after two seconds at the latest.
+def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
+    """Return the poster URL of each item that TMDB has, or {} without a key.
 
-    What comes later is there in the next run. Whoever shows a poster also calls `at_tmdb.attribution`.
+    Waits for at most two seconds. Later posters appear in the next run. The caller shows `at_tmdb.attribution`.
     """
-    chosen = at_tmdb.key()
-    return at_tmdb.service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
+    key = at_tmdb.key()
+    return at_tmdb.service().addresses(key, tmdb.wanted(catalog, items)) if key else {}
 
 
-def pictures(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Item → the address of its picture that somebody's own set gives."""
-    found = {item: catalog.images.get(catalog.films[item].movie_id) for item in items}
-    return {item: address for item, address in found.items() if address}
+def dataset_images(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
+    """Return the image URL of each item that has one in the data set."""
+    urls = {item: catalog.images.get(catalog.films[item].movie_id) for item in items}
+    return {item: url for item, url in urls.items() if url}
 
 
 def settings() -> None:
-    """A popover in which a key is typed, checked and forgotten; empty until it is opened."""
-    with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as opened:
-        if not opened.open:
+    """Render a popover for the TMDB key."""
+    with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as popover:
+        if not popover.open:
             return
         st.caption(
             _(
-                "Posters come from TMDB, with a key of your own; so do the plot and the cast, where you ask "
-                "why a film is recommended. The key stays in this session and is forgotten with it."
+                "With your own TMDB key, this app shows posters, plots and casts. The key is only kept until you "
+                "close the page."
             )
         )
-        chosen = at_tmdb.key()
-        if chosen and at_tmdb.service().health(chosen) is not Health.REFUSED:
-            in_use(chosen)
+        key = at_tmdb.key()
+        if key and at_tmdb.service().health(key) is not Health.REFUSED:
+            _show_status(key)
         else:
-            ask()
+            _show_key_field()
         at_tmdb.attribution()
 
 
-def in_use(chosen: tmdb.Key) -> None:
-    """How the key in use is doing, and the way to forget it."""
-    own = st.session_state.get("poster_key") is not None
-    if at_tmdb.service().health(chosen) is Health.RESTING:
+def _show_status(key: tmdb.Key) -> None:
+    """Say if posters are available, and render a button that deletes the visitor's key."""
+    is_visitors_key = st.session_state.get("poster_key") is not None
+    if at_tmdb.service().health(key) is Health.RESTING:
         st.warning(
-            _("TMDB does not answer at the moment. Drawn cards stand in, and posters come once it does."),
-            icon=":material/hourglass_empty:",
+            _("TMDB does not answer at the moment. Posters appear when it does."), icon=":material/hourglass_empty:"
         )
     else:
-        st.success(
-            _("Posters are on.") if own else _("Posters are on, with the key of this server."), icon=":material/check:"
-        )
-    if own:
-        st.button(_("Forget the key"), key="poster-forget", icon=":material/delete:", on_click=forget)
+        text = _("Posters are on.") if is_visitors_key else _("Posters are on, with the key of this server.")
+        st.success(text, icon=":material/check:")
+
+    def delete() -> None:
+        st.session_state.poster_key, st.session_state.poster_note = None, ""
+
+    if is_visitors_key:
+        st.button(_("Delete the key"), key="poster-forget", icon=":material/delete:", on_click=delete)
 
 
-def ask() -> None:
-    """The field for a key, and what was wrong with the last one."""
+def _show_key_field() -> None:
+    """Render the field for a key, and the problem with the last key."""
     st.text_input(
-        _("TMDB key or read access token"),
+        _("TMDB API key or read access token"),
         key="typed_poster_key",
         type="password",
         autocomplete="off",
-        help=_("Free for personal use: themoviedb.org, Settings, API. A token begins with eyJ; a key has 32 letters."),
+        help=_(
+            "Free for personal use: themoviedb.org, Settings, API. A token begins with eyJ. A key has 32 characters."
+        ),
         placeholder=_("Paste it and press Enter"),
-        on_change=take_key,
+        on_change=_check_key,
     )
     if note := st.session_state.get("poster_note"):
         st.warning(note, icon=":material/key_off:")
 
 
-def take_key() -> None:
-    """Check what was typed; keep it unless TMDB refuses it, and empty the field."""
+def _check_key() -> None:
+    """Store the typed key unless it is invalid or TMDB refuses it, and clear the field."""
     state = st.session_state
-    typed = state.typed_poster_key or ""
-    chosen = tmdb.key(typed)
+    text = state.typed_poster_key or ""
+    key = tmdb.key(text)
     state.typed_poster_key, state.poster_note, state.poster_key = "", "", None
-    if chosen is None:
-        state.poster_note = (
-            _("That is neither a TMDB token, which begins with eyJ, nor a key of 32 letters from 0 to f.")
-            if typed.strip()
-            else ""
-        )
-    elif at_tmdb.service().check(chosen) is Health.REFUSED:
-        state.poster_note = _("TMDB refuses this key. Check that it was copied whole.")
-    else:
-        state.poster_key = chosen
-
-
-def forget() -> None:
-    """Drop the visitor's key."""
-    st.session_state.poster_key, st.session_state.poster_note = None, ""
+    if key and at_tmdb.service().check(key) is Health.REFUSED:
+        state.poster_note = _("TMDB refuses this key. Check that you copied all of it.")
+    elif key:
+        state.poster_key = key
+    elif text.strip():
+        state.poster_note = _("This is not a TMDB key (32 characters from 0 to f) or token (begins with eyJ).")

@@ -1,191 +1,372 @@
-"""The right side of Watch next: the films that a recommender predicts, as cards or as a list."""
+"""Recommendations on Watch next: the controls, the filters, and the films as cards or as a list.
+
+Session state: filters (a Filters, kept from page to page; its widgets are filled from it when the popover opens).
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import streamlit as st
 
-from pages.ui import announce, at_tmdb, errors, explanation, film_cards, keyboard, loaders, recommenders, session
+from pages.ui import announce, at_tmdb, errors, explanation, film_cards, keyboard, loaders, rated, recommenders, session
+from pages.ui import filters as filter_widgets
 from pages.ui import words as common
-from pages.ui.i18n import _, count, say
-from pages.ui.url import AS_CARDS
-from pages.watch import controls, filters, posters, ratings, words
+from pages.ui.i18n import N_, _, ngettext
+from pages.ui.popovers import content
+from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
+from pages.watch import posters
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
+from recsys.serving.filters import Facts, Filters, too_strict
 from recsys.serving.predictor import Predictor
+from recsys.serving.ratings import ENOUGH, Ratings
 from recsys.serving.recommend import Recommendation, Request, n_allowed, recommend
 
-LOW = 0.005  # where the first film is less probable, percentages say little: films are compared with the average one
+MIN_TOP_PROBABILITY = 0.005  # below it, percentages are hard to compare: films are compared with the average film
+FILTER_LABELS = {  # of the widgets
+    "years": N_("Made between"),
+    "genres": N_("Only these genres"),
+    "without": N_("None of these genres"),
+    "known": N_("How well known"),
+    "no_newer": N_("Nothing newer than your last film"),
+}
+WHY, NOT_FOR_ME = "why", "not-for-me"  # options of a film's menu
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a recommender predicts after the visitor's films."""
+    """The recommendations for the watch list of the visitor."""
 
     predictor: Predictor
     request: Request
     picks: list[Recommendation]
 
     @property
-    def best(self) -> float | None:
-        """The probability of the first film; None where the recommender gives none."""
+    def top_probability(self) -> float | None:
+        """The probability of the first film, or None if the recommender gives no probabilities."""
         return self.picks[0].probability if self.picks else None
 
     @property
     def stands_out(self) -> bool:
-        """Whether the first film is so probable that percentages say something."""
-        return (self.best or 0.0) >= LOW
+        """Whether the first film is probable enough to show percentages."""
+        return (self.top_probability or 0.0) >= MIN_TOP_PROBABILITY
 
     @cached_property
-    def n_allowed(self) -> int:
-        """How many films the list was chosen from."""
+    def n_candidates(self) -> int:
+        """The number of films that the recommendations were chosen from."""
         return n_allowed(self.predictor, self.request)
 
-    def figure(self, probability: float) -> str:
-        """A probability as the whole list shows it: "4.2%", or "3.1×" the average film's."""
-        return common.fine_percent(probability) if self.stands_out else common.times(probability * self.n_allowed)
+    def format_probability(self, probability: float) -> str:
+        """Write a probability as a percentage, "4.2%", or as a multiple of the average film, "3.1×"."""
+        return common.fine_percent(probability) if self.stands_out else common.times(probability * self.n_candidates)
 
 
 @errors.explained()
-def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
-    """Controls and predictions; None where no recommender could answer."""
+def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
+    """Render the controls and the recommendations. Returns None after an error, which is shown."""
     st.header(_("What comes next"))
-    variant, k, view = controls.controls(dataset)
-    predictor, request = ready(variant, dataset), filters.request(dataset, films, k)
-    answer = Answer(predictor, request, recommend(predictor, request))
-    say_before(answer)
-    if not answer.picks:
-        filters.nothing_left(dataset, films)
-        announce.status(
-            _("There is no film left to recommend. Remove a film from your list, or show the ones already watched.")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
+        recommender = recommenders.choose(dataset.name, "model")
+        k = st.segmented_control(
+            _("How many"), [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
         )
-        return answer
-    show = grid if view == AS_CARDS else listing
-    show(answer)
-    announce.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
-    say_after(answer)
+        view = st.segmented_control(
+            _("Show as"),
+            VIEWS,
+            default=AS_CARDS,
+            required=True,
+            format_func={AS_CARDS: _("Cards"), AS_LIST: _("List")}.__getitem__,
+            key="view",
+            persist_state="session",
+        )
+        _filter_popover(dataset)
+        _not_interested_popover(dataset)
+    predictor = _predictor_or_fallback(recommender, dataset)
+    request = Request(films, k, _filters(), st.session_state.unwanted, rated.given(dataset, films))
+    answer = Answer(predictor, request, recommend(predictor, request))
+    _show_notes(answer)
+    if answer.picks:
+        (_show_cards if view == AS_CARDS else _show_rows)(answer)
+        announce.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
+        _explain_figures(answer)
+    else:
+        _explain_empty_list(dataset, films)
     return answer
 
 
-def ready(variant: str, dataset: Dataset) -> Predictor:
-    """The recommender that was chosen; where it is not there yet, the fallback, and the page says so."""
-    if predictor := recommenders.predictor(variant, dataset):
+def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
+    """Return the selected recommender, or the fallback with a caption while it is not available."""
+    if predictor := recommenders.predictor(recommender, dataset):
         return predictor
     fallback = loaders.fallback(dataset.name)
-    st.caption(_("Until then, this shows what {model} recommends.", model=loaders.title(fallback)))
+    st.caption(_("Until then, you see the recommendations of {model}.", model=loaders.title(fallback)))
     return fallback
 
 
-def say_before(answer: Answer) -> None:
-    """Whose taste this is where nothing was watched yet, and what is to know about how the recommender was fitted."""
+def _show_notes(answer: Answer) -> None:
+    """Show captions about an empty watch list, about the model and about ratings."""
+    title, note = loaders.title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
         st.caption(
             _(
-                "Nothing watched yet, so this is what {model} shows to anybody. Add a film to make it yours.",
-                model=loaders.title(answer.predictor),
+                "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
+                model=title,
             )
         )
-    if answer.predictor.model.note:
-        st.caption(common.plain(say(answer.predictor.model.note)))
-    if said := ratings.effect(answer.predictor, answer.request.ratings):
-        st.caption(common.plain(said))
+    if note:
+        st.caption(common.plain(_(note)))
+    if effect := _rating_effect(answer.predictor, answer.request.ratings):
+        st.caption(common.plain(effect))
 
 
-def say_after(answer: Answer) -> None:
-    """What the percentages mean."""
-    title = loaders.title(answer.predictor)
-    if answer.best is None:
+def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
+    """Return a sentence about the effect of the visitor's ratings, or "" without ratings."""
+    if not ratings:
+        return ""
+    title = loaders.title(predictor)
+    if predictor.model.uses_query_ratings:
+        return _("{model} uses your ratings.", model=title)
+    if n_disliked := sum(stars < ENOUGH for _item, stars in ratings):
+        return ngettext(
+            "{model} does not use ratings. It ignores the film you disliked.",
+            "{model} does not use ratings. It ignores the {n} films you disliked.",
+            n_disliked,
+            model=title,
+        )
+    return _("{model} does not use ratings, only the films you watched.", model=title)
+
+
+def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
+    """Return the group of films that a list is chosen from. The probabilities of the group add up to 1."""
+    if request.filters.narrow or request.unwanted:
+        return "allowed"
+    return "unwatched" if request.filters.hide_seen and request.history else "all"
+
+
+def _explain_figures(answer: Answer) -> None:
+    """Explain the percentages or multiples, and the bars."""
+    title, n = loaders.title(answer.predictor), answer.n_candidates
+    if answer.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
-    chosen_from = filters.among(answer.request)
-    told = {"model": title, "n": count(answer.n_allowed), "times": answer.figure(answer.best)}
-    said = (
-        [words.PROBABILITIES[chosen_from]]
-        if answer.stands_out
-        else [
-            words.TIMES[chosen_from],
-            _(
-                "So each is compared with their average: {times} means that {model} finds a film {times} as "
-                "probable as that to be the next one you watch."
-            ),
-        ]
-    )
-    st.caption(
-        " ".join([*(sentence.format(**told) for sentence in said), _("The bars compare each film with the first.")])
-    )
+    match candidate_group(answer.request):
+        case "allowed":
+            films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
+        case "unwatched":
+            films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
+        case "all":
+            films = ngettext("the only film", "all {n:,} films", n)
+    if answer.stands_out:
+        text = _(
+            "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
+            model=title,
+            films=films,
+        )
+    else:
+        text = _(
+            "{model} chooses from {films}, and none stands out. So each film is compared with the average film: "
+            "{times} means {times} as likely to be the next one you watch.",
+            model=title,
+            films=films,
+            times=answer.format_probability(answer.top_probability),
+        )
+    st.caption(f"{text} " + _("The bars compare each film with the first."))
 
 
-def grid(answer: Answer) -> None:
-    """Predictions as poster cards."""
+def _show_cards(answer: Answer) -> None:
+    """Render the films as poster cards."""
     catalog = answer.predictor.dataset.catalog
     items = [pick.item for pick in answer.picks]
-    own = posters.pictures(catalog, items)
-    films = answer.predictor.dataset.noun == "film"  # TMDB is not asked about anything else
-    photos = posters.addresses(catalog, [item for item in items if item not in own]) if films else {}
+    images = posters.dataset_images(catalog, items)
+    is_films = answer.predictor.dataset.noun == "film"  # TMDB only has films
+    tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images]) if is_films else {}
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in answer.picks:
             with st.container(gap=None):
-                links, photo = film_links(catalog, pick.item), (photos | own).get(pick.item)
-                st.html(film_cards.card(pick, answer.best, links, photo, answer.figure, made(answer, pick)))
-                actions(answer, pick)
-    if photos:
+                links, image = film_links(catalog, pick.item), (tmdb_posters | images).get(pick.item)
+                html = film_cards.card(
+                    pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
+                )
+                st.html(html)
+                _pick_buttons(answer, pick)
+    if tmdb_posters:
         at_tmdb.attribution()
 
 
-def listing(answer: Answer) -> None:
-    """Predictions as rows."""
-    catalog = answer.predictor.dataset.catalog
+def _show_rows(answer: Answer) -> None:
+    """Render the films as rows."""
+    catalog, best = answer.predictor.dataset.catalog, answer.top_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-                links = film_links(catalog, pick.item)
-                by = made(answer, pick)
-                st.html(
-                    film_cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure, made=by)
+                links, credits = film_links(catalog, pick.item), _credits(answer, pick)
+                html = film_cards.line(
+                    pick.rank, pick.film, pick.probability, best, links, answer.format_probability, made=credits
                 )
-                actions(answer, pick)
+                st.html(html)
+                _pick_buttons(answer, pick)
 
 
-def made(answer: Answer, pick: Recommendation) -> str | None:
-    """How long a film is and who directed it, "" where nobody knows; None where the set was not enriched."""
-    known = answer.predictor.dataset.catalog.details
-    return common.made(known.get(pick.film.movie_id)) if len(known) else None
+def _credits(answer: Answer, pick: Recommendation) -> str | None:
+    """Return length and directors of a film, "" if unknown, or None if the data set has no film details."""
+    details = answer.predictor.dataset.catalog.details
+    return common.made(details.get(pick.film.movie_id)) if len(details) else None
 
 
-def actions(answer: Answer, pick: Recommendation) -> None:
-    """Put a recommended film at the end of the sequence; in a menu, what else can be done with it."""
+def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
+    """Render the Add button and the menu of a recommended film."""
     name, menu = common.plain(pick.film.label), f"more-{pick.film.movie_id}"
-    others = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
+    next_films = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
         _("Add *{film} to your films*", film=name),
         key=f"pick-{pick.film.movie_id}",
         icon=":material/add:",
         type="tertiary",
-        on_click=add,
-        args=(pick.item, others),
+        on_click=_add,
+        args=(pick.item, next_films),
         disabled=pick.item in answer.request.history,
     )
-    chosen = st.menu_button(
+    option = st.menu_button(
         _("*More about {film}*", film=name),
-        [_("Why this film?"), _("Not for me")],
+        [WHY, NOT_FOR_ME],
+        format_func={WHY: _("Why this film?"), NOT_FOR_ME: _("Not for me")}.__getitem__,
         key=menu,
         icon=":material/more_horiz:",
         type="tertiary",
-        on_click=choose_from_menu,
-        args=(menu, pick.item, others),
+        on_click=_on_menu,
+        args=(menu, pick.item, next_films),
     )
-    if chosen == _("Why this film?"):
+    if option == WHY:
         explanation.dialog(answer.predictor, answer.request, pick.item)
 
 
-def add(item: int, others: list[int]) -> None:
-    """Put a recommended film at the end of the list; the focus goes to the next film. others: their MovieLens ids."""
+def _add(item: int, next_films: list[int]) -> None:
+    """Append a film to the list. The focus moves to the next film (MovieLens ids)."""
     session.add(item)
-    keyboard.focus_on(*(f"pick-{movie}" for movie in others), "picks")
+    keyboard.focus_on(*(f"pick-{movie_id}" for movie_id in next_films), "picks")
 
 
-def choose_from_menu(menu: str, item: int, others: list[int]) -> None:
-    """Do what changes the page; a dialog opens in the run that follows. others: ids of films that may get the focus."""
-    if st.session_state[menu] == _("Not for me"):
+def _on_menu(menu: str, item: int, next_films: list[int]) -> None:
+    """Hide a film from the recommendations. The dialog of the other option opens in the following run."""
+    if st.session_state[menu] == NOT_FOR_ME:
         session.refuse(item)
-        keyboard.focus_on(*(f"more-{movie}" for movie in others), "picks")
+        keyboard.focus_on(*(f"more-{movie_id}" for movie_id in next_films), "picks")
+
+
+def _filters() -> Filters:
+    """Return the filters of the visitor."""
+    return st.session_state.setdefault("filters", Filters())
+
+
+def _filter_popover(dataset: Dataset) -> None:
+    """Render the filters in a popover, and a reset button beside it."""
+    n_active = len(_filters().active)
+    panel = filter_widgets.popover("filters_open", n_active)
+    if panel.open:
+        with panel, content("filters_open"):
+            _filter_controls(loaders.facts(dataset.name))
+    if n_active:
+        _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
+
+
+def _filter_controls(facts: Facts) -> None:
+    """Render one widget per filter."""
+    state, filters = st.session_state, _filters()
+    labels = {name: _(label) for name, label in FILTER_LABELS.items()}
+
+    def read() -> None:
+        state.filters = Filters(
+            years=filter_widgets.years_read(facts, "years"),
+            genres=tuple(state.genres),
+            without=tuple(state.without),
+            known=state.known,
+            no_newer=state.no_newer,
+            hide_seen=state.hide_seen,
+            diversity=state.diversity,
+        )
+
+    state.hide_seen, state.no_newer, state.diversity = filters.hide_seen, filters.no_newer, filters.diversity
+    st.toggle(_("Hide watched"), key="hide_seen", on_change=read)
+    st.toggle(
+        labels["no_newer"],
+        key="no_newer",
+        help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
+        on_change=read,
+    )
+    filter_widgets.years(facts, "years", filters.years, read)
+    filter_widgets.genres(facts, "genres", filters.genres, read, labels["genres"], _("Any genre"))
+    filter_widgets.genres(facts, "without", filters.without, read, labels["without"], _("All genres allowed"))
+    filter_widgets.how_known("known", filters.known, read)
+    st.slider(
+        _("Variety"),
+        0.0,
+        1.0,
+        step=0.1,
+        format="percent",
+        key="diversity",
+        help=_(
+            "A higher value prefers films that differ from the films above them, even if they are less likely. "
+            "Films are compared by the vectors of the model or, if it has none, by genre. "
+            "At 0%, the list is the model's own ranking. "
+            "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
+        ),
+        on_change=read,
+    )
+
+
+def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) -> None:
+    """Render a button that resets all filters."""
+
+    def reset() -> None:
+        st.session_state.filters = Filters()
+        keyboard.focus_on("filters_open")
+
+    st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
+
+
+def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Say why no film is recommended, and what to do."""
+    if not _filters().narrow:
+        text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
+        st.info(text)
+    else:
+        strict = too_strict(loaders.facts(dataset.name), _filters(), films, st.session_state.unwanted)
+        text = (
+            _(
+                "No film passes all your filters. Change one of these: {filters}.",
+                filters=", ".join(_(FILTER_LABELS[name]) for name in strict),
+            )
+            if strict
+            else _("No film passes your filters, and changing a single filter is not enough. Reset all filters.")
+        )
+        st.info(text, icon=":material/filter_alt:")
+        _reset_button("reset-here", _("Reset filters"), "secondary")
+    announce.status(text)
+
+
+def _not_interested_popover(dataset: Dataset) -> None:
+    """Render a popover with the films that the visitor hid, each with a button to recommend it again."""
+    items = st.session_state.unwanted
+    if not items:
+        return
+    panel = filter_widgets.steady(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
+    if not panel.open:
+        return
+
+    def unhide(item: int, next_keys: list[str]) -> None:
+        session.take_back(item)
+        keyboard.focus_on(*next_keys, "filters_open")
+
+    with panel, content("unwanted_open"):
+        st.caption(_("These films are not recommended to you. Undo also brings back the last one."))
+        for position, item in enumerate(items):
+            next_items = items[position + 1 :] + items[:position]
+            st.button(
+                _("Recommend {film} again", film=common.plain(dataset.catalog.films[item].label)),
+                key=f"back-{item}",
+                type="tertiary",
+                icon=":material/undo:",
+                on_click=unhide,
+                args=(item, [f"back-{other}" for other in next_items]),
+            )

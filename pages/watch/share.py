@@ -1,4 +1,4 @@
-"""A link to the sequence, a picture of it, and files of it and of its predictions."""
+"""The Share popover of Watch next: a link to the list, a picture of it, and files."""
 
 from enum import Enum
 from ipaddress import ip_address
@@ -7,47 +7,53 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from pages.ui import download, loaders, popovers, session
-from pages.ui.i18n import _
-from pages.watch import words
+from pages.ui.i18n import N_, _
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import export, picture
 
 
 class Reach(Enum):
-    """Who can open a link to this app."""
+    """The people who can open a link to this app."""
 
-    COMPUTER = "computer"  # whoever sits at this computer
-    NETWORK = "network"  # computers in the same network
+    COMPUTER = "computer"
+    NETWORK = "network"
     EVERYBODY = "everybody"
 
 
+REACH_TEXTS = {
+    Reach.COMPUTER: N_("This link only works on this computer. Bookmark it, or send a file to share your films."),
+    Reach.NETWORK: N_("This link only works in your network. Send a file to people elsewhere."),
+    Reach.EVERYBODY: N_("Anyone with this link sees your films in this order."),
+}
+
+
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """The link, the picture and the files, made when the popover is opened."""
+    """Render the popover. Its content is created when it is opened."""
     panel = popovers.popover(_("Share"), "share", "share", disabled=not films, first=("file-picture", "file-films-csv"))
     if not (panel.open and films):
         return
     with panel, popovers.content("share"):
-        st.markdown("**" + _("A link") + "**")
-        st.code(link(), language=None, wrap_lines=True)
-        st.caption(words.SHARE_HELP[reach(st.context.url or "").value])
+        st.markdown("**" + _("Link") + "**")
+        st.code(_link(), language=None, wrap_lines=True)
+        st.caption(_(REACH_TEXTS[reach(st.context.url or "")]))
         if answer and answer.picks:
-            st.markdown("**" + _("A picture") + "**")
-            show_picture(dataset, films, answer)
+            st.markdown("**" + _("Picture") + "**")
+            _show_picture(dataset, films, answer)
         st.markdown("**" + _("Files") + "**")
         with st.container(horizontal=True, gap="small"):
-            files(dataset, films, answer)
-        st.caption(_("Letterboxd reads its file at letterboxd.com/import. Dates and ratings stay empty."))
+            _file_buttons(dataset, films, answer)
+        st.caption(_("Import the Letterboxd file at letterboxd.com/import. It has no dates and no ratings."))
 
 
-def link() -> str:
-    """The address that brings all of this back."""
+def _link() -> str:
+    """Return the URL that restores the page."""
     page = (st.context.url or "").partition("?")[0]
     return f"{page}?{urlencode(session.address())}"
 
 
 def reach(url: str) -> Reach:
-    """Who can open an address, as far as its host tells: localhost, a private address or name, or a public one."""
+    """Return who can open a URL: judged by its host, which may be localhost, a private or a public address."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return Reach.COMPUTER
@@ -60,27 +66,20 @@ def reach(url: str) -> Reach:
     return Reach.NETWORK if address.is_private or address.is_link_local else Reach.EVERYBODY
 
 
-def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
-    """The picture, small, and the button that saves it."""
-    known, model = dataset.catalog.films, loaders.title(answer.predictor)
+def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
+    """Render the picture and a button that saves it."""
+    model = loaders.title(answer.predictor)
     picks = [
-        (pick.film, "" if pick.probability is None else answer.figure(pick.probability))
+        (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
         for pick in answer.picks[: picture.NEXT]
     ]
-    made = drawn([known[film] for film in films], picks, sentences(len(films), model))
-    titles = ", ".join(film.label for film, _unused in picks)
-    st.image(
-        made,
-        width="stretch",
-        alt=_(
-            "A picture of your latest films, and of the five that {model} recommends next: {films}",
-            model=model,
-            films=titles,
-        ),
-    )
+    png = _png([dataset.catalog.films[film] for film in films], picks, picture_texts(len(films), model))
+    titles = ", ".join(film.label for film, _probability in picks)
+    alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
+    st.image(png, width="stretch", alt=alt)
     st.download_button(
         _("Save the picture"),
-        made,
+        png,
         "nextreel.png",
         "image/png",
         key="file-picture",
@@ -88,39 +87,45 @@ def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> No
         type="tertiary",
         on_click="ignore",
     )
-    st.caption(_("Your latest films and the next five, made on this machine."))
+    st.caption(_("Your latest films and the five next recommendations."))
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def drawn(films: list[Film], picks: list[tuple[Film, str]], said: picture.Words) -> bytes:
-    """`picture.png`, kept."""
-    return picture.png(films, picks, said, download.fonts())
+def _png(films: list[Film], picks: list[tuple[Film, str]], texts: picture.Words) -> bytes:
+    """Return `picture.png`, cached."""
+    return picture.png(films, picks, texts, download.fonts())
 
 
-def sentences(n_films: int, model: str) -> picture.Words:
-    """What the picture says in the visitor's language."""
-    earlier = n_films - picture.WATCHED
+def picture_texts(n_films: int, model: str) -> picture.Words:
+    """Return the texts in the picture. It has no link that only works on this computer."""
+    n_earlier = n_films - picture.WATCHED
     return picture.Words(
         watched=_("I watched"),
-        earlier=_("and {n} before", n=earlier) if earlier > 0 else "",
+        earlier=_("and {n} before", n=n_earlier) if n_earlier > 0 else "",
         next=_("and next comes"),
-        by=_("Predicted by {model} with NextReel", model=model),
-        link="" if reach(st.context.url or "") is Reach.COMPUTER else link(),
+        by=_("Recommended by {model} with NextReel", model=model),
+        link="" if reach(st.context.url or "") is Reach.COMPUTER else _link(),
     )
 
 
-def files(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """The sequence and its predictions for other programs."""
+def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """Render the download buttons of the list and the recommendations."""
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
-    made = (
+    files = (
         (_("Your films, CSV"), "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
         (_("Predictions, CSV"), "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
         (_("Both, JSON"), "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
         (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
     )
-    for label, name, mime, data in made:
-        file = f"nextreel-{name}"
+    for label, name, mime, content in files:
         st.download_button(
-            label, data, file, mime, key=f"file-{name}", icon=":material/download:", type="tertiary", on_click="ignore"
+            label,
+            content,
+            f"nextreel-{name}",
+            mime,
+            key=f"file-{name}",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
         )

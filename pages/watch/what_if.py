@@ -1,4 +1,4 @@
-"""What if one film were dropped or moved: which predictions would rise and fall. The real sequence stays as it is."""
+"""The panel of Watch next that compares the recommendations with those for a changed list. The list itself stays."""
 
 from collections import Counter
 from dataclasses import replace
@@ -8,78 +8,73 @@ import streamlit as st
 
 from pages.ui import errors, loaders, session
 from pages.ui import words as common
-from pages.ui.i18n import _
-from pages.watch import words
+from pages.ui.i18n import N_, _, ngettext
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Request, Standing
+from recsys.serving.recommend import Request
 
-DROPPED, MOVED = "dropped", "moved"
-MARKS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓", Turn.LEFT: "−"}  # words stand beside
+REMOVE, MOVE = "remove", "move"
+ICONS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓", Turn.LEFT: "−"}
+CHANGE_TEXTS = {
+    Turn.ENTERED: N_("new at rank {after}, was at {before}"),
+    Turn.ROSE: N_("up from rank {before} to {after}"),
+    Turn.STAYED: N_("still at rank {after}"),
+    Turn.FELL: N_("down from rank {before} to {after}"),
+    Turn.LEFT: N_("no longer in the list, down from rank {before} to {after}"),
+}
 
 
 @st.fragment
 @errors.explained()
 def panel(predictor: Predictor, request: Request) -> None:
-    """The panel, closed at first: nothing is computed until it is opened."""
-    with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as opened:
-        if not opened.open:
+    """Render the panel. It is closed by default, and nothing is computed before it is opened."""
+    with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as expander:
+        if not expander.open:
             return
-        st.caption(
-            _("Drop or move one of your films and see which predictions rise and fall. Your list stays as it is.")
-        )
+        st.caption(_("Remove or move a film to see which recommendations change. Your list stays as it is."))
         if not request.history:
-            st.caption(_("Add a film first; then you can see what it changes."))
-        elif (changed := choose(predictor.dataset, request.history)) is not None:  # it may be empty
-            outcome(predictor, request, replace(request, history=changed))
+            st.caption(_("Add a film first."))
+        elif (films := _changed_list(predictor.dataset, request.history)) is not None:  # may be empty
+            _show_changes(predictor, request, replace(request, history=films))
 
 
-def choose(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The sequence as it would be; None, and a sentence, where it would stay the same."""
+def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Render the controls and return the changed list, or None with a caption if nothing changes."""
+    n = len(films)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        position = choose_film(dataset, films)
-        actions = [DROPPED, MOVED] if len(films) > 1 else [DROPPED]
+        position = st.selectbox(
+            _("Film"),
+            range(n - 1, -1, -1),
+            format_func=lambda position: f"{position + 1}. {dataset.catalog.films[films[position]].label}",
+            key=f"what-if-film-{n}",
+            width=280,
+        )
+        actions = [REMOVE, MOVE] if n > 1 else [REMOVE]
         action = st.segmented_control(
-            _("were"),
+            _("Change"),
             actions,
-            default=DROPPED,
+            default=REMOVE,
             required=True,
-            format_func={DROPPED: _("Not watched"), MOVED: _("Watched at another time")}.__getitem__,
+            format_func={REMOVE: _("Remove"), MOVE: _("Move")}.__getitem__,
             key=f"what-if-action-{len(actions)}",
         )
-        to = choose_position(len(films), position) if action == MOVED else position
-    if action == DROPPED:
-        return without(films, position)
-    if to == position:
-        st.caption(_("It is at position {position} already. Choose another one.", position=position + 1))
+        if action == REMOVE:
+            return without(films, position)
+        default = n if position < n - 1 else 1
+        key = f"what-if-to-{n}-{position}"
+        new_position = int(st.number_input(_("New position"), 1, n, default, key=key, width=170)) - 1
+    if new_position == position:
+        st.caption(_("The film is already at position {position}. Select another one.", position=position + 1))
         return None
-    return moved(films, position, to)
+    return moved(films, position, new_position)
 
 
-def choose_film(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """The position of one of the films, from 0; the latest is offered first."""
-    return st.selectbox(
-        _("What if this film"),
-        range(len(films) - 1, -1, -1),
-        format_func=lambda position: f"{position + 1}. {dataset.catalog.films[films[position]].label}",
-        key=f"what-if-film-{len(films)}",
-        width=280,
-    )
-
-
-def choose_position(n: int, position: int) -> int:
-    """Where to move a film to, from 0; at first the end, or for the latest film the beginning."""
-    other = n if position < n - 1 else 1
-    to = st.number_input(_("Position in your list, from 1"), 1, n, other, key=f"what-if-to-{n}-{position}", width=170)
-    return int(to) - 1
-
-
-def outcome(predictor: Predictor, now: Request, changed: Request) -> None:
-    """What would rise and fall, and the button that makes it so."""
-    found = compared(predictor, now, changed)
-    st.markdown(f"**{common.plain(summary(found, now.k, loaders.title(predictor)))}**")
-    st.html(table(found, predictor.dataset.catalog.films))
+def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
+    """Render the changed recommendations, and a button that changes the list."""
+    changes = _compare(predictor, request, changed)
+    st.markdown(f"**{common.plain(summary(changes, request.k, loaders.title(predictor)))}**")
+    st.html(table(changes, predictor.dataset.catalog.films))
     if st.button(
         _("Change my list"),
         key="what-if-apply",
@@ -87,83 +82,60 @@ def outcome(predictor: Predictor, now: Request, changed: Request) -> None:
         on_click=session.change,
         args=(changed.history,),
     ):
-        st.rerun()  # all of the page, not this panel alone
+        st.rerun()  # the whole page, not only the fragment
 
 
 @st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def compared(predictor: Predictor, before: Request, after: Request) -> list[Shift]:
-    """`shifts`, kept."""
-    return shifts(predictor, before, after)
+def _compare(predictor: Predictor, request: Request, changed: Request) -> list[Shift]:
+    """Return `shifts`, cached."""
+    return shifts(predictor, request, changed)
 
 
-def summary(found: list[Shift], k: int, model: str) -> str:
-    """How many films rose, fell, came in and dropped out."""
-    counts = Counter(shift.turn for shift in found)
+def summary(changes: list[Shift], k: int, model: str) -> str:
+    """Count the films that are new, moved or dropped out of the first k."""
+    counts = Counter(change.turn for change in changes)
     if set(counts) <= {Turn.STAYED}:
-        return _(
-            "Nothing changes among the first {k}: {model} predicts the same films in the same order.", k=k, model=model
+        return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
+    texts = {
+        Turn.ENTERED: ngettext("{n} film is new", "{n} films are new", counts[Turn.ENTERED]),
+        Turn.ROSE: ngettext("{n} film moves up", "{n} films move up", counts[Turn.ROSE]),
+        Turn.STAYED: ngettext("{n} film keeps its rank", "{n} films keep their rank", counts[Turn.STAYED]),
+        Turn.FELL: ngettext("{n} film moves down", "{n} films move down", counts[Turn.FELL]),
+        Turn.LEFT: ngettext("{n} film drops out", "{n} films drop out", counts[Turn.LEFT]),
+    }
+    return ", ".join(text for turn, text in texts.items() if counts[turn]) + "."
+
+
+def table(changes: list[Shift], films: list[Film]) -> str:
+    """Return an HTML list of the new recommendations, then of the films that dropped out.
+
+    Green marks a rise and orange a fall. A row whose rank and probability changed in opposite directions has no colour.
+    """
+    rows = ""
+    for change in changes:
+        before, after = change.before.probability, change.after.probability
+        text, percentages, look = _change_text(change), "", change.turn.value
+        if before is not None and after is not None:
+            percentages = _("{before} → {after}", before=common.fine_percent(before), after=common.fine_percent(after))
+            rank_rises, rank_falls = {Turn.ENTERED, Turn.ROSE}, {Turn.FELL, Turn.LEFT}
+            if (change.turn in rank_rises and after < before) or (change.turn in rank_falls and after > before):
+                look = "mixed"
+                if change.before.rank and change.after.rank:
+                    text += _(", but more likely") if after > before else _(", but less likely")
+        film = f'<b>{escape(films[change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
+        rows += (
+            f'<li class="nr-line nr-{look}">'
+            f'<span class="nr-mark" aria-hidden="true">{ICONS[change.turn]}</span>'
+            f'<span class="nr-text">{film}</span><span class="nr-figures">{escape(percentages)}</span></li>'
         )
-    return ", ".join(_counted(turn, counts[turn]) for turn in Turn if counts[turn]) + "."
-
-
-def _counted(turn: Turn, n: int) -> str:
-    return (words.ONE_TURNS if n == 1 else words.TURN_COUNTS)[turn.value].format(n=n)
-
-
-def table(found: list[Shift], films: list[Film]) -> str:
-    """The films of the new list in its order, then those that dropped out."""
-    rows = "".join(_row(shift, films[shift.item]) for shift in found)
     return f'<ol class="nr-shifts">{rows}</ol>'
 
 
-def _row(shift: Shift, film: Film) -> str:
-    text = f'<b>{escape(film.label)}</b><span class="nr-quiet">{escape(turned(shift))}</span>'
-    mark = f'<span class="nr-mark" aria-hidden="true">{MARKS[shift.turn]}</span>'
-    return (
-        f'<li class="nr-line nr-{_look(shift)}">{mark}<span class="nr-text">{text}</span>'
-        f'<span class="nr-figures">{escape(_probabilities(shift.before, shift.after))}</span></li>'
-    )
-
-
-def turned(shift: Shift) -> str:
-    """What became of a film, in words."""
-    before, after = shift.before.rank, shift.after.rank
+def _change_text(change: Shift) -> str:
+    """Describe the change of the rank of a film."""
+    before, after = change.before.rank, change.after.rank
     if before is None:
-        return _("enters at rank {after}, as it can now be recommended", after=after)
+        return _("new at rank {after}, was not available before", after=after)
     if after is None:
-        return _("drops out, from rank {before}", before=before)
-    return words.TURNS[shift.turn.value].format(before=before, after=after) + _though(shift)
-
-
-def gained(shift: Shift) -> bool | None:
-    """Whether a film is more probable than before; None where nothing can be said."""
-    before, after = shift.before.probability, shift.after.probability
-    return None if before is None or after is None or before == after else after > before
-
-
-def _contrary(shift: Shift) -> bool:
-    """Whether rank and probability went different ways: when all films become less probable, one can still rise."""
-    up, down = {Turn.ENTERED, Turn.ROSE}, {Turn.FELL, Turn.LEFT}
-    more = gained(shift)
-    return (shift.turn in up and more is False) or (shift.turn in down and more is True)
-
-
-def _look(shift: Shift) -> str:
-    """The class of a row: green for what gained, orange for what lost, neither where rank and probability disagree."""
-    return "mixed" if _contrary(shift) else shift.turn.value
-
-
-def _though(shift: Shift) -> str:
-    if not _contrary(shift):
-        return ""
-    return _(", though more probable") if gained(shift) else _(", though less probable")
-
-
-def _probabilities(before: Standing, after: Standing) -> str:
-    if before.probability is None or after.probability is None:
-        return ""
-    return _(
-        "{before} → {after}",
-        before=common.fine_percent(before.probability),
-        after=common.fine_percent(after.probability),
-    )
+        return _("no longer available, was at rank {before}", before=before)
+    return _(CHANGE_TEXTS[change.turn], before=before, after=after)

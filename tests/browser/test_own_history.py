@@ -28,7 +28,7 @@ GIVEN = {
 
 def bring(tab, *names):
     """Open the dialog and give it files."""
-    tab.get_by_role("button", name="Bring your history").first.click()
+    tab.get_by_role("button", name="Import your history").first.click()
     dialog = tab.get_by_role("dialog")
     dialog.wait_for()
     idle(tab)
@@ -57,7 +57,7 @@ def test_files_of_every_service_go_through_review_to_recommendations(address, ta
     for told in ("“empty.csv” is empty", "“picture.csv” is a picture", "read as Windows-1252", "10.0MB or smaller"):
         assert told in said
     assert "Pulp Ficton (1994)" in said  # to check, and proposed
-    assert "Not taken" in said
+    assert "Not imported" in said
     use(tab)
     # one without a date; then as the diary (2024) and Netflix (2025) have them
     wait_for_texts(tab, ROWS, ["Pulp Fiction", "Toy Story", "Alien", "Heat"])

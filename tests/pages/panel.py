@@ -19,8 +19,8 @@ def script(part, variant, item):
     st.text(" ".join(map(str, films)))
     if part == "shared.why":
         module.body(predictor, Request(films), item)
-    elif part == "watch.themes":
-        module.search(dataset.name)
+    elif part == "watch.theme_search":
+        module.panel(dataset.name)
     else:
         module.panel(predictor, Request(films))
 

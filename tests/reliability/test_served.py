@@ -75,7 +75,7 @@ def messages_of_a_visit(host):
 
     async def use():
         visitor = await Visitor.arrive(host, record=True)
-        await visitor.run_page(visitor.buttons["Bring your history"])
+        await visitor.run_page(visitor.buttons["Import your history"])
         await visitor.connection.close()
         return visitor.messages
 

@@ -23,7 +23,7 @@ MEMORY_DISK = "/dev/shm"  # noqa: S108 - a disk in memory, as the systemd unit g
 async def visitor_with_dialog(host):
     """Return a visitor who has opened the dialog for files."""
     visitor = await Visitor.arrive(host, record=True)
-    await visitor.run_page(visitor.buttons["Bring your history"])
+    await visitor.run_page(visitor.buttons["Import your history"])
     return visitor
 
 

@@ -136,7 +136,12 @@ def test_the_data_sets(marked):
 
 @pytest.mark.parametrize(
     ("part", "key"),
-    [("shared.why", None), ("watch.what_if", "what-if"), ("watch.plan", "plan"), ("watch.themes", "theme-open")],
+    [
+        ("shared.why", None),
+        ("watch.what_if", "what-if"),
+        ("watch.evening_plan", "plan"),
+        ("watch.theme_search", "theme-open"),
+    ],
 )
 @pytest.mark.parametrize("variant", ["bert4rec", "popular"])
 def test_the_panels(home, monkeypatch, part, key, variant):
@@ -218,10 +223,10 @@ def own_set():
 
 def own_films():
     from pages.ui import loaders, session
-    from pages.watch import own_history
+    from pages.watch import import_dialog
 
     session.seed()
-    own_history.body(loaders.dataset("ml-latest-sample"))
+    import_dialog.body(loaders.dataset("ml-latest-sample"))
 
 
 @pytest.mark.parametrize("section", [*url.EVALUATION, "studies"])

@@ -1,7 +1,6 @@
 import pytest
 
 from pages.ui import dataset_menu
-from pages.watch import words
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
@@ -14,7 +13,7 @@ def test_a_newcomer_is_shown_films_and_three_ready_made_lists(visit):
     assert not app.exception
     assert len(picks(app)) == 10
     assert sum(key.startswith("take-") for key in keys(app)) == 3
-    assert "Nothing watched yet" in said(app)
+    assert "Your list is empty" in said(app)
 
 
 def test_a_ready_made_list_fills_the_sequence(visit):
@@ -55,7 +54,7 @@ def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_wha
     app = visit(s="1")
     app.text_input(key="search").set_value("rare bird").run()
     found = app.button(key=f"found-{len(world.TITLES) + 1}")
-    assert "few people rated it, so a similar film stands in for it" in found.label.replace("\\", "")
+    assert "too few ratings, so a similar film is used instead" in found.label.replace("\\", "")
     found.click().run()
     assert watched(app) == [*titles(0), "Rare Bird"]
 
@@ -138,16 +137,16 @@ def test_films_already_watched_come_back_when_asked_for(visit):
 def test_when_every_film_was_watched_the_page_says_what_to_do(visit):
     app = visit(s="-".join(str(film + 1) for film in range(len(world.TITLES))))
     assert (
-        "There is no film left to recommend. Remove a film from your list, or show the ones already watched."
+        "There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”."
     ) in said(app)
     assert watched(app) == titles(*range(24, 30))  # long lists come by pages, the latest first in sight
 
 
 def test_another_recommender_answers_when_chosen(visit):
     app = visit(s="1-2-3")
-    assert words.PROBABILITIES["unwatched"].format(model="BERT4Rec", n=27) in said(app)
+    assert "BERT4Rec chooses from 27 films you have not watched." in said(app)
     app.selectbox(key="model").set_value("popular").run()
-    assert "{model} ranks films, but gives no probabilities.".format(model="Most popular") in said(app)
+    assert "Most popular ranks films, but gives no probabilities." in said(app)
 
 
 def test_an_untrained_recommender_says_how_to_train_it_and_another_one_stands_in(visit, home):
@@ -155,7 +154,7 @@ def test_an_untrained_recommender_says_how_to_train_it_and_another_one_stands_in
     app = visit(s="1-2-3")
     app.selectbox(key="model").set_value("bert4rec").run()
     assert "-m recsys train bert4rec --dataset ml-latest-sample" in said(app)
-    assert "Until then, this shows what {model} recommends.".format(model="Most popular") in said(app)
+    assert "Until then, you see the recommendations of Most popular." in said(app)
     assert len(picks(app)) == 10
 
 

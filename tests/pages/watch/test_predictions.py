@@ -1,8 +1,7 @@
 import pytest
 
 from pages.ui import words as common
-from pages.watch import filters, words
-from pages.watch.predictions import LOW, Answer
+from pages.watch.predictions import MIN_TOP_PROBABILITY, Answer, candidate_group
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, recommend
 from tests import toys
@@ -19,29 +18,31 @@ def answer(of, **asked):
 
 
 def test_percentages_are_shown_where_a_film_stands_out():
-    found = answer(PEAKED)
-    assert found.stands_out
-    assert found.figure(0.636) == "63.6%"
-    assert found.figure(0.00421) == "0.42%"
+    result = answer(PEAKED)
+    assert result.stands_out
+    assert result.format_probability(0.636) == "63.6%"
+    assert result.format_probability(0.00421) == "0.42%"
 
 
 def test_where_none_stands_out_films_are_compared_with_the_average_one():
-    found = answer(FLAT)
-    assert found.best < LOW
-    assert found.n_allowed == 999
-    assert found.figure(1 / 999) == "1.0×"  # the average
-    assert found.figure(found.best) == common.times(found.best * 999) == "1.6×"  # e times the last one
+    result = answer(FLAT)
+    assert result.top_probability < MIN_TOP_PROBABILITY
+    assert result.n_candidates == 999
+    assert result.format_probability(1 / 999) == "1.0×"  # the average
+    assert (
+        result.format_probability(result.top_probability) == common.times(result.top_probability * 999) == "1.6×"
+    )  # e times the last one
 
 
 def test_the_average_is_that_of_the_films_that_are_allowed():
-    found = answer(FLAT, filters=Filters(genres=("Horror",)), unwanted=(1,))
-    assert found.n_allowed == 499  # every other film; one is unwanted
+    result = answer(FLAT, filters=Filters(genres=("Horror",)), unwanted=(1,))
+    assert result.n_candidates == 499  # every other film; one is unwanted
     picks = answer(PEAKED, filters=Filters(genres=("Horror",))).picks
     assert sum(pick.probability for pick in picks) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
-    ("asked", "among"),
+    ("asked", "group"),
     [
         (Request(()), "all"),
         (Request((0,), filters=Filters(hide_seen=False)), "all"),
@@ -51,15 +52,15 @@ def test_the_average_is_that_of_the_films_that_are_allowed():
         (Request((0,), filters=Filters(diversity=0.5)), "unwatched"),
     ],
 )
-def test_the_page_knows_among_which_films_a_list_was_chosen(asked, among):
-    assert filters.among(asked) == among
+def test_a_list_is_chosen_from_one_group_of_films(asked, group):
+    assert candidate_group(asked) == group
 
 
 def test_filters_and_percentages_explain_each_other(visit):
     app = visit(s="1-2-3")
     app.session_state.filters = Filters(genres=("Horror",))
     app.run()
-    assert words.PROBABILITIES["allowed"].format(model="BERT4Rec", n=14) in said(app)
+    assert "BERT4Rec chooses from 14 films that pass your filters." in said(app)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 from streamlit.runtime.context import ContextProxy
 
-from pages.watch import share, words
-from pages.watch.share import Reach
+from pages.watch import share
+from pages.watch.share import REACH_TEXTS, Reach
 from tests.pages.reading import said
 
 
@@ -27,7 +27,7 @@ def test_the_host_of_an_address_tells_who_can_open_it(url, reach):
 
 
 @pytest.mark.parametrize(
-    ("url", "wanted"), [("http://localhost:8501/", "computer"), ("https://films.example.org/", "everybody")]
+    ("url", "wanted"), [("http://localhost:8501/", Reach.COMPUTER), ("https://films.example.org/", Reach.EVERYBODY)]
 )
 def test_what_is_said_of_the_link_is_true_of_the_address(visit, monkeypatch, url, wanted):
     monkeypatch.setattr(ContextProxy, "url", property(lambda _: url))
@@ -35,10 +35,10 @@ def test_what_is_said_of_the_link_is_true_of_the_address(visit, monkeypatch, url
     app.session_state["share"] = True
     app.run()
     assert url in said(app)
-    assert [key for key, text in words.SHARE_HELP.items() if text in said(app)] == [wanted]
+    assert [key for key, text in REACH_TEXTS.items() if text in said(app)] == [wanted]
 
 
 def test_a_picture_has_no_link_that_works_nowhere_else(monkeypatch):
-    monkeypatch.setattr(share, "link", lambda: "http://localhost:8501/?s=1")
+    monkeypatch.setattr(share, "_link", lambda: "http://localhost:8501/?s=1")
     monkeypatch.setattr(ContextProxy, "url", property(lambda _: "http://localhost:8501/"))
-    assert share.sentences(3, "M").link == ""
+    assert share.picture_texts(3, "M").link == ""

@@ -1,7 +1,8 @@
+from datetime import datetime
 from html import unescape
 
-from pages.watch import words
 from recsys.serving import history, stand_ins
+from recsys.serving.own_history import Watched
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, watched
 
@@ -13,10 +14,9 @@ def test_a_film_that_few_people_rated_names_those_that_stand_in_for_it(visit):
     assert not app.exception
     assert watched(app)[1] == world.RARE[:-7]
     note = unescape(app.container(key="sequence").html[1].value)
-    labels = stand_ins.labels(world.build(), len(world.TITLES))
-    assert words.stands_in(labels) in note
+    assert all(label in note for label in stand_ins.labels(world.build(), len(world.TITLES)))
     assert "\\" not in note
-    assert "Few people" not in app.container(key="sequence").html[0].value
+    assert "Too few ratings" not in app.container(key="sequence").html[0].value
     assert len(picks(app)) == 10
 
 
@@ -24,13 +24,7 @@ def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit):
     app = visit(s=f"1-{RARE}")
     app.selectbox(key="model").set_value("content-tfidf").run()
     assert not app.exception
-    assert "Few people" not in app.container(key="sequence").html[1].value
-
-
-def test_films_that_stand_in_are_named_as_people_do():
-    assert words.stands_in([]) == ""
-    assert words.stands_in(["A"]) == "Few people rated it, so A stands in for it."
-    assert words.stands_in(["A", "B", "C"]) == "Few people rated it, so A, B and C stand in for it."
+    assert "Too few ratings" not in app.container(key="sequence").html[1].value
 
 
 def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
@@ -42,11 +36,19 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     assert "surprise" not in keys(app)
     app.session_state["surprise-open"] = True
     app.run()
-    assert words.SURPRISE_ASK[2].format(n=len(app.session_state.films)) in said(app)
+    assert f"This replaces the {len(app.session_state.films)} films in your list" in said(app)
     assert watched(app) == drawn
     alone = visit(s="1")
     alone.session_state["surprise-open"] = True
-    assert words.SURPRISE_ASK[1] in said(alone.run())
+    assert "This replaces the film in your list" in said(alone.run())
+
+
+def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
+    app = visit(s="1")
+    app.session_state.watched_when = {world.TITLES[0]: Watched(0, datetime(2024, 1, 2), True, 1, None)}
+    assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
+    app.session_state.viewer = history.Viewer(items=(0,), watched=1)
+    assert "Watched on" not in app.run().container(key="sequence").html[0].value
 
 
 def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back(visit):
@@ -70,4 +72,4 @@ def test_filters_ratings_and_sharing_work_with_a_film_that_few_people_rated(visi
     assert not app.exception
     app.button(key=f"dislike-{RARE}").click().run()
     assert not app.exception
-    assert "Few people" in app.container(key="sequence").html[1].value
+    assert "Too few ratings" in app.container(key="sequence").html[1].value

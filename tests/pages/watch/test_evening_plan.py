@@ -2,7 +2,6 @@ import re
 
 import pytest
 
-from pages.watch import words
 from tests.pages import world
 from tests.pages.panel import films, opened
 from tests.pages.reading import said, tagged
@@ -11,7 +10,7 @@ from tests.pages.reading import said, tagged
 @pytest.fixture
 def show(home):
     """Opens the panel for the films of a link."""
-    return lambda **asked: opened("watch.plan", "plan", **asked)
+    return lambda **asked: opened("watch.evening_plan", "plan", **asked)
 
 
 def evening(app):
@@ -30,9 +29,8 @@ def test_an_evening_continues_the_list_and_all_of_it_can_be_added(show):
     assert len(films(app).split()) == 6
 
 
-def test_an_evening_is_as_long_as_is_asked_for_and_says_that_lengths_of_films_are_not_known(show):
+def test_an_evening_is_as_long_as_is_asked_for(show):
     app = show(s="1-2-3")
-    assert "does not say how long a film is" in said(app)
     three = evening(app)
     for length in (5, 2):
         app.get("button_group")[0].set_value(length).run()
@@ -44,10 +42,10 @@ def test_an_evening_is_as_long_as_is_asked_for_and_says_that_lengths_of_films_ar
 def test_each_film_of_an_evening_has_a_reason(show):
     app = show(s="1-2-3", variant="markov")
     notes = [re.search(r'nr-note">([^<]*)<', html.value)[1] for html in app.container(key="evening").html]
-    assert notes[0] == words.PLAN_BECAUSE[1].format(one=world.TITLES[2][:-7])  # a chain looks at the latest film alone
-    assert notes[1] == words.PLAN_BECAUSE[1].format(one=evening(app)[0])
+    assert notes[0] == f"Because of {world.TITLES[2][:-7]}"  # a chain looks at the latest film alone
+    assert notes[1] == f"Because of {evening(app)[0]}"
     unmoved = show(s="1-2", variant="popular").container(key="evening").html[0].value
-    assert "One that {model} shows to anybody".format(model="Most popular") in unmoved
+    assert "Most popular recommends it to everyone" in unmoved
 
 
 def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(show):
@@ -65,17 +63,15 @@ def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(s
 
 def test_when_films_run_out_the_evening_says_so(show):
     app = show(s="-".join(str(film + 1) for film in range(28)))
-    assert words.PLAN_SHORT[2].format(n=2) in said(app)
+    assert "Only 2 films are left to plan." in said(app)
     app = show(s="-".join(str(film + 1) for film in range(29)))
-    assert words.PLAN_SHORT[1] in said(app)
+    assert "Only 1 film is left to plan." in said(app)
     app = show(s="-".join(str(film + 1) for film in range(30)))
-    assert "No film is left to plan with. Take back a film, or loosen the filters." in said(app)
+    assert "There are no films left to plan." in said(app)
     assert app.button(key="plan-add").disabled
 
 
 def test_a_recommender_without_probabilities_plans_by_rank(show):
     app = show(s="1-2", variant="popular")
-    assert "{model} gives no probabilities, so each film is simply its top prediction after the one before.".format(
-        model="Most popular"
-    ) in said(app)
+    assert "Most popular gives no probabilities" in said(app)
     assert len(evening(app)) == 3

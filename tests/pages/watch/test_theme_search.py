@@ -1,7 +1,7 @@
 import pytest
 
 from pages.ui import loaders
-from pages.watch import words
+from pages.watch.theme_search import MISSING_TEXTS, Missing
 from recsys import paths
 from recsys.data.download import DownloadError
 from recsys.text import encoder
@@ -20,7 +20,7 @@ def theme(home, monkeypatch):
         if "vectors" in has:
             film_vectors("ml-latest-sample", loaders.dataset("ml-latest-sample").catalog)
         monkeypatch.setattr(encoder, "load", encoder_loader("encoder" in has))
-        return opened("watch.themes", "theme-open", s=s)
+        return opened("watch.theme_search", "theme-open", s=s)
 
     return open_search
 
@@ -59,26 +59,26 @@ def test_a_film_of_the_list_is_not_offered_twice(theme):
 
 def test_a_set_without_sentence_vectors_is_searched_by_words_and_says_what_to_type(theme):
     app = theme(has=["encoder"])
-    assert words.THEME_MISSING["vectors"] in said(app)
+    assert MISSING_TEXTS[Missing.VECTORS] in said(app)
     assert app.code[0].value.endswith("-m recsys train content-sentence --dataset ml-latest-sample")
     app.text_input(key="theme").set_value("some horror").run()
     assert "Horror" in near(app)[0].label
     app.text_input(key="theme").set_value("zzzz").run()
-    assert "No tag, genre or title of this set has one of these words. Try others." in said(app)
+    assert "No tag, genre or title contains any of these words." in said(app)
 
 
 def test_a_missing_encoder_is_fetched_when_asked_for(theme, monkeypatch):
     app = theme(has=["vectors"])
-    assert words.THEME_MISSING["encoder"] in said(app)
+    assert MISSING_TEXTS[Missing.ENCODER] in said(app)
     monkeypatch.setattr(encoder, "load", encoder_loader(here=True))
     app.button(key="theme-fetch").click().run()
-    assert words.THEME_MISSING["encoder"] not in said(app)
+    assert MISSING_TEXTS[Missing.ENCODER] not in said(app)
 
 
 def test_visitors_of_a_public_server_fetch_no_encoder(theme, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = theme(has=["vectors"])
-    assert words.THEME_MISSING["encoder"] in said(app)
+    assert MISSING_TEXTS[Missing.ENCODER] in said(app)
     assert "theme-fetch" not in [button.key for button in app.button]
     assert app.code[0].value.endswith("-m recsys prepare ml-latest-sample")
 

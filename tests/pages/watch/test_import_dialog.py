@@ -5,9 +5,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import i18n
-from pages.watch import history_words as words
-from pages.watch import own_history, ratings
+from pages.watch import import_dialog
 from recsys.data.history_import import entries
 from tests.data.history_import import files
 from tests.pages import world
@@ -20,18 +18,18 @@ def script():
     import streamlit as st
 
     from pages.ui import loaders, rated, session
-    from pages.watch import own_history
+    from pages.watch import import_dialog
 
     session.seed()
     dataset = loaders.dataset("ml-latest-sample")
     now = session.films(dataset)
     rated.given(dataset, now)
     for film in now[-20:]:
-        st.caption(own_history.note(dataset.catalog.films[film]))
+        st.caption(import_dialog.watch_note(dataset.catalog.films[film]))
     st.button("Undo", key="undo", on_click=session.undo)
     st.session_state.link = session.address()
-    if st.session_state.get("bringing", "not opened yet") is not None:
-        own_history.body(dataset)
+    if st.session_state.get("importing", "not opened yet") is not None:
+        import_dialog.body(dataset)
 
 
 @pytest.fixture
@@ -86,7 +84,7 @@ FORMATS = {
 @pytest.mark.parametrize(("text", "films"), FORMATS.values(), ids=FORMATS)
 def test_every_format_becomes_a_sequence_oldest_first(dialog, text, films):
     app = dialog(("some.file", text))
-    assert words.counted(words.USE, len(films)) == app.button(key="use-history").label
+    assert f"Import {len(films)} film" in app.button(key="use-history").label
     assert labels(use(app)) == films
 
 
@@ -110,16 +108,16 @@ def test_several_files_are_one_history_with_stars_and_rewatches(dialog):
     app = use(dialog(("d.csv", files.DIARY), ("r.csv", files.RATINGS), ("w.csv", files.FILMS)))
     assert labels(app) == ["Alien (1979)", "Heat (1995)", "Toy Story (1995)"]
     assert app.session_state.ratings == {"Heat (1995)": 0.5, "Toy Story (1995)": 4.5}
-    assert app.session_state.rate_by == ratings.STARS
+    assert app.session_state.rate_by == "stars"
     told = [caption.value for caption in app.caption]
     assert "Watched on 30 December 2023. You gave it 0.5 stars." in told
     assert "Watched 2 times, last on 2 January 2024. You gave it 4.5 stars." in told
 
 
 def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch):
-    monkeypatch.setattr(i18n, "say", str.upper)
+    monkeypatch.setattr(import_dialog, "_", str.upper)
     table = pd.DataFrame([("Next", "no such film", "none")], columns=["in your files", "why it is not taken", "file"])
-    shown = own_history.in_words(table)
+    shown = import_dialog.translate_table(table)
     assert shown.iloc[0].tolist() == ["Next", "NO SUCH FILM", "none"]
     assert list(shown.columns) == ["IN YOUR FILES", "WHY IT IS NOT TAKEN", "FILE"]
 
@@ -127,13 +125,13 @@ def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch)
 def test_dates_in_two_readings_are_asked_and_the_answer_counts(dialog):
     text = "Title,Date\nHeat,5/2/25\nAlien,6/1/25\nToy Story,2/3/25\n"
     app = dialog(("n.csv", text))
-    assert "What does {cell} in {file} mean?".format(cell="5/2/25", file="n.csv") == app.button_group[0].label.replace(
-        "\\", ""
-    )
+    question = app.button_group[0]
+    assert question.label.replace("\\", "") == "What does 5/2/25 in n.csv mean?"
+    assert list(question.options) == ["5 February 2025", "2 May 2025"]
     orders = []
     for reading in (True, False):
         app = dialog(("n.csv", text))
-        app.button_group[0].set_value("5 February 2025" if reading else "2 May 2025").run()
+        app.button_group[0].set_value(reading).run()
         orders.append(labels(use(app)))
     assert orders == [
         ["Alien (1979)", "Heat (1995)", "Toy Story (1995)"],
@@ -143,19 +141,25 @@ def test_dates_in_two_readings_are_asked_and_the_answer_counts(dialog):
 
 def test_a_watchlist_is_not_taken(dialog):
     app = dialog(("films.csv", files.FILMS))
-    app.button_group[0].set_value("A watchlist").run()
+    app.button_group[0].set_value(True).run()
     assert "use-history" not in keys(app)
-    assert words.counted(words.LOST, 2) in [expander.label for expander in app.expander]
+    assert "Not imported: 2 entries" in [expander.label for expander in app.expander]
 
 
 def test_the_columns_of_an_unknown_file_are_chosen(dialog):
     app = dialog(("list.csv", "what,when\nHeat,2023-01-24\nAlien,2023-01-25\n"))
     assert "use-history" not in keys(app)
     menus = {menu.label: menu for menu in app.selectbox}
-    menus[words.ROLES["title"]].set_value("what").run()
-    {menu.label: menu for menu in app.selectbox}[words.ROLES["watched"]].set_value("when").run()
+    menus["Title"].set_value("what").run()
+    {menu.label: menu for menu in app.selectbox}["Watch date"].set_value("when").run()
     assert labels(use(app)) == ["Heat (1995)", "Alien (1979)"]
     assert app.session_state.watched_when["Alien (1979)"].last == datetime(2023, 1, 25)
+
+
+def test_the_cells_of_an_unknown_file_are_no_markdown(dialog):
+    table = dialog(("list.csv", "*what*,when\n**Heat**,2023-01-24\n")).table[0].value
+    assert list(table.columns) == [r"\*what\*", "when"]
+    assert table.iloc[0, 0] == r"\*\*Heat\*\*"
 
 
 def test_what_is_unsure_is_reviewed_and_nothing_is_dropped_in_silence(dialog):
@@ -179,7 +183,7 @@ def test_films_of_the_list_are_replaced_and_undo_brings_them_back(dialog):
     app = dialog(("d.csv", files.DIARY), s="1-2")
     before = labels(app)
     assert len(before) == 2
-    assert words.counted(words.REPLACES, 2) in said(app)
+    assert "This replaces the 2 films in your list. You can undo it." in said(app)
     assert labels(use(app)) == ["Heat (1995)", "Toy Story (1995)"]
     app.button(key="undo").click().run()
     assert labels(app) == before
@@ -200,9 +204,9 @@ def test_what_a_file_says_is_never_taken_for_markup(dialog):
 
 def test_nothing_of_a_file_is_left_when_its_films_are_taken(dialog):
     app = dialog(("d.csv", files.DIARY + "2024-01-05,Secretly Watched,1999,u,,,,2024-01-02\n"))
-    assert "Secretly" in repr(app.session_state.bringing)
+    assert "Secretly" in repr(app.session_state.importing)
     app = use(app)
-    assert app.session_state.bringing is None
+    assert app.session_state.importing is None
     assert "Secretly" not in repr(app.session_state)
 
 
@@ -212,11 +216,11 @@ def test_a_history_is_given_to_the_browser_only_on_request(dialog):
     assert "keep_in_browser" not in use(app).session_state
     app = dialog(("d.csv", files.DIARY + "2024-01-05,Nowhere,1950,u,2,,,2024-01-02\n"))
     app.toggle(key="keep-history").set_value(True).run()
-    number, wish = use(app).session_state.keep_in_browser
-    assert (number, wish["about"].split()[0]) == (1, "3")
-    kept = json.loads(wish["text"])["watched"]
+    number, request = use(app).session_state.keep_in_browser
+    assert (number, request["summary"].split()[0]) == (1, "3")
+    kept = json.loads(request["text"])["watched"]
     assert {film["title"]: film.get("rating") for film in kept} == {"Heat": None, "Toy Story": 4.5, "Nowhere": 2.0}
-    again = dialog(("kept.json", wish["text"]))
+    again = dialog(("kept.json", request["text"]))
     assert labels(use(again)) == ["Heat (1995)", "Toy Story (1995)"]
     assert again.session_state.watched_when["Toy Story (1995)"].times == 2
 

@@ -1,0 +1,135 @@
+"""The panel of Watch next that plans an evening of several films.
+
+Session state: evening (an `EveningPlan`) · evening_films (number of films).
+"""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.ui import errors, film_cards, loaders, session
+from pages.ui import words as common
+from pages.ui.i18n import _, ngettext
+from recsys.serving.plan import FILMS, Step, plan, reasons
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request
+
+LENGTHS = (2, 3, 4, 5)  # films
+
+
+@dataclass(frozen=True)
+class EveningPlan:
+    """The decisions of the visitor about a plan."""
+
+    basis: tuple[str, Request]  # key of the predictor, and the request; a plan is only valid for these
+    kept: tuple[Step, ...] = ()
+    rejected: tuple[int, ...] = ()
+
+
+@st.fragment
+@errors.explained()
+def panel(predictor: Predictor, request: Request) -> None:
+    """Render the panel. It is closed by default, and nothing is computed before it is opened."""
+    label = _("Plan an evening")
+    with st.expander(label, icon=":material/nightlife:", key="plan", on_change="rerun") as expander:
+        if not expander.open:
+            return
+        st.caption(
+            _(
+                "Films for one evening. Each is chosen as if you had just watched the films before it, and no two "
+                "belong to the same series."
+            )
+        )
+        length = st.segmented_control(
+            _("How many films"), LENGTHS, default=FILMS, required=True, key="evening_films", persist_state="session"
+        )
+        basis = (predictor.key, replace(request, k=0))
+        evening = st.session_state.get("evening")
+        if evening is None or evening.basis != basis:
+            evening = st.session_state.evening = EveningPlan(basis)
+        steps = _plan(predictor, request, length, evening.rejected, evening.kept[:length])
+        _show_films(predictor, request, evening, steps)
+        _explain(predictor, steps, length)
+        _show_buttons(evening, steps, request.history)
+
+
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def _plan(
+    predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[Step, ...]
+) -> list[Step]:
+    """Return `plan`, cached."""
+    return plan(predictor, request, length, rejected, kept=kept)
+
+
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return `reasons`, cached."""
+    return reasons(predictor, request, items)
+
+
+def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, steps: list[Step]) -> None:
+    """Render the planned films, each with a reason and a button that rejects it."""
+    best = max((step.probability or 0.0 for step in steps), default=0.0)
+    films = predictor.dataset.catalog.films
+    reasons = _reasons(predictor, request, tuple(step.item for step in steps))
+
+    def reject(steps: tuple[Step, ...]) -> None:
+        *kept, rejected = steps
+        st.session_state.evening = replace(evening, kept=tuple(kept), rejected=(*evening.rejected, rejected.item))
+
+    with st.container(key="evening", gap="xsmall"):
+        for number, (step, items) in enumerate(zip(steps, reasons, strict=True), start=1):
+            film, causes = films[step.item], [films[item].title for item in items]
+            if not causes:
+                note = _("{model} recommends it to everyone", model=loaders.title(predictor))
+            elif len(causes) == 1:
+                note = _("Because of {film}", film=causes[0])
+            else:
+                note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
+            with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+                st.html(film_cards.line(number, film, step.probability, best, note=note))
+                st.button(
+                    _("*Reject {film} and plan the rest again*", film=common.plain(film.label)),
+                    key=f"reject-{step.item}",
+                    icon=":material/thumb_down:",
+                    type="tertiary",
+                    on_click=reject,
+                    args=(tuple(steps[:number]),),
+                )
+
+
+def _explain(predictor: Predictor, steps: list[Step], length: int) -> None:
+    """Explain how the plan was chosen, and say if there are too few films."""
+    if not steps:
+        st.info(_("There are no films left to plan. Remove a film from your list, or change the filters."))
+        return
+    if len(steps) < length:
+        st.caption(ngettext("Only {n} film is left to plan.", "Only {n} films are left to plan.", len(steps)))
+    title = loaders.title(predictor)
+    text = (
+        _("{model} gives no probabilities, so each film is its top recommendation after the film before.", model=title)
+        if steps[0].probability is None
+        else _("{model} compared several plans. This one has the highest probability as a whole.", model=title)
+    )
+    st.caption(common.plain(text))
+
+
+def _show_buttons(evening: EveningPlan, steps: list[Step], films: tuple[int, ...]) -> None:
+    """Render the buttons that add the plan to the list and start over."""
+    with st.container(horizontal=True, gap="small"):
+        if st.button(
+            _("Add all to my films"),
+            key="plan-add",
+            icon=":material/playlist_add:",
+            on_click=session.change,
+            args=((*films, *(step.item for step in steps)),),
+            disabled=not steps,
+        ):
+            st.rerun()  # the whole page, not only the fragment
+        st.button(
+            _("Start over"),
+            key="plan-afresh",
+            icon=":material/restart_alt:",
+            on_click=lambda: st.session_state.pop("evening", None),
+            disabled=not evening.rejected,
+        )

@@ -1,0 +1,518 @@
+"""The dialog that imports a watch history: files, questions about them, a review of the films, and the watch list.
+
+The server keeps nothing of a file after the dialog, except the films, stars and dates in the session. On request, the
+browser keeps the history in its local storage.
+
+Session state: importing (ImportState of the open dialog, or None) · saved_history (text from the local storage, until
+the dialog opens) · watched_when (label of a film → `Watched`) · keep_in_browser (number of save requests, and the last
+one) · in_browser_asked-<place> (number of requests of a place, and the last one: "load" or "forget").
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Any
+
+import streamlit as st
+from babel.dates import format_date
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.server.uploads import expect
+from pages.ui import download, errors, i18n, loaders, rated, session
+from pages.ui import words as common
+from pages.ui.i18n import N_, _, ngettext
+from pages.ui.sentences import told
+from recsys.data.dataset import Dataset, Film
+from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
+from recsys.data.history_import.read import read
+from recsys.serving import own_history
+from recsys.serving.films.matching import How, Matcher
+from recsys.serving.own_history import Review, Watched
+
+CHECKS_PER_PAGE = 6  # films
+MAX_FILES = 20
+MAX_TABLE_HEIGHT_PX = 320
+MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}
+BROWSER_FILE = "browser"  # id of the history from the local storage, in place of an uploaded file
+SERVICES = {
+    "Letterboxd": N_("letterboxd.com → Settings → Data → Export your data: the ZIP."),
+    "IMDb": N_("imdb.com → Your ratings → Export: a CSV."),
+    "Trakt": N_("trakt.tv → Settings → Data → Export: the ZIP, or its JSON files."),
+    "Netflix": N_("netflix.com → Account → Profile → Viewing activity → Download all: a CSV."),
+    "MovieLens": N_("movielens.org → About your ratings → Export: a CSV."),
+    "NextReel": N_("Share → Files: your films as CSV or JSON."),
+}
+COLUMN_ROLES = {
+    "title": N_("Title"),
+    "year": N_("Year"),
+    "watched": N_("Watch date"),
+    "rating": N_("Rating"),
+    "imdb_id": N_("IMDb ID"),
+    "tmdb_id": N_("TMDB ID"),
+}
+RATING_SCALES = [5, 10, 100]  # best rating
+MATCH_TEXTS = {
+    How.NUMBER: N_("{n:,} by ID"),
+    How.TITLE_YEAR: N_("{n:,} by title and year"),
+    How.NEXT_YEAR: N_("{n:,} by title, with the year one off"),
+    How.TITLE: N_("{n:,} by title only"),
+}
+
+_STORE = st.components.v2.component(
+    "nextreel_store",
+    js="""
+const KEY = "nextreel_history", SUMMARY_KEY = "nextreel_history_about"
+export default function ({ data, setStateValue, setTriggerValue }) {
+  const done = window.nextreelStore ??= {}  // last request of each instance: scripts run repeatedly
+  if (data.number && data.number !== done[data.name]) {
+    done[data.name] = data.number
+    try {
+      if (data.request === "keep") {
+        localStorage.setItem(KEY, data.text)
+        localStorage.setItem(SUMMARY_KEY, data.summary)
+        setTriggerValue("kept", true)
+      }
+      if (data.request === "forget") { localStorage.removeItem(KEY); localStorage.removeItem(SUMMARY_KEY) }
+      if (data.request === "load") setTriggerValue("loaded", localStorage.getItem(KEY) ?? "")
+    } catch { setTriggerValue("refused", true) }
+  }
+  if (!data.reports) return
+  let summary = ""
+  try { summary = localStorage.getItem(SUMMARY_KEY) ?? "" } catch {}
+  if (summary !== data.reported) setStateValue("summary", summary)
+}
+""",
+)
+
+
+@dataclass
+class ImportState:
+    """The state of the open dialog."""
+
+    answers: dict[str, Answers] = field(default_factory=dict)  # by file id
+    files: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)
+    choices: dict[str, int | None] = field(default_factory=dict)  # film by `Seen.key`; None: none of the films
+    review: tuple[tuple[Any, ...], Review] | None = None  # with its cache key
+    saved: str = ""  # history from the local storage
+
+
+def button(dataset: Dataset) -> None:
+    """Render the button that opens the dialog."""
+    if st.button(
+        _("Import your history"),
+        key="bring",
+        icon=":material/upload_file:",
+        help=_("Films you watched or rated elsewhere: Letterboxd, IMDb, Trakt, Netflix, MovieLens, or any list."),
+    ):
+        _open(dataset, ImportState())
+
+
+def saved_history_on_start(dataset: Dataset) -> None:
+    """Offer the history from the local storage on the start screen, and open it in the dialog."""
+
+    def load(text: str) -> None:
+        st.session_state.saved_history = text
+
+    _offer_saved_history(load, "start")
+    if text := st.session_state.pop("saved_history", ""):
+        _open(dataset, ImportState(saved=text))
+
+
+def _open(dataset: Dataset, importing: ImportState) -> None:
+    def close() -> None:
+        st.session_state.importing = None
+
+    st.session_state.importing = importing
+    st.dialog(_("Import your history"), width="medium", on_dismiss=close)(body)(dataset)
+
+
+@errors.explained()
+def body(dataset: Dataset) -> None:
+    """Render the content of the dialog."""
+    importing: ImportState = st.session_state.setdefault("importing", None) or ImportState()
+    st.session_state.importing = importing
+    st.caption(
+        _(
+            "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
+            "app, or use any CSV. You can add several files. A film that is in several files counts once."
+        )
+    )
+
+    def load(text: str) -> None:
+        st.session_state.importing.saved = text
+
+    _offer_saved_history(load, "dialog")
+    if context := get_script_run_ctx():
+        expect(context.session_id, MAX_FILE_BYTES)
+    privacy = _("Your files are only read in memory. The server does not store, log or share them.")
+    uploads = st.file_uploader(
+        _("History files: CSV, JSON or ZIP"),
+        accept_multiple_files=True,
+        max_upload_size=MAX_FILE_BYTES >> 20,
+        key="history-files",
+        help=privacy,
+    )
+    if not (uploads or importing.saved):
+        st.caption(privacy)
+        with st.expander(_("Where to find the files"), icon=":material/help:"):
+            st.markdown("\n".join(f"- **{service}**: {common.plain(_(path))}" for service, path in SERVICES.items()))
+        return
+    if len(uploads) > MAX_FILES:
+        st.warning(
+            ngettext(
+                "Only the first file was read. Import the rest in a second step.",
+                "Only the first {n} files were read. Import the rest in a second step.",
+                MAX_FILES,
+            )
+        )
+    files = [(upload.name, upload.file_id, upload.getvalue()) for upload in uploads[:MAX_FILES]]
+    if importing.saved:
+        files.append((_("The history saved in this browser"), BROWSER_FILE, importing.saved.encode()))
+    parts = [part for file in files for part in _show_file(importing, *file)]
+    if any(part.entries or part.skipped for part in parts):
+        _show_review(importing, dataset, parts)
+
+
+def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
+    """Return the parts of a file, and render a summary and questions for each. Shows an error and returns [] if any."""
+    month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
+    answers = importing.answers.setdefault(file_id, Answers(month_first=month_first))
+    if (file_id, answers) not in importing.files:
+        try:
+            importing.files[file_id, answers] = read(name, content, answers)
+        except HistoryError as error:
+            importing.files[file_id, answers] = error
+    parts = importing.files[file_id, answers]
+    if isinstance(parts, HistoryError):
+        errors.explain(parts)
+        return []
+    for part in parts:
+        if part.source != "ZIP":
+            source = _(part.source) or _("unknown format")
+            entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
+            st.markdown(f"**{common.plain(part.file)}** · {source} · {entries}")
+        for note in part.notes:
+            st.caption(common.plain(f"{told(note)}."))
+        _ask(part, file_id, answers)
+    return parts
+
+
+def _ask(part: Imported, file_id: str, answers: Answers) -> None:
+    """Render the open questions about a file."""
+    name = common.plain(part.file)
+    if part.may_be_watchlist:
+        _choice(
+            _("Which films are in {file}?", file=name),
+            {False: _("Films I watched"), True: _("A watchlist")},
+            part.looks_like_watchlist,
+            file_id,
+            "watchlist",
+        )
+    if part.dates:
+        _choice(
+            _("What does {cell} in {file} mean?", cell=common.plain(part.dates.cell), file=name),
+            {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)},
+            part.dates.likely,
+            file_id,
+            "day_first",
+        )
+    if part.columns:
+        _column_menus(part.columns, name, file_id, answers.columns)
+
+
+def _choice(question: str, options: dict[bool, str], default: bool, file_id: str, answer: str) -> None:
+    """Render a question with two answers. The answer is stored as the field `answer` of `Answers`."""
+    key = f"{answer}-{file_id}"
+    st.segmented_control(
+        question,
+        list(options),
+        default=default,
+        required=True,
+        format_func=options.__getitem__,
+        key=key,
+        on_change=lambda: _answer(file_id, **{answer: st.session_state[key]}),
+    )
+
+
+def _answer(file_id: str, **answer: Any) -> None:
+    """Store an answer about a file."""
+    answers = st.session_state.importing.answers
+    answers[file_id] = replace(answers[file_id], **answer)
+
+
+def _format_day(day: datetime) -> str:
+    """Return a date in the visitor's language: "5 February 2025"."""
+    return format_date(day, "d MMMM y", locale=i18n.current())
+
+
+def _column_menus(question: ColumnQuestion, file: str, file_id: str, chosen: Columns | None) -> None:
+    """Render the first lines of a CSV file of unknown format, and a menu for each role of a column."""
+    columns, width = chosen or question.guess, len(question.header)
+    headings = [head or name for head, name in zip(question.header, question.names, strict=True)]
+    names = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
+
+    def menu(role: str, label: str, options: Sequence[Any], texts: Callable[[Any], str], width: int) -> None:
+        key = f"{role}-{file_id}"
+
+        def choose() -> None:
+            _answer(file_id, columns=replace(columns, **{role: st.session_state[key]}))
+
+        index = options.index(getattr(columns, role))
+        st.selectbox(label, options, index=index, format_func=texts, key=key, on_change=choose, width=width)
+
+    label = _("What is in the columns of {file}?", file=file)
+    with st.expander(label, icon=":material/view_column:", expanded=not question.guess.names_films):
+        if not columns.names_films:
+            st.caption(_("Select at least a column with titles or with IDs of films."))
+        rows = ([common.plain(cell) for cell in [*row, *[""] * width][:width]] for row in question.sample)
+        st.table([dict(zip(map(common.plain, headings), row, strict=True)) for row in rows])
+        with st.container(horizontal=True, gap="small"):
+            for role, text in COLUMN_ROLES.items():
+                menu(role, _(text), list(names), names.__getitem__, 180)
+            if columns.rating:
+                menu("scale", _("Best rating"), RATING_SCALES, str, 120)
+            if not columns.watched:
+                order = {False: _("The oldest"), True: _("The newest")}
+                menu("newest_first", _("No dates: which film is first?"), [False, True], order.__getitem__, 260)
+
+
+@loaders.of_set()
+def matcher(name: str) -> Matcher:
+    """Return the film matcher of a data set, cached for all visitors."""
+    return Matcher(loaders.dataset(name))
+
+
+def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]) -> None:
+    """Render the films of the files, the uncertain ones, the rest, and the button that imports the films."""
+    key = (dataset.name, *importing.answers.items(), *(part.file for part in parts))
+    if importing.review is None or importing.review[0] != key:
+        with st.spinner(_("Searching for your films")):
+            importing.review = key, own_history.review(matcher(dataset.name), parts)
+    review = importing.review[1]
+    watched = review.watched(importing.choices)
+    _show_summary(review, watched, dataset)
+    if review.unsure:
+        _show_uncertain(importing, review, dataset)
+    _show_tables(importing, review, dataset)
+    if watched:
+        _show_import_button(importing, review, watched, dataset)
+
+
+def _show_summary(review: Review, watched: list[Watched], dataset: Dataset) -> None:
+    """Say how many films are in the data set, and how they were matched."""
+    title = common.plain(loaders.data_title(dataset.name))
+    if not watched:
+        if review.history:
+            st.info(
+                _(
+                    "None of these films is in {data}. Close this dialog and try another data set at the top.",
+                    data=title,
+                ),
+                icon=":material/search_off:",
+            )
+        return
+    text = ngettext(
+        "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
+    )
+    counts = review.how()
+    matches = ", ".join(_(text, n=counts[how]) for how, text in MATCH_TEXTS.items() if counts[how])
+    st.markdown(f"{text}: {matches}." if matches else f"{text}.")
+    notes = []
+    if n_undated := sum(not entry.dated for entry in watched):
+        notes.append(
+            ngettext(
+                "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
+                "{n:,} films have no watch date. They are sorted by the date of their rating, or come first.",
+                n_undated,
+            )
+        )
+    if n_rare := sum(entry.film >= dataset.n_items for entry in watched):
+        notes.append(
+            ngettext(
+                "{n:,} film has too few ratings here, so a similar film is used instead.",
+                "{n:,} films have too few ratings here, so similar films are used instead.",
+                n_rare,
+            )
+        )
+    if notes:
+        st.caption(" ".join(notes))
+
+
+def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) -> None:
+    """Render a menu of candidates for each uncertain film, in pages."""
+    label = ngettext(
+        "Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(review.unsure)
+    )
+
+    def candidate(film: int | None) -> str:
+        if film is None:
+            return _("None of these")
+        match = dataset.catalog.films[film]
+        return f"{match.label} · {common.genres(match.genres)}"  # genres distinguish films of equal title and year
+
+    def menu(position: int) -> None:
+        entry, match = review.history[position], review.matches[position]
+        options, key = [None, *match.films], f"check-{entry.key}"
+        origin = _("{file}, line {line}", file=common.plain(entry.lines[0].file), line=entry.lines[0].line)
+        st.selectbox(
+            f"{common.plain(entry.name)} :small[:gray[· {origin}]]",
+            options,
+            index=options.index(importing.choices.get(entry.key, match.films[0] if match.likely else None)),
+            format_func=candidate,
+            key=key,
+            on_change=lambda: importing.choices.update({entry.key: st.session_state[key]}),
+        )
+
+    with st.expander(label, icon=":material/rule:", expanded=True):
+        st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
+        n_pages = -(-len(review.unsure) // CHECKS_PER_PAGE)
+        page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
+        for position in review.unsure[(page - 1) * CHECKS_PER_PAGE : page * CHECKS_PER_PAGE]:
+            menu(position)
+
+
+def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> None:
+    """Render the entries that are not imported, with a download, and the match of each film."""
+    rejected = review.lost(importing.choices)
+    matches = review.found(importing.choices, dataset.catalog.films)
+
+    def table(data: Any) -> None:
+        height = min(38 + 35 * len(data), MAX_TABLE_HEIGHT_PX)
+        st.dataframe(translate_table(data), hide_index=True, height=height)
+
+    if len(rejected):
+        label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(rejected))
+        with st.expander(label, icon=":material/playlist_remove:"):
+            st.caption(_("Entries of your files that will not be in your list, each with the reason."))
+            table(rejected)
+            download.csv(rejected, "not-taken", quiet=True)
+    if len(matches):
+        with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
+            table(matches)
+
+
+def translate_table(table: Any) -> Any:
+    """Translate the headings and the reasons of a table, but no cells of the visitor's files."""
+    reasons = {column: table[column].map(_) for column in own_history.REASONS if column in table}
+    return table.assign(**reasons).rename(columns=_)
+
+
+def _show_import_button(importing: ImportState, review: Review, watched: list[Watched], dataset: Dataset) -> None:
+    """Render the button that imports the films, and the option to save the history in the browser."""
+    save = st.toggle(
+        _("Save this history in this browser"),
+        key="keep-history",
+        help=_(
+            "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
+            "The server keeps nothing. Do not use it on a shared computer."
+        ),
+    )
+    if n_replaced := len(st.session_state.films or ()):
+        st.caption(
+            ngettext(
+                "This replaces the film in your list. You can undo it.",
+                "This replaces the {n:,} films in your list. You can undo it.",
+                n_replaced,
+            )
+        )
+    label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
+    if st.button(label, key="use-history", type="primary", icon=":material/playlist_add:"):
+        if save:
+            text = own_history.as_json(dataset.name, dataset.catalog, review.history, review.chosen(importing.choices))
+            _save_in_browser(text, len(review.history))
+        _import(dataset, watched)
+        st.rerun()  # the whole page, which closes the dialog
+
+
+def _import(dataset: Dataset, watched: list[Watched]) -> None:
+    """Replace the watch list by the imported films, with their stars, dates and rewatches."""
+    state, films = st.session_state, dataset.catalog.films
+    session.change([entry.film for entry in watched])
+    stars = {films[entry.film].label: entry.stars for entry in watched if entry.stars is not None}
+    rated.take_over(stars)
+    if stars:
+        state.rate_by = "stars"
+    state.watched_when = {films[entry.film].label: entry for entry in watched}
+    state.importing = state.viewer = None
+
+
+def watch_note(film: Film) -> str:
+    """Return sentences about watch dates and half stars of an imported film, or ""."""
+    watched: Watched | None = st.session_state.get("watched_when", {}).get(film.label)
+    notes = []
+    if watched and watched.dated and watched.last:
+        day = _format_day(watched.last)
+        notes.append(
+            _("Watched on {date}.", date=day)
+            if watched.times == 1
+            else ngettext(
+                "Watched {n} time, last on {date}.", "Watched {n} times, last on {date}.", watched.times, date=day
+            )
+        )
+    elif watched and watched.times > 1:
+        notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.times))
+    if (stars := rated.stars(film) or 0) % 1:
+        notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
+    return " ".join(notes)
+
+
+def _save_in_browser(text: str, n_films: int) -> None:
+    """Request that the browser saves a history after this run."""
+    number, _unused = st.session_state.get("keep_in_browser", (0, {}))
+    request = {"request": "keep", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
+    st.session_state.keep_in_browser = (number + 1, request)
+
+
+def browser_storage() -> None:
+    """Render the component that saves a history, once per page, and report the result."""
+
+    def done() -> None:
+        number, _unused = st.session_state.keep_in_browser
+        st.session_state.keep_in_browser = (number, {})  # the server drops the text
+
+    number, request = st.session_state.get("keep_in_browser", (0, {}))
+    data = {"name": "keep", "number": number, **request}
+    result = _STORE(key="store-keep", data=data, on_kept_change=done, on_refused_change=done, height=0)
+    if result.refused:
+        text = _("Your browser could not save the history: its storage is full or disabled.")
+        st.warning(text, icon=":material/save:")
+    elif result.kept:
+        st.caption(_("Your history is saved in this browser. To load or delete it, click “Import your history”."))
+
+
+def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
+    """Render buttons that load and delete the history in the local storage, if any.
+
+    Args:
+        load: called with the saved text.
+        place: "dialog" or "start".
+    """
+    state, key, requests = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
+    number, request = state.setdefault(requests, (0, ""))
+    reported = str(state[key].summary or "") if key in state else ""
+    data: dict[str, Any] = {"name": f"tell-{place}", "number": number, "request": request}
+    result = _STORE(
+        key=key,
+        data=data | {"reports": True, "reported": reported},
+        default={"summary": ""},
+        on_summary_change=lambda: None,
+        on_loaded_change=lambda: load(str(state[key].loaded or "")),
+        height=0,
+    )
+    n_films, _unused, day = str(result.summary or "").partition(" ")
+    if not n_films.isdigit():
+        return
+
+    def ask(action: str) -> None:
+        state[requests] = (state[requests][0] + 1, action)
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
+        text = ngettext(
+            "Saved in this browser: {n:,} film ({date}).",
+            "Saved in this browser: {n:,} films ({date}).",
+            int(n_films),
+            date=day[:10],
+        )
+        st.caption(text, width="content")
+        for action, label, icon in (("load", _("Load"), "download"), ("forget", _("Delete"), "delete")):
+            st.button(label, key=f"{place}-{action}", icon=f":material/{icon}:", on_click=ask, args=(action,))

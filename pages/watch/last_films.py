@@ -1,0 +1,154 @@
+"""The panel of Watch next that tests all available recommenders on the last films of the visitor.
+
+Session state: guessed ((data set, films) of the last test, and the rank positions by title of the recommender).
+"""
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import download, errors, loaders, recommenders
+from pages.ui import words as common
+from pages.ui.i18n import _, ngettext, number
+from pages.ui.looking import look_for
+from recsys.data.dataset import Dataset
+from recsys.serving import predictor
+from recsys.serving.insight import hidden
+from recsys.serving.recommend import Standing
+
+Answers = dict[str, list[Standing]]  # title of a recommender → one rank position per film
+
+
+@st.fragment
+def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Render the panel. It is closed by default, and nothing is computed before a click."""
+    label = _("Which recommender would have predicted your last films?")
+    with st.expander(label, icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as expander:
+        if not expander.open:
+            return
+        positions = tuple(hidden.last_known(films, dataset.n_items))
+        if not positions:
+            st.caption(_("Add a second film. To predict a film, a recommender needs at least one film before it."))
+            return
+        st.caption(
+            ngettext(
+                "Your last film is hidden, and each available recommender predicts it from the films before it.",
+                "Each of your last {n} films is hidden in turn, and each available recommender predicts it from the "
+                "films before it.",
+                len(positions),
+            )
+        )
+        tested, answers = st.session_state.get("guessed", (None, {}))
+        if tested == (dataset.name, films) or (answers := _test(dataset, films, positions)):
+            _show_results(answers, len(positions))
+
+
+def available(data: str) -> list[str]:
+    """Return the names of the recommenders that answer without training or fitting."""
+    return [name for name in recommenders.ordered(loaders.recommenders().values()) if predictor.is_there(name, data)]
+
+
+def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
+    """Render a button and, after a click, ask all recommenders. A recommender that fails shows its error."""
+    names, answers, place = available(dataset.name), {}, st.empty()
+    label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
+    if not place.button(label, key="guess", icon=":material/groups:"):
+        return {}
+    bar = st.progress(0.0)
+    for n, name in enumerate(names):
+        model = loaders.recommenders()[name]
+        text = _("Testing {model}: {n} of {all}", model=loaders.title(model), n=n + 1, all=len(names))
+        bar.progress(n / len(names), common.plain(text))
+        with errors.explained():
+            answers[model.title] = look_for(loaders.predictor(name, dataset.name), films, positions)
+    bar.empty()
+    place.empty()
+    st.session_state.guessed = (dataset.name, films), answers
+    return answers
+
+
+def _show_results(answers: Answers, n_films: int) -> None:
+    """Render a summary and a table, best recommender first."""
+    if not answers:
+        return
+    rows = hidden.guesses(answers)
+    st.markdown(summary(rows, n_films))
+    alt = ngettext(
+        "Whether each recommender had your last film in its top {k}, with 95% intervals",
+        "How many of your last {n} films each recommender had in its top {k}, with 95% intervals",
+        n_films,
+        k=hidden.FOUND,
+    )
+    st.table(_table(rows, n_films), alt=alt, border="horizontal")
+    st.caption(
+        _(
+            "The 95% intervals only cover your films: a Wilson interval for the share, order statistics for the "
+            "median rank."
+        )
+    )
+    download.csv(rows, "last-films-guessed", quiet=True)
+
+
+def summary(rows: pd.DataFrame, n_films: int) -> str:
+    """Name the best recommender, and say if its advantage is significant.
+
+    Args:
+        rows: the result of `hidden.guesses`.
+        n_films: number of hidden films.
+    """
+    k, best = hidden.FOUND, rows.iloc[0]
+    if not best.found:
+        return ngettext(
+            "No recommender had your last film in its top {k}.",
+            "No recommender had any of your last {n} films in its top {k}.",
+            n_films,
+            k=k,
+        )
+    n_ties = int((rows["found"] == best.found).sum()) - 1
+    fields = {"best": common.plain(_(best.recommender)), "k": k, "hits": best.found}
+    text = (
+        ngettext(
+            "**{best}** and {ties} more had your last film in their top {k}.",
+            "**{best}** and {ties} more had {hits} of your last {n} films in their top {k}.",
+            n_films,
+            ties=n_ties,
+            **fields,
+        )
+        if n_ties
+        else ngettext(
+            "**{best}** had your last film in its top {k}.",
+            "**{best}** had {hits} of your last {n} films in its top {k}.",
+            n_films,
+            **fields,
+        )
+    )
+    if len(rows) == 1:
+        return text
+    if n_overlaps := int((rows["high"].iloc[1:] >= best.low).sum()):
+        note = ngettext(
+            "These films are too few for a clear result: the interval of {n} other recommender overlaps.",
+            "These films are too few for a clear result: the intervals of {n} other recommenders overlap.",
+            n_overlaps,
+        )
+        return f"{text} {note} " + _("The Evaluation page compares recommenders on hundreds of people.")
+    return f"{text} " + _("Its interval is above all others, so the difference is clear.")
+
+
+def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
+    """Return a row of text per recommender: hits with interval, NDCG and median rank with interval."""
+
+    def rank(value: float) -> str:
+        return "–" if value == float("inf") else number(value, ",.0f")
+
+    cells = [
+        (
+            common.plain(_(row.recommender)),
+            _("{hits} of {n}", hits=row.found, n=n_films),
+            f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
+            common.metric(row.ndcg),
+            rank(row.median) + ("" if pd.isna(row.best) else f" ({rank(row.best)} – {rank(row.worst)})"),
+        )
+        for row in rows.itertuples()
+    ]
+    k = hidden.FOUND
+    headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
+    return pd.DataFrame(cells, columns=headings).set_index(headings[0])

@@ -1,0 +1,289 @@
+"""The watch list on Watch next: search, the films with their ratings, and the tools below them.
+
+Session state: that of `pages.ui.rated` · rate_by ("thumbs" or "stars").
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import film_cards, film_search, keyboard, loaders, page_header, popovers, rated, session, viewers
+from pages.ui import words as common
+from pages.ui.i18n import _, joined, ngettext
+from pages.watch import import_dialog, share, theme_search
+from pages.watch.predictions import Answer
+from recsys.data.dataset import Dataset, Film
+from recsys.serving import history, stand_ins
+from recsys.serving.films.search import Found
+from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED
+
+FILMS_PER_PAGE = 12
+
+
+def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """Render the search box, the watch list and its tools.
+
+    Args:
+        dataset: the open data set.
+        films: the watch list, oldest first.
+        answer: the recommendations for the list, for files and the picture.
+    """
+    st.header(
+        _("Your films"),
+        help=_("In the order you watched them, the latest one last. Move a film, and the predictions change."),
+    )
+    _search(dataset.name)
+    theme_search.panel(dataset.name)
+    page_header.show_notices()
+    viewer = st.session_state.viewer
+    if viewer and viewer.items == films:
+        st.caption(common.viewer(viewer.watched, len(films), loaders.data_title(st.session_state.data)))
+    if films:
+        _show_films(dataset, films, answer)
+    else:
+        st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random viewer."))
+        if dataset.noun == "film":
+            import_dialog.saved_history_on_start(dataset)
+    _tools(dataset, films, answer)
+    _note_short_link(dataset, films)
+    import_dialog.browser_storage()
+    if not films:
+        page_header.choose_example(dataset)
+
+
+@st.fragment
+def _search(dataset_name: str) -> None:
+    """Render the search box. While the visitor types, only this fragment runs again."""
+    film_search.box(dataset_name, _("Add a film"), "search", _result, limit=8, enter=lambda film: _add(film.item))
+
+
+def _result(film: Found) -> None:
+    """Render a search result as a button that adds the film."""
+    reason = _("already in your list") if film.item in st.session_state.films else ""
+    note = _("too few ratings, so a similar film is used instead") if film.left_out else ""
+    film_search.line(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
+
+
+def _add(item: int) -> None:
+    """Add a film, clear the search box and keep the focus in it."""
+    if item not in st.session_state.films:
+        session.add(item)
+    st.session_state.search = ""
+    keyboard.focus_on("search")
+    st.rerun()  # the whole page, not only the fragment
+
+
+def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """Render the films, oldest first. A long list has pages and opens at the latest films."""
+    n_pages = -(-len(films) // FILMS_PER_PAGE)
+    page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
+    viewer = st.session_state.viewer
+    with st.container(key="sequence", gap="xsmall"):
+        for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
+            item, film = films[position], dataset.catalog.films[films[position]]
+            is_of_viewer = viewer and item in viewer.items  # the dates of an import are not theirs
+            notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
+            if similar := stand_ins.labels(answer.predictor.dataset if answer else dataset, item):
+                notes.append(_("Too few ratings, so {films} is used instead.", films=joined(list(similar))))
+            _film_row(film, position, len(films), " ".join(filter(None, notes)))
+
+
+def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
+    """Render a film with its rating and its three buttons."""
+    name, is_last = common.plain(film.label), position == n_films - 1
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+        html = film_cards.watched(position + 1, film, is_last, note)
+        if st.session_state.get("rate_by") == "stars":
+            with st.container(gap=None):
+                st.html(html)
+                _stars(film)
+        else:
+            st.html(html)
+            _thumbs(film)
+        up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
+        movie_id = film.movie_id
+        _icon_button(up, f"up-{movie_id}", "arrow_upward", on_click=_move, args=(position, -1), disabled=position == 0)
+        _icon_button(down, f"down-{movie_id}", "arrow_downward", on_click=_move, args=(position, 1), disabled=is_last)
+        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", on_click=_remove, args=(position,))
+
+
+def _icon_button(label: str, key: str, icon: str, **arguments: Any) -> None:
+    """Render a button that shows only an icon. Screen readers read the label in *…*."""
+    st.button(f"*{label}*", key=key, icon=f":material/{icon}:", **{"type": "tertiary"} | arguments)
+
+
+def _move(position: int, by: int) -> None:
+    """Move a film. The focus follows it, to the other arrow at an end of the list."""
+    movie_id = _movie_id(position)
+    session.move(position, by)
+    keyboard.focus_on(*(f"{way}-{movie_id}" for way in (("up", "down") if by < 0 else ("down", "up"))))
+
+
+def _remove(position: int) -> None:
+    """Remove a film. The focus moves to the film that takes its position, else to the last film or the search box."""
+    n = len(st.session_state.films)
+    neighbour = _movie_id(position + 1 if position + 1 < n else position - 1) if n > 1 else None
+    session.remove(position)
+    keyboard.focus_on(f"remove-{neighbour}", "search")
+
+
+def _movie_id(position: int) -> int:
+    """Return the MovieLens id of a film in the list. Widget keys use it because positions change."""
+    films = loaders.dataset(st.session_state.data).catalog.films
+    return films[st.session_state.films[position]].movie_id
+
+
+def _thumbs(film: Film) -> None:
+    """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
+    stars, name = rated.stars(film), common.plain(film.label)
+    liked, disliked = stars is not None and stars >= ENOUGH, stars is not None and stars < ENOUGH
+    like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
+    dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
+
+    def rate(value: float | None, key: str) -> None:
+        rated.rate(film, value)
+        keyboard.focus_on(key)
+
+    for label, kind, icon, value, is_given in (
+        (like, "like", "thumb_up", LIKED, liked),
+        (dislike, "dislike", "thumb_down", NOT_LIKED, disliked),
+    ):
+        key = f"{kind}-{film.movie_id}"
+        args = (None if is_given else value, key)
+        _icon_button(label, key, icon, type="primary" if is_given else "tertiary", on_click=rate, args=args)
+
+
+def _stars(film: Film) -> None:
+    """Render the rating as five stars. Half stars are rounded up."""
+    key, stars = f"stars-{film.movie_id}", rated.stars(film)
+    st.session_state[key] = None if stars is None else int(stars + 0.5) - 1
+
+    def rate() -> None:
+        index = st.session_state[key]
+        rated.rate(film, None if index is None else index + 1.0)
+
+    st.feedback("stars", key=key, on_change=rate)
+
+
+def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Say how many films the URL contains if it cannot contain all of them."""
+    n_in_link = history.in_a_link(dataset.catalog, films)
+    if n_in_link < len(films):
+        st.caption(
+            ngettext(
+                "Your list is too long for the page address. A link or a reload only brings back the newest film.",
+                "Your list is too long for the page address. A link or a reload only brings back the newest {n:,} "
+                "films.",
+                n_in_link,
+            )
+        )
+
+
+def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+    """Render the buttons and popovers below the list."""
+    with st.container(horizontal=True, gap="small"):
+        if films or st.session_state.past:
+            _undo_and_clear(films)
+            share.popover(dataset, films, answer)
+        if films:
+            _ratings_popover(answer)
+        if dataset.noun == "film":  # import files are from film services
+            import_dialog.button(dataset)
+        _random_viewer(dataset, films)
+        _viewer_by_number(dataset)
+
+
+def _undo_and_clear(films: tuple[int, ...]) -> None:
+    """Render Undo and Clear. A button that gets disabled passes the focus on."""
+
+    def undo() -> None:
+        session.undo()
+        keyboard.focus_on("undo", "search")
+
+    def clear() -> None:
+        session.change(())
+        keyboard.focus_on("undo")
+
+    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not st.session_state.past)
+    st.button(_("Clear"), key="clear", icon=":material/delete_sweep:", on_click=clear, disabled=not films)
+
+
+def _ratings_popover(answer: Answer | None) -> None:
+    """Render the choice between thumbs and stars, the use of ratings, and a button that deletes them."""
+    panel = popovers.popover(_("Ratings"), "ratings-open", "star")
+    if not panel.open:
+        return
+    with panel, popovers.content("ratings-open"):
+        st.segmented_control(
+            _("Rate your films with"),
+            ["thumbs", "stars"],
+            default="thumbs",
+            required=True,
+            format_func={"thumbs": _("Thumbs"), "stars": _("Stars")}.__getitem__,
+            key="rate_by",
+            persist_state="session",
+        )
+        st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
+        if answer:
+            title = loaders.title(answer.predictor)
+            usage = (
+                _("{model} uses your ratings.", model=title)
+                if answer.predictor.model.uses_query_ratings
+                else _("{model} does not use ratings. It ignores films you disliked.", model=title)
+            )
+            st.caption(common.plain(usage))
+            if answer.request.ratings:
+                st.button(
+                    _("Clear all ratings"), key="ratings-forget", icon=":material/restart_alt:", on_click=rated.forget
+                )
+
+
+def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Render "Surprise me", which fills the list with the films of a random viewer.
+
+    If the list has films, a popover asks for a confirmation.
+    """
+
+    def fill(*focus: str) -> None:
+        session.surprise(dataset)
+        keyboard.focus_on(*focus)
+
+    label, icon = _("Surprise me"), ":material/casino:"
+    help_text = _("Fill the list with the films of a random viewer of this data set.")
+    if not films:
+        args = ("surprise-open", "surprise")  # the popover replaces the button
+        st.button(label, key="surprise", icon=icon, help=help_text, on_click=fill, args=args)
+        return
+    panel = popovers.popover(label, "surprise-open", "casino", help_text)
+    if panel.open:
+        with panel, popovers.content("surprise-open"):
+            st.caption(
+                ngettext(
+                    "This replaces the film in your list with the films of a random viewer. You can undo it.",
+                    "This replaces the {n} films in your list with the films of a random viewer. You can undo it.",
+                    len(films),
+                )
+            )
+            st.button(_("Replace my films"), key="surprise", icon=icon, on_click=fill, args=("surprise",))
+
+
+def _viewer_by_number(dataset: Dataset) -> None:
+    """Render a popover that fills the list with the films of a person of the ratings file."""
+    help_text = _("Fill the list with the films of one person of this data set.")
+    panel = popovers.popover(_("By number"), "person-open", "tag", help_text, first=("person",))
+    if panel.open:
+        with panel, popovers.content("person-open"):
+            text = ngettext(
+                "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
+                "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
+                dataset.n_users,
+                data=loaders.data_title(dataset.name),
+            )
+            if viewer := viewers.by_number(dataset, "person", text):
+                st.button(
+                    _("Use these films"),
+                    key="take-person",
+                    icon=":material/person:",
+                    on_click=session.take_films_of,
+                    args=(viewer,),
+                )

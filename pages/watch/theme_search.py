@@ -1,0 +1,108 @@
+"""The panel of Watch next that searches films by a theme in free text."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import announce, errors, film_search, keyboard, loaders, session
+from pages.ui import words as common
+from pages.ui.i18n import N_, _
+from pages.ui.tasks import share
+from recsys import paths
+from recsys.data import prepared
+from recsys.data.dataset import Dataset
+from recsys.errors import RecsysError, python, recsys_command
+from recsys.serving.films import themes
+from recsys.serving.films.themes import Missing, Near, ThemeIndex
+
+MAX_RESULTS = 8
+MISSING_TEXTS = {
+    Missing.ENCODER: N_("The language model for this search is not downloaded yet."),
+    Missing.VECTORS: N_("The films of this data set are not prepared for this search yet."),
+    Missing.LIBRARY: N_("The package sentence-transformers for this search is not installed."),
+}
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _index(name: str, version: str) -> ThemeIndex:
+    """Return the theme index of a version of a data set. The first call loads the sentence encoder."""
+    return themes.open_index(loaders.dataset(name))
+
+
+@st.fragment
+@errors.explained()
+def panel(dataset_name: str) -> None:
+    """Render the panel. It is closed by default, and the encoder is not loaded before it is opened."""
+    label = _("Find by theme")
+    with st.expander(label, icon=":material/auto_awesome:", key="theme-open", on_change="rerun") as expander:
+        if not expander.open:
+            return
+        st.caption(
+            _(
+                "Describe what you would like to watch, for example with a decade. The search uses tags of viewers, "
+                "genres, years and titles."
+            )
+        )
+        text = st.text_input(
+            _("Theme"), key="theme", type="search", live="400ms", placeholder=_("rainy detective story")
+        )
+        with st.spinner(_("Loading the language model. The first time takes a few seconds.")):
+            index = _index(dataset_name, prepared.version(dataset_name))
+        if index.missing is not Missing.NOTHING:
+            _explain_missing(dataset_name, index.missing)
+        if text and text.strip():
+            _show_results(loaders.dataset(dataset_name), index.search(text, MAX_RESULTS))
+
+
+def _show_results(dataset: Dataset, matches: list[Near]) -> None:
+    """Render the matching films, each as a button that adds it."""
+    if not matches:
+        st.caption(_("No tag, genre or title contains any of these words. Try other words."))
+    announce.status(_("Films found: {n}.", n=len(matches)))
+    keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
+
+    def add(item: int, next_keys: list[str]) -> None:
+        if item not in st.session_state.films:
+            session.add(item)
+        keyboard.focus_on(*next_keys, "theme")
+        st.rerun()  # the whole page, not only the fragment
+
+    with st.container(key="near", gap=None):
+        for rank, match in enumerate(matches):
+            film = dataset.catalog.films[match.item]
+            reason = _("already in your list") if match.item in (st.session_state.films or ()) else ""
+            note = ", ".join(map(common.term, match.because)) or common.genres(film.genres)
+            args = (match.item, keys[rank + 1 :] + keys[:rank])
+            film_search.line(film, keys[rank], "add", add, args, reason, note)
+
+
+def _explain_missing(dataset_name: str, missing: Missing) -> None:
+    """Say what the search by meaning needs, and how to get it."""
+    st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
+    if missing is Missing.ENCODER and paths.is_public():
+        errors.command(recsys_command("prepare", dataset_name))
+    elif missing is Missing.ENCODER:
+        if st.button(_("Download it (90 MB, once)"), key="theme-fetch", icon=":material/download:"):
+            _download_encoder(dataset_name)
+    elif missing is Missing.VECTORS:
+        errors.command(recsys_command("train", "content-sentence", "--dataset", dataset_name))
+    else:
+        errors.command(f"{python()} -m pip install sentence-transformers")
+
+
+def _download_encoder(dataset_name: str) -> None:
+    """Download the encoder and encode the tags, with a progress bar."""
+    bar = st.progress(0.0, _("Downloading the language model"))
+
+    def report(event: dict[str, Any]) -> None:
+        is_encoding = event.get("stage") == "encode"
+        bar.progress(share(event), _("Reading the tags") if is_encoding else _("Downloading the language model"))
+
+    try:
+        themes.fetch_encoder(report)
+        themes.open_index(loaders.dataset(dataset_name), report)  # stores the vectors, so that `_index` is fast
+    except RecsysError:
+        bar.empty()
+        raise
+    _index.clear()
+    st.rerun()
