@@ -1,8 +1,8 @@
-"""Evaluation: how well each recommender finds the film that people really watched next, one section at a time."""
+"""Evaluation: metrics of all recommenders by data set and protocol."""
 
 import streamlit as st
 
-from pages.evaluation import choice, sections
+from pages.evaluation import page
 from pages.ui import errors, page_header
 from pages.ui.i18n import _
 from recsys.data import datasets
@@ -11,13 +11,13 @@ from recsys.evaluation import results
 
 with errors.explained():
     st.title(_("Evaluation"))
-    st.caption(_("How well each recommender finds the film that people really watched next."))
+    st.caption(_("How well each recommender predicts the film that people watched next."))
     page_header.show_notices()
     available = results.available()
     if available or st.session_state.data not in datasets.SETS:
-        sections.report(*choice.dataset_and_protocol(available))
+        page.show(*page.select_dataset_and_protocol(available))
     else:
-        st.info(_("No recommender has been measured yet. Measure one first."), icon=":material/leaderboard:")
+        st.info(_("No recommender has been evaluated yet. Evaluate one first."), icon=":material/leaderboard:")
         errors.command(
             recsys_command("evaluate", "popular", "--dataset", datasets.DEFAULT_DATASET, "--protocol", "full")
         )

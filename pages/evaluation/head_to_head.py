@@ -1,112 +1,136 @@
-"""Head-to-head: two recommenders on the same people."""
+"""Comparison of two recommenders: a paired test, and for how many people each ranks the hidden film higher."""
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation import choice, measured, words
-from pages.evaluation.charts import groups as charts
-from pages.evaluation.measured import Shown
+from pages.evaluation import data
+from pages.evaluation.charts import look
+from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import errors
 from pages.ui import words as common
-from pages.ui.charts import chart
-from pages.ui.i18n import _, ngettext, number
+from pages.ui.charts import QUIET, chart, framed
+from pages.ui.i18n import N_, _, ngettext, number
 from recsys.evaluation import significance, tables
 
+RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}  # size of a margin of tables.rank_margins
+EVEN = N_("even")
 
-def show(shown: Shown) -> None:
-    """Two recommenders and a metric to choose; which is better, and for how many people."""
-    if len(shown.board) < 2:
-        st.info(_("Only one recommender has been measured here. Two are needed."), icon=":material/info:")
+
+def show(view: EvaluationView) -> None:
+    """Show the selectors, the result of the test and the chart of rank margins."""
+    if len(view.board) < 2:
+        st.info(_("Only one recommender has results here. Two are needed."), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        one, other = choose(_("One recommender"), shown, 0), choose(_("The other"), shown, 1)
-        metric = choice.metric()
-    if one == other:
-        st.info(_("Choose two different recommenders."), icon=":material/info:")
+        left, right = (
+            st.selectbox(
+                label,
+                view.board["variant"].tolist(),
+                index=position,
+                format_func=view.title,
+                key=f"pair-{position}-{view.key}",
+                width=220,
+                persist_state="session",
+            )
+            for position, label in enumerate((_("First recommender"), _("Second recommender")))
+        )
+        metric = data.select_metric()
+    if left == right:
+        st.info(_("Select two different recommenders."), icon=":material/info:")
         return
-    verdicts, damaged = measured.verdicts(shown, metric)
-    errors.explain_all(damaged)
-    ranks, _unused = measured.ranks(shown)
-    verdict(shown, significance.select_pair(verdicts, one, other), metric)
-    margins(shown, tables.rank_margins(ranks[one], ranks[other]), one, other)
+    tests, load_errors = data.pairwise_tests(view, metric)
+    errors.explain_all(load_errors)
+    show_test(view, significance.select_pair(tests, left, right), metric)
+    ranks = data.ranks(view)[0]
+    show_margins(view, tables.rank_margins(ranks[left], ranks[right]), left, right)
 
 
-def choose(label: str, shown: Shown, place: int) -> str:
-    """The selector of the first (0) or the second (1) recommender."""
-    return st.selectbox(
-        label,
-        shown.board["variant"].tolist(),
-        index=place,
-        format_func=shown.title,
-        key=f"pair-{place}-{shown.name}",
-        width=220,
-        persist_state="session",
-    )
-
-
-def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
-    """The result of the test, in a sentence and in figures; the same as on the leaderboard."""
-    side = _("is better than") if row["difference"] > 0 else _("is worse than")
-    said = ngettext(
-        "On the same person, {one} {verdict} {other}.",
-        "On the same {n:,} people, {one} {verdict} {other}.",
-        row["users"],
-        one=shown.title(row["variant"]),
-        other=shown.title(row["other"]),
-        verdict=side if row["differs"] else _("shows no significant difference from"),
-    )
-    st.markdown(f"**{common.plain(said)}**")
+def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
+    """Show the result of the test as a sentence and in numbers, as on the leaderboard."""
+    n, titles = int(test["users"]), {"left": view.title(test["variant"]), "right": view.title(test["other"])}
+    if not test["differs"]:
+        text = ngettext(
+            "Tested on {n:,} person, {left} and {right} do not differ significantly.",
+            "Tested on {n:,} people, {left} and {right} do not differ significantly.",
+            n,
+            **titles,
+        )
+    elif test["difference"] > 0:
+        text = ngettext(
+            "Tested on {n:,} person, {left} is better than {right}.",
+            "Tested on {n:,} people, {left} is better than {right}.",
+            n,
+            **titles,
+        )
+    else:
+        text = ngettext(
+            "Tested on {n:,} person, {left} is worse than {right}.",
+            "Tested on {n:,} people, {left} is worse than {right}.",
+            n,
+            **titles,
+        )
+    st.markdown(f"**{common.plain(text)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
-            st.metric(
-                _("Difference in {metric}", metric=words.metric_name(metric)),
-                common.metric(row["difference"], sign=True),
-            )
-            st.caption(_("95% interval from {low:+.4f} to {high:+.4f}", low=row["low"], high=row["high"]))
+            difference = common.metric(test["difference"], sign=True)
+            st.metric(_("Difference in {metric}", metric=metric_title(metric)), difference)
+            st.caption(_("95% interval from {low:+.4f} to {high:+.4f}", low=test["low"], high=test["high"]))
         st.metric(
-            _("p"),
-            common.metric(row["p"]),
-            help=_("How often a difference as large would come about if the two recommenders were equally good."),
+            _("p value"),
+            common.metric(test["p"]),
+            help=_("Probability of a difference at least this large if both recommenders were equally good."),
         )
         st.metric(
-            _("p, corrected"),
-            common.metric(row["p_holm"]),
+            _("p value, corrected"),
+            common.metric(test["p_holm"]),
             help=_(
-                "p corrected for all pairs of the leaderboard (Holm), as there: a pair has the same verdict "
-                "on both. Below {sure} the difference is significant.",
-                sure=number(significance.ALPHA, ""),
+                "Holm's correction for all pairs of the leaderboard. The difference is significant below {alpha}.",
+                alpha=number(significance.ALPHA, ""),
             ),
         )
 
 
-def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:
-    """For how many people each of the two ranks the film higher, and by how much."""
-    st.header(_("Who ranks the hidden film higher"))
-    a, b, even = tables.count_wins(table)
-    first, second = shown.title(one), shown.title(other)
-    st.markdown(
-        common.plain(
-            _(
-                "Number of people for whom it is {one}: {a:,}; {other}: {b:,}; even: {even:,}.",
-                one=first,
-                a=a,
-                other=second,
-                b=b,
-                even=even,
-            )
+def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
+    """Show for how many people each recommender ranks the hidden film higher, and by which factor."""
+    st.header(_("Higher rank of the hidden film"))
+    n_left, n_right, n_even = tables.count_wins(margins)
+    titles = {"left": view.title(left), "right": view.title(right)}
+    text = _(
+        "Number of people with the higher rank: {left} {n_left:,}, {right} {n_right:,}, even {n_even:,}.",
+        n_left=n_left,
+        n_right=n_right,
+        n_even=n_even,
+        **titles,
+    )
+    st.markdown(common.plain(text))
+    alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
+    chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
+    st.caption(_("Rank 5 is 2× higher than rank 10, and rank 50 than rank 100. Seeds are averaged geometrically."))
+
+
+def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
+    """Plot users by margin of `tables.rank_margins`, from -4 to 4, in the colour of the better recommender."""
+    figure = go.Figure()
+    labels = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
+    for rows, winner in (
+        (margins[margins["margin"] < 0], right),
+        (margins[margins["margin"] == 0], None),
+        (margins[margins["margin"] > 0], left),
+    ):
+        figure.add_bar(
+            x=rows["margin"],
+            y=rows["users"],
+            text=rows["users"],
+            textposition="outside",
+            cliponaxis=False,
+            name=view.title(winner) if winner else _(EVEN),
+            marker={
+                "color": look(view.family(winner)).colour if winner else QUIET,
+                "pattern_shape": "/" if winner == right else "",
+            },
+            hovertemplate="%{y}",
         )
-    )
-    figure = charts.margins(table, (first, shown.family(one)), (second, shown.family(other)))
-    chart(
-        figure,
-        _(
-            "For how many people {one} or {other} ranks the hidden film higher, and by how much",
-            one=first,
-            other=second,
-        ),
-        table,
-        f"pair-{shown.name}",
-    )
-    st.caption(
-        _("A rank of 5 against 10 is 2× higher, as is 50 against 100. Of several seeds it is the (geometric) mean.")
-    )
+    framed(figure, 330).update_layout(showlegend=True)
+    figure.update_xaxes(tickvals=margins["margin"], ticktext=labels, tickangle=0, tickfont={"size": 11})
+    return figure.update_yaxes(title=_("People"), range=[0, 1.12 * max(margins["users"].max(), 1)])

@@ -1,175 +1,417 @@
-"""Leaderboard: ours beside what others published, with intervals and which differences are significant.
+"""Leaderboard: an HTML table with confidence intervals, or a sortable table of all metrics.
 
-A click on a title, or on a row of all figures, tells where the figures come from.
+A click on a title shows where its metrics come from. Style: assets/style/nextreel.css.
 """
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import about, absent, board, choice, measured, words
-from pages.evaluation.measured import Shown
-from pages.ui import errors
+from pages.evaluation import data
+from pages.evaluation.charts import TIME_UNITS, Look, look
+from pages.evaluation.data import HARDWARE, EvaluationView, metric_title
+from pages.ui import errors, loaders
 from pages.ui import words as common
-from pages.ui.charts import numbers, written
-from pages.ui.i18n import _, number, say
-from recsys.evaluation import published_figures, results, significance
+from pages.ui.charts import QUIET, numbers, written
+from pages.ui.i18n import N_, _, count, ngettext, number
+from recsys.evaluation import protocols, published_figures, report, results, significance
+from recsys.evaluation.report import Missing
 
-BOARD, FIGURES = "intervals", "all-figures"  # ways to see it
-FIRST_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # those that fit on a phone, then others
+INTERVALS, ALL_METRICS = "intervals", "all-figures"  # views
+SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
+PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows the first two that are not selected
+PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # of the sortable table, before all others
+ARXIV = "arXiv:"
+HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
+METRIC_MEANINGS = {
+    "hr": (HR_MEANING,),
+    "ndcg": (
+        HR_MEANING,
+        N_("NDCG@k counts lower ranks less: 1 for rank 1, 0.5 for rank 3 and 0.29 for rank 10."),
+    ),
+    "mrr": (N_("MRR is the mean of 1 divided by the rank of the hidden film."),),
+}
+COLUMN_TITLES = {
+    "title": N_("Recommender"),
+    "family": N_("Family"),
+    "seeds": N_("Seeds"),
+    "users": N_("People"),
+    "date": N_("Measured"),
+    "code": N_("Letter"),
+    "rules": N_("Rules"),
+    "source": N_("Source"),
+}
+TIME_AWARE = N_("Not comparable: these models know when the hidden film was watched")
 
 
-def show(shown: Shown) -> None:
-    """A metric and families to choose, the intervals or all figures."""
+@dataclass(frozen=True)
+class Provenance:
+    """Where the metrics of a row come from."""
+
+    id: str  # part of the HTML id
+    title: str
+    facts: list[tuple[str, str]]  # pairs of label and text
+    commands: tuple[str, ...] = ()  # reproduce the metrics
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the HTML table, for a recommender that was evaluated here or for a published figure."""
+
+    metrics: Mapping[str, Any]  # record with the metrics as columns
+    provenance: Provenance
+    subtitle_html: str
+    look: Look | None = None  # None for published figures
+    rank: str = ""
+    comparison: str = ""  # with the best recommender
+    is_tied: bool = False  # not significantly different from the best
+
+    def interval(self, metric: str) -> tuple[float, float] | None:
+        """Return the 95% interval of a metric, or None."""
+        low, high = self.metrics.get(f"low {metric}"), self.metrics.get(f"high {metric}")
+        return None if low is None or high is None or pd.isna(low) else (low, high)
+
+
+def show(view: EvaluationView) -> None:
+    """Show the controls, one of the two tables, and the recommenders without results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        metric = choice.metric()
-        families = choose_families(shown)
-        view = choose_view()
-    ours, theirs = of_families(shown, families)
-    if ours.empty:
-        st.info(
-            _("No recommender of these families has been measured here. Choose others, or none to see all."),
-            icon=":material/filter_alt:",
+        metric = data.select_metric()
+        families = st.multiselect(
+            _("Families"),
+            list(dict.fromkeys(view.board["family"])),
+            select_all=False,
+            format_func=_,
+            placeholder=_("All families"),
+            key=f"families-{view.key}",
+            width=330,
+            persist_state="session",
         )
-    elif view == BOARD:
-        intervals(shown, ours, theirs, metric)
+        layout = st.segmented_control(
+            _("Show as"),
+            [INTERVALS, ALL_METRICS],
+            default=INTERVALS,
+            required=True,
+            format_func={INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}.__getitem__,
+            key="board_view",
+            persist_state="session",
+        )
+    board, published = view.board, published_figures.published(view.dataset, view.protocol)
+    if families:
+        board = board[board["family"].isin(families)]
+        published = published[published["variant"].isin(board["variant"])]
+    if board.empty:
+        message = _("No recommender of these families has results here. Select other families, or none to see all.")
+        st.info(message, icon=":material/filter_alt:")
+    elif layout == INTERVALS:
+        show_intervals(view, board, published, metric)
     else:
-        all_figures(shown, ours, theirs)
-    absent.show(shown)
+        show_all_metrics(view, board, published)
+    show_missing(view)
 
 
-def choose_families(shown: Shown) -> list[str]:
-    """Families of recommenders; none: all."""
-    return st.multiselect(
-        _("Families"),
-        list(dict.fromkeys(shown.board["family"])),
-        select_all=False,
-        format_func=say,
-        placeholder=_("All families"),
-        key=f"families-{shown.name}",
-        width=330,
-        persist_state="session",
-    )
-
-
-def choose_view() -> str:
-    """Intervals or all figures."""
-    return st.segmented_control(
-        _("Show as"),
-        [BOARD, FIGURES],
-        default=BOARD,
-        required=True,
-        format_func={BOARD: _("Intervals"), FIGURES: _("All figures")}.__getitem__,
-        key="board_view",
-        persist_state="session",
-    )
-
-
-def of_families(shown: Shown, families: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Our rows and the published ones of those families; all where none is named."""
-    theirs = published_figures.published(shown.dataset, shown.protocol)
-    if not families:
-        return shown.board, theirs
-    ours = shown.board[shown.board["family"].isin(families)]
-    return ours, theirs[theirs["variant"].isin(ours["variant"])]
-
-
-def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: str) -> None:
-    """The table with a mark and a bar in each row: at once without the tests, which take a moment the first time."""
-    known = {variant: about.ours(document) for variant, document in measured.documents(shown).items()}
-    with_figure = theirs.dropna(subset=[metric]) if metric in theirs else theirs[:0]
+def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame, metric: str) -> None:
+    """Show the HTML table, first without test results, because the tests take seconds."""
+    sources = {variant: local_provenance(document) for variant, document in data.documents(view).items()}
+    published = published.dropna(subset=[metric]) if metric in published else published[:0]
     slot = st.empty()
-    slot.html(board.html(ours, with_figure, metric, None, known))
-    verdicts, damaged = measured.verdicts(shown, metric)
-    errors.explain_all(damaged)
-    tests = significance.against_best(verdicts)
-    slot.html(board.html(ours, with_figure, metric, tests, known))
-    no_difference = _(
-        "≈ marks those with no significant difference from the best: paired randomisation test on "
-        "the same people, p of {sure} or more after Holm's correction for all pairs of this "
-        "leaderboard.",
-        sure=number(significance.ALPHA, ""),
+    slot.html(table_html(board, published, metric, None, sources))
+    all_tests, load_errors = data.pairwise_tests(view, metric)
+    errors.explain_all(load_errors)
+    tests = significance.against_best(all_tests)
+    slot.html(table_html(board, published, metric, tests, sources))
+    notes = [
+        *map(_, METRIC_MEANINGS[metric.split("@")[0]]),
+        _("The bar is the 95% confidence interval over people. Metrics are means over the trained seeds."),
+        _("Click a title to see where its metrics come from."),
+        _(
+            "≈ marks recommenders without a significant difference from the best: p is at least {alpha} in a paired "
+            "randomisation test, with Holm's correction for all pairs of this leaderboard.",
+            alpha=number(significance.ALPHA, ""),
+        ),
+    ]
+    st.caption(" ".join(notes))
+    if len(published):
+        st.html(letters_html(published))
+    numbers(board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant"), f"leaderboard-{view.key}")
+
+
+def table_html(
+    board: pd.DataFrame,
+    published: pd.DataFrame,
+    metric: str,
+    tests: pd.DataFrame | None,
+    sources: Mapping[str, Provenance],
+) -> str:
+    """Return the table of evaluated and published metrics, the highest first.
+
+    Published figures of models that know the time of the hidden film come last, below a heading.
+
+    Args:
+        board: `tables.leaderboard`.
+        published: `published_figures.published`.
+        metric: The metric that sorts the table.
+        tests: `significance.against_best`, or None if the tests are still running.
+        sources: Provenance of the board by variant.
+    """
+    side_metrics = [name for name in SIDE_METRICS if name != metric]
+    local_rows, published_rows = _local_rows(board, metric, tests, sources), _published_rows(published)
+    comparable = [row for row in published_rows if not row.metrics["knows_the_time"]]
+    time_aware = [row for row in published_rows if row.metrics["knows_the_time"]]
+    body = _rows_html([*local_rows, *comparable], metric, side_metrics)
+    if time_aware:
+        heading = f'<th scope="rowgroup" colspan="{6 + len(side_metrics)}">{escape(_(TIME_AWARE))}</th>'
+        body += f'<tr class="nr-apart">{heading}</tr>' + _rows_html(time_aware, metric, side_metrics)
+    ends = board[f"high {metric}"].fillna(board[metric])
+    longest = max([*ends, *(row.metrics[metric] for row in (*local_rows, *published_rows))]) or 1
+    caption = _("{metric} of all recommenders, the best first, measured here or published", metric=metric_title(metric))
+    heads = "".join(
+        f'<th scope="col" class="{_column_class(name, metric)}">{escape(metric_title(name))}</th>'
+        for name in side_metrics
     )
-    st.caption(
-        " ".join(
-            [
-                words.METRIC_MEANING[metric.split("@")[0]],
-                _(
-                    "The bar is the 95% interval over people: where the figure would fall for other people like "
-                    "these. Figures are means over the trained seeds. Click a title to see where its figures "
-                    "come from."
-                ),
-                no_difference,
-            ]
-        )
-    )
-    if len(with_figure):
-        st.html(board.letters(with_figure))
-    tested = tests.drop(columns=["metric", "users"])
-    numbers(ours.merge(tested, how="left", on="variant"), f"leaderboard-{shown.name}")
-
-
-def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
-    """Every figure, where those of a row come from, and the sources of those of others."""
-    rows = ours.assign(
-        date=ours["date"].str[:10], family=ours["family"].map(say)
-    )  # the day is enough to read; the download has the second
-    first = [*FIRST_COLUMNS, "family"]
-    table = rows[[*first, *(name for name in results.METRICS if name not in first), "seeds", "users", "date"]]
-    row = figures(table, f"figures-{shown.name}")
-    if row is None:
-        st.caption(_("Tick a row to see its command, commit, seeds and people."))
-    else:
-        explain(about.ours(measured.documents(shown)[ours["variant"].iloc[row]]))
-    numbers(ours, f"figures-{shown.name}")
-    if not theirs.empty:
-        st.header(_("Published figures"))
-        st.caption(
-            _("From papers and public repositories, not measured by us. The table says how the rules of each differ.")
-        )
-        for told, heading in (
-            (False, ""),
-            (True, _("Not comparable: published for models that are told when the hidden film was watched")),
-        ):
-            part = theirs[theirs["knows_the_time"] == told]
-            if len(part):
-                st.markdown(f"**{heading}**" if heading else " ")
-                shown_columns = [*FIRST_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
-                columns = in_words(part[shown_columns].dropna(axis="columns", how="all"))
-                figures(columns, f"published-{told}-{shown.name}", heading or _("Published figures"), choose=False)
-        numbers(theirs, f"published-{shown.name}")
-
-
-def in_words(theirs: pd.DataFrame) -> pd.DataFrame:
-    """Published figures with titles, rules and sources in the visitor's language."""
-    return theirs.assign(
-        title=theirs["title"].map(say), rules=theirs["rules"].map(words.rules), source=theirs["source"].map(say)
+    return (
+        f'<table class="nr-board" style="--nr-longest:{longest:.6f}"><caption>{escape(caption)}</caption>'
+        f'<thead><tr><th scope="col" aria-label="{_("Rank")}">#</th>'
+        f'<th scope="col" class="nr-left">{_("Recommender")}</th><th scope="col">{escape(metric_title(metric))}</th>'
+        f'<th scope="col" class="nr-left nr-range">{_("95% interval")}</th>'
+        f'{heads}<th scope="col" class="nr-wide">{_("Seeds")}</th>'
+        f'<th scope="col" class="nr-wide nr-left">{_("Against the best")}</th></tr></thead>{body}</table>'
     )
 
 
-def explain(known: about.About) -> None:
-    """Where the figures of a row come from; the commands with a button that copies them."""
-    with st.container(border=True):
-        facts = [f"{what}: {how}" for what, how in known.facts.items()]
-        st.markdown(f"**{common.plain(known.title)}**  \n{common.plain(' · '.join(facts))}")
-        st.caption(_("To make them again, in a terminal:"))
-        st.code("\n".join(known.commands), language=None, wrap_lines=True)
+def _local_rows(
+    board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, sources: Mapping[str, Provenance]
+) -> list[Row]:
+    """Return the rows of recommenders that were evaluated here."""
+    by_variant = {} if tests is None else {test["variant"]: test for test in tests.to_dict("records")}
+    best = None if tests is None or tests.empty else tests["other"].iloc[0]
+    rows = []
+    records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
+    for rank, record in enumerate(records, start=1):
+        variant, is_tied, comparison = record["variant"], False, ""
+        if variant == best:
+            comparison = _("the best")
+        elif test := by_variant.get(variant):
+            is_tied = not test["differs"]
+            comparison = (
+                _("not significant, p = {p:.4f}", p=test["p_holm"])
+                if is_tied
+                else _("{difference:.4f} behind", difference=-test["difference"])
+            )
+        family = record["family"]
+        row = Row(record, sources[variant], escape(_(family)), look(family), str(rank), comparison, is_tied)
+        rows.append(row)
+    return rows
 
 
-def figures(table: pd.DataFrame, key: str, about_table: str = "", choose: bool = True) -> int | None:
-    """A table that sorts; name, NDCG@10, HR@10 and MRR fit on a phone. Returns the row that was chosen, if any."""
-    about_table = about_table or _("Leaderboard")
-    columns: dict[str, Any] = {name: title for name, title in words.COLUMNS.items() if name in table}
-    columns |= {
-        name: st.column_config.NumberColumn(words.metric_name(name), width=68)
-        for name in results.METRICS
-        if name in table
+def _published_rows(published: pd.DataFrame) -> list[Row]:
+    """Return the rows of published figures, without ranks."""
+    rows = []
+    for position, record in enumerate(published.to_dict("records")):
+        rules = _(record["short"])
+        if record["note"]:
+            rules = _("{rules}; another method", rules=rules)
+        tag = f'<span class="nr-tag nr-source">{_("Published")} · {escape(record["code"])}</span>'
+        facts = [(_("Rules"), f"{record['code']}: {published_rules(record)}"), (_("Source"), _(record["source"]))]
+        provenance = Provenance(f"published-{position}", _(record["title"]), facts)
+        rows.append(Row(record | {"seeds": ""}, provenance, f"{tag} {escape(rules)}"))
+    return rows
+
+
+def published_rules(record: Mapping[str, Any]) -> str:
+    """Return the rules of a published figure, and how its method differs from ours."""
+    return "; ".join(_(text) for text in (record["rules"], record["note"]) if text)
+
+
+def _rows_html(rows: Iterable[Row], metric: str, side_metrics: list[str]) -> str:
+    """Return the HTML of rows, the highest metric first."""
+    return "".join(_row_html(row, metric, side_metrics) for row in sorted(rows, key=lambda row: -row.metrics[metric]))
+
+
+def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
+    """Return the HTML of a row. CSS draws the interval relative to --nr-longest of the table."""
+    glyph, colour = "", QUIET
+    if row.look:
+        colour = row.look.colour
+        glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.look.glyph}</i>'
+    source = row.provenance
+    button = f'<button type="button" class="nr-ask" popovertarget="about-{source.id}">{escape(source.title)}</button>'
+    title = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
+    tied = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row.is_tied else ""
+    side = "".join(
+        f'<td class="{_column_class(name, metric)}">{common.metric(row.metrics.get(name))}</td>'
+        for name in side_metrics
+    )
+    bar, label = "", _("no interval")
+    if interval := row.interval(metric):
+        low, high = interval
+        label = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high)
+        bar = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>'
+    style = f"--nr-colour:{colour};--nr-at:{row.metrics[metric]:.6f}"
+    return (
+        f'<tr class="{"nr-ours" if row.look else "nr-theirs"}"><td class="nr-ordinal">{row.rank}</td>'
+        f'<th scope="row"><span class="nr-line">{glyph}{title}</span>{popover_html(source)}</th>'
+        f"<td><b>{common.metric(row.metrics[metric])}</b>{tied}</td>"
+        f'<td class="nr-range"><div class="nr-span" role="img" aria-label="{label}" style="{style}">{bar}<b></b></div>'
+        f'</td>{side}<td class="nr-wide">{row.metrics["seeds"]}</td>'
+        f'<td class="nr-wide nr-left nr-quiet">{row.comparison}</td></tr>'
+    )
+
+
+def _column_class(name: str, metric: str) -> str:
+    """Return the CSS class of the column of a metric: "nr-wide" hides it on a phone."""
+    return "" if name in [other for other in PHONE_METRICS if other != metric][:2] else "nr-wide"
+
+
+def letters_html(published: pd.DataFrame) -> str:
+    """Return a list that explains the letters of the published figures."""
+    rules = dict(zip(published["code"].str.rstrip("*"), published["rules"], strict=True))
+    rows = sorted(rules.items(), key=lambda row: (not row[0][0].isalpha(), row))
+    if published["note"].any():
+        rows.append(("*", N_("a different method; click the title for details")))
+    lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(_(text))}</dd>" for code, text in rows)
+    return f'<p class="nr-head">{_("Letters of the published figures")}</p><dl class="nr-codes">{lines}</dl>'
+
+
+def popover_html(source: Provenance) -> str:
+    """Return the popover with the facts and commands of a row."""
+    html_id, title = f"about-{source.id}", escape(source.title)
+    close = (
+        f'<button type="button" class="nr-cross" popovertarget="{html_id}" popovertargetaction="hide" '
+        f'aria-label="{_("Close")}">✕</button>'
+    )
+    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_linked(text)}</dd>" for label, text in source.facts)
+    lines = "".join(f"<code>{escape(line)}</code>" for line in source.commands)
+    commands = f'<p>{_("Run this to reproduce the metrics:")}</p><div class="nr-commands">{lines}</div>'
+    label = escape(_("Where the metrics of {title} come from", title=source.title))
+    return (
+        f'<div popover id="{html_id}" class="nr-about" role="dialog" aria-label="{label}">'
+        f"{close}<b>{title}</b><dl>{facts}</dl>{commands if lines else ''}</div>"
+    )
+
+
+def _linked(text: str) -> str:
+    """Return text as HTML. An arXiv number becomes a link."""
+    if not text.startswith(ARXIV):
+        return escape(text)
+    target = f"https://arxiv.org/abs/{escape(text.removeprefix(ARXIV))}"
+    return f'<a href="{target}" target="_blank" rel="noopener">{escape(text)}</a>'
+
+
+def local_provenance(document: dict[str, Any]) -> Provenance:
+    """Return where the metrics of a result document come from."""
+    run, seeds = document["run"], [str(seed["seed"]) for seed in document["seeds"]]
+    device = ", ".join(filter(None, [run.get("device", ""), _("threads: {n}", n=run.get("threads", _("all")))]))
+    extra, details = document.get("also"), document.get("details")
+    facts = {
+        N_("People"): count(document["users"]),
+        N_("Seeds"): _("{n} ({seeds})", n=len(seeds), seeds=", ".join(seeds)),
+        N_("Code version (commit)"): run.get("commit", ""),
+        N_("Measured on"): run.get("date", "")[:10],
+        N_("Trained for"): _training_times(run.get("trained", [])),
+        N_("Machine"): ", ".join(filter(None, [run.get("machine", ""), device])),
+        N_("Versions"): ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
+        N_("Data"): _("{data}, fingerprint {print}", data=document["dataset"], print=document["fingerprint"][:12]),
+        N_("Also trained on"): extra
+        and _("{data}, without people who are in both data sets", data=loaders.data_title(extra)),
+        N_("Extra features"): details and _("cast and crew from Wikidata, fingerprint {print}", print=details[:12]),
+        N_("Paper"): document["paper"],
     }
-    columns["title"] = st.column_config.TextColumn(words.COLUMNS["title"], width=150, pinned=True)
-    shown: dict[str, Any] = {"hide_index": True, "column_config": columns, "placeholder": "–", "key": key}
-    if not choose:
-        st.dataframe(written(table), **shown, alt=about_table)
-        return None
-    event = st.dataframe(written(table), **shown, alt=about_table, on_select="rerun", selection_mode="single-row")
-    return next(iter(event.selection.rows), None)
+    commands = tuple(map(errors.without_paths, report.commands(document)))
+    known_facts = [(_(label), text) for label, text in facts.items() if text]
+    return Provenance(document["variant"], _(document["title"]), known_facts, commands)
+
+
+def _training_times(timings: Iterable[Mapping[str, Any]]) -> str:
+    """Return the training times of the seeds: "41 min, 44 min on a CPU; 12 min on a GPU"."""
+    by_hardware: dict[str, list[str]] = {}
+    for timing in timings:
+        seconds = timing["seconds"]
+        unit = "h" if seconds >= 3600 else "min" if seconds >= 60 else "s"
+        unit_seconds, text = TIME_UNITS[unit]
+        value = number(seconds / unit_seconds, ".1f" if unit == "h" else ".0f")
+        by_hardware.setdefault(timing["hardware"], []).append(_(text, n=value))
+    return "; ".join(
+        _("{times} on {hardware}", times=", ".join(times), hardware=_(HARDWARE.get(hardware, hardware)))
+        for hardware, times in by_hardware.items()
+    )
+
+
+def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame) -> None:
+    """Show all metrics, the provenance of the selected row, and the published figures."""
+    rows = board.assign(date=board["date"].str[:10], family=board["family"].map(_))  # the CSV has the time of day, too
+    columns = [*PHONE_COLUMNS, "family"]
+    table = rows[[*columns, *(name for name in results.METRICS if name not in columns), "seeds", "users", "date"]]
+    event = show_table(table, f"figures-{view.key}", _("Leaderboard"), on_select="rerun", selection_mode="single-row")
+    if selected := event.selection.rows:
+        source = local_provenance(data.documents(view)[board["variant"].iloc[selected[0]]])
+        with st.container(border=True):
+            facts = " · ".join(f"{label}: {text}" for label, text in source.facts)
+            st.markdown(f"**{common.plain(source.title)}**  \n{common.plain(facts)}")
+            st.caption(_("Run this to reproduce the metrics:"))
+            st.code("\n".join(source.commands), language=None, wrap_lines=True)
+    else:
+        st.caption(_("Select a row to see its command, commit, seeds and number of people."))
+    numbers(board, f"figures-{view.key}")
+    if published.empty:
+        return
+    st.header(_("Published figures"))
+    st.caption(_("From papers and public repositories, not measured here. The table shows how their rules differ."))
+    texts = published.assign(
+        title=published["title"].map(_),
+        rules=[published_rules(record) for record in published.to_dict("records")],
+        source=published["source"].map(_),
+    )
+    for is_time_aware, rows in texts.groupby("knows_the_time"):
+        if is_time_aware:
+            st.markdown(f"**{_(TIME_AWARE)}**")
+        columns = [*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
+        alt = _(TIME_AWARE) if is_time_aware else _("Published figures")
+        show_table(rows[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
+    numbers(published, f"published-{view.key}")
+
+
+def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
+    """Show a sortable table. The title and three metrics fit on a phone."""
+    columns: dict[str, Any] = {name: _(title) for name, title in COLUMN_TITLES.items() if name in table}
+    for name in results.METRICS:
+        if name in table:
+            columns[name] = st.column_config.NumberColumn(metric_title(name), width=68)
+    columns["title"] = st.column_config.TextColumn(_("Recommender"), width=150, pinned=True)
+    return st.dataframe(
+        written(table), hide_index=True, column_config=columns, placeholder="–", key=key, alt=alt, **options
+    )
+
+
+def show_missing(view: EvaluationView) -> None:
+    """Show the recommenders without a result and the commands that evaluate them, if any."""
+    missing = data.missing(view)
+    if not missing:
+        return
+    title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
+    with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
+        if untrained := [recommender for recommender in missing if recommender.needs_training]:
+            own_training = protocols.get_or_former(view.protocol).own_training
+            text = _("These must be trained first: {models}.", models=_join_titles(untrained))
+            _show_commands(view, untrained, f"{text} {_(own_training)}".strip())
+        if ready := [recommender for recommender in missing if not recommender.needs_training]:
+            text = _("These can be evaluated without training: {models}.", models=_join_titles(ready))
+            _show_commands(view, ready, text)
+
+
+def _join_titles(missing: list[Missing]) -> str:
+    return common.listed([_(recommender.title) for recommender in missing])
+
+
+def _show_commands(view: EvaluationView, missing: list[Missing], text: str) -> None:
+    """Show a group of recommenders, and the commands for one of them."""
+    st.markdown(text)
+    example = next((row for row in missing if row.variant == loaders.FIRST_MODEL), missing[0])
+    st.caption(_("Run this for {model}:", model=common.plain(_(example.title))))
+    commands = map(errors.without_paths, report.commands_for(example, view.dataset, view.protocol))
+    st.code("\n".join(commands), language=None, wrap_lines=True)
+    if names := [f"`{row.variant}`" for row in missing if row is not example]:
+        st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))

@@ -1,143 +1,118 @@
-"""Learning: how recommenders learnt, and what quality costs."""
+"""Training curves, and metrics against training time."""
 
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import choice, measured, words
-from pages.evaluation.charts import lines as charts
-from pages.evaluation.charts import scatter
-from pages.evaluation.measured import Shown
+from pages.evaluation import data
+from pages.evaluation.charts import label_line_ends, plot_lines, plot_scatter
+from pages.evaluation.data import HARDWARE, EvaluationView, metric_title, protocol_title
 from pages.ui import errors, loaders
 from pages.ui import words as common
 from pages.ui.charts import chart, numbers, plot
-from pages.ui.i18n import _, ngettext, say
+from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import protocols, report, results, tables
 
+CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
+X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}
+X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
+WITHOUT_TIME = {  # fields of tables.Costs
+    "fitted": N_("Without recorded fitting time: {models}."),
+    "combined": N_("Combinations of other recommenders: {models}."),
+    "unknown": N_("Without recorded training time: {models}."),
+    "other_hardware": N_("Trained on other hardware: {models}."),
+}
 
-def show(shown: Shown) -> None:
-    """The training logs, then seconds against a metric."""
-    splitting = protocols.get_or_former(shown.protocol).splitting
-    logs = tables.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
-    if logs:
-        curves(shown, logs)
-    elif others := with_logs(shown):
-        names = common.listed([f"“{words.protocol(name)}”" for name in others])
+
+def show(view: EvaluationView) -> None:
+    """Show the training curves, or how to get some, and the chart of training times."""
+    variants = [loaders.FIRST_MODEL, *view.board["variant"]]
+    dataset_title = loaders.data_title(view.dataset)
+    names = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
+    if logs := tables.curves(view.dataset, variants, protocols.get_or_former(view.protocol).splitting):
+        show_curves(view, logs)
+    elif others := [
+        protocol_title(name)
+        for name in names
+        if tables.curves(view.dataset, variants, protocols.get_or_former(name).splitting)
+    ]:
         st.caption(
             _(
-                "For this protocol no training log was kept. On {data} there are some under {protocols}.",
-                data=loaders.data_title(shown.dataset),
-                protocols=names,
+                "There are no training logs for this protocol. On {data} there are some for {protocols}.",
+                data=dataset_title,
+                protocols=common.listed([f"“{title}”" for title in others]),
             )
         )
     else:
-        st.caption(
-            _(
-                "No recommender has kept a training log on {data} yet. Train one first.",
-                data=loaders.data_title(shown.dataset),
-            )
-        )
-        errors.command(report.training_command(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
-    costs(shown)
+        st.caption(_("There are no training logs for {data} yet. Train a recommender first.", data=dataset_title))
+        errors.command(report.training_command(loaders.FIRST_MODEL, view.dataset, view.protocol))
+    show_costs(view)
 
 
-def with_logs(shown: Shown) -> list[str]:
-    """The protocols of the data set under which these recommenders kept training logs."""
-    known = protocols.in_order(name for data, name in results.available() if data == shown.dataset)
-    variants = [loaders.FIRST_MODEL, *shown.board["variant"]]
-    return [name for name in known if tables.curves(shown.dataset, variants, protocols.get_or_former(name).splitting)]
-
-
-def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
-    """Loss and validation of the chosen recommenders."""
-    board = with_logged(shown.board, logs)
-    known = [variant for variant in board["variant"] if variant in logs]
-    first = list(dict.fromkeys([loaders.FIRST_MODEL, *known]))[:3]
+def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
+    """Plot loss and validation of the selected recommenders."""
+    titles = view.titles | {variant: view.title(variant) for variant in logs}  # also of logs without a result
+    variants = [variant for variant in titles if variant in logs]
+    default = list(dict.fromkeys([loaders.FIRST_MODEL, *variants]))[:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = choice.recommenders(shown, known, [variant for variant in known if variant in first], "curves")
-        axis = choose_axis()
+        selected = data.select_recommenders(view, variants, [name for name in variants if name in default], "curves")
+        axis = st.segmented_control(
+            _("Horizontal axis"),
+            list(X_AXES),
+            default="epoch",
+            required=True,
+            format_func=lambda name: _(X_AXES[name]),
+            key="curves_by",
+            persist_state="session",
+        )
     st.caption(
         _(
-            "The loss in training, and NDCG@10 on the last film but one, which decides when to stop. "
-            "Losses of different recommenders are different quantities: compare their shapes, not their "
-            "heights."
+            "Validation uses the film before the last one of each person and decides when training stops. "
+            "Recommenders have different loss functions, so compare the shapes of the loss curves only."
         )
     )
-    if not chosen:
+    if not selected:
         return
-    own = {variant: logs[variant] for variant in chosen}
-    titles = dict(zip(board["variant"], board["title"], strict=True))
+    tables_by_variant = {variant: logs[variant] for variant in selected}
+    names = ", ".join(titles[variant] for variant in selected)
     with st.grid(2, min_column_width=320):
-        for column, title in words.CURVES.items():
-            figure = charts.lines(
-                own, titles, axis, column, _("Epoch") if axis == "epoch" else _("Seconds of training")
-            )
+        for column, title in CURVES.items():
+            figure = plot_lines(tables_by_variant, titles, axis, column, _(X_TITLES[axis]))
             if figure.data:
-                figure.update_yaxes(title=title)
-                about = _("{title} of {names}", title=title, names=", ".join(titles[variant] for variant in chosen))
-                plot(charts.name_ends(figure), about, f"curves-{column}")
-    numbers(pd.concat([own[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
+                figure.update_yaxes(title=_(title))
+                alt = _("{title} of {names}", title=_(title), names=names)
+                plot(label_line_ends(figure), alt, f"curves-{column}")
+    rows = [table.assign(variant=variant) for variant, table in tables_by_variant.items()]
+    numbers(pd.concat(rows), f"curves-{view.dataset}")
 
 
-def choose_axis() -> str:
-    """Epochs or seconds."""
-    return st.segmented_control(
-        _("Against"),
-        list(words.AXES),
-        default="epoch",
-        required=True,
-        format_func=words.AXES.__getitem__,
-        key="curves_by",
-        persist_state="session",
-    )
-
-
-def with_logged(board: pd.DataFrame, logs: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The board, with a row for what has a log but no result yet."""
-    missing = [variant for variant in logs if variant not in set(board["variant"])]
-    rows = pd.DataFrame({"variant": missing, "title": missing, "family": ""})
-    return pd.concat([board[["variant", "title", "family"]], rows], ignore_index=True)
-
-
-def costs(shown: Shown) -> None:
-    """Seconds of training against a metric; who is left out is named."""
-    st.header(_("What quality costs"))
-    found = tables.costs(list(measured.documents(shown).values()))
-    if found.table.empty:
-        st.caption(_("No training time is known for what was measured here."))
+def show_costs(view: EvaluationView) -> None:
+    """Plot a metric against the training time, and list the recommenders without one."""
+    st.header(_("Quality and training time"))
+    costs = tables.costs(list(data.documents(view).values()))
+    if costs.table.empty:
+        st.caption(_("These results have no recorded training times."))
     else:
         st.caption(
             _(
-                "How long one seed trained, by the training's own clock: without loading and without "
-                "measuring, all on {hardware}. The axis is logarithmic. The machine may have had other work "
-                "to do meanwhile, so take this as a rough guide.",
-                hardware=words.HARDWARE.get(found.hardware, found.hardware),
+                "Training time of one seed on {hardware}, without loading and evaluation. The axis is logarithmic. "
+                "Other programs may have slowed the training down, so take the times as a rough guide.",
+                hardware=_(HARDWARE.get(costs.hardware, costs.hardware)),
             )
         )
-        metric = choice.metric()
-        name = words.metric_name(metric)
-        about = ngettext(
-            "{metric} of {n} recommender against the time of training on a logarithmic axis",
-            "{metric} of {n} recommenders against the time of training on a logarithmic axis",
-            len(found.table),
-            metric=name,
+        metric = data.select_metric()
+        alt = ngettext(
+            "{metric} of {n} recommender against the training time on a logarithmic axis",
+            "{metric} of {n} recommenders against the training time on a logarithmic axis",
+            len(costs.table),
+            metric=metric_title(metric),
         )
-        figure = scatter.scatter(
-            found.table.assign(title=found.table["title"].map(say)),
-            "seconds",
-            metric,
-            _("Time of training, one seed"),
-            name,
-            log="log10",
-        )
-        chart(figure, about, found.table, f"cost-{shown.name}")
-    for sentence, titles in (
-        (
-            _("Left out, as they are fitted by a method of their own, whose time is not on record: {models}."),
-            found.fitted,
-        ),
-        (_("Left out, as they combine other recommenders, which are trained by themselves: {models}."), found.combined),
-        (_("Left out, as how long their training took is not on record: {models}."), found.unknown),
-        (_("Left out, as they were trained on other hardware: {models}."), found.other_hardware),
-    ):
-        if titles:
-            st.caption(sentence.format(models=common.listed([say(title) for title in titles])))
+        rows = costs.table.assign(title=costs.table["title"].map(_))
+        figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
+        chart(figure, alt, costs.table, f"cost-{view.key}")
+    lines = [
+        _(text, models=common.listed([_(title) for title in titles]))
+        for name, text in WITHOUT_TIME.items()
+        if (titles := getattr(costs, name))
+    ]
+    if lines:
+        st.caption(_("Not in the chart:") + "\n" + "\n".join(f"- {line}" for line in lines))

@@ -1,96 +1,113 @@
-"""One person: a test user with the history, the hidden film, and its rank with every recommender. No model is run."""
+"""One test user: the hidden film, its rank with every recommender, and the films watched before."""
 
 import random
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation import measured
-from pages.evaluation.charts import ranks as charts
-from pages.evaluation.measured import Shown
-from pages.ui import errors, film_cards
+from pages.evaluation import data
+from pages.evaluation.charts import look
+from pages.evaluation.data import EvaluationView
+from pages.ui import errors, film_cards, loaders
 from pages.ui import words as common
-from pages.ui.charts import chart
-from pages.ui.i18n import _, ngettext
-from recsys.data.dataset import Dataset
+from pages.ui.charts import QUIET, chart, framed, logarithmic
+from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
 
-LATEST = 20  # films of a history that are shown
+MAX_FILMS = 20  # of the history
 
 
-def show(shown: Shown) -> None:
-    """A test user to choose, what was hidden, who found it, what was watched before."""
-    dataset = measured.data_of(shown)
-    test = measured.split(shown, dataset).test
-    row = choose(len(test), f"person-{shown.name}")
-    somebody = tables.held_out_user(dataset, test, row)
-    ranks, damaged = measured.ranks(shown)
-    errors.explain_all(damaged)
-    table = tables.ranks_of_user(shown.board, ranks, measured.comparable(shown, dataset), row)
-    about = ngettext(
-        "User {id} in the ratings file, with {n} film in the history.",
-        "User {id} in the ratings file, with {n} films in the history.",
-        len(somebody.history),
-        id=somebody.user_id,
-    )
-    st.caption(common.plain(about))
-    st.header(_("The film that was hidden"))
-    st.html(film_cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
+def show(view: EvaluationView) -> None:
+    """Show the selector of the user, the hidden film, its ranks and the history."""
+    dataset = loaders.dataset(view.dataset)
+    films = dataset.catalog.films
+    test = data.split(view, dataset).test
+    row = select_user(len(test), f"person-{view.key}")
+    user = tables.held_out_user(dataset, test, row)
+    ranks, load_errors = data.ranks(view)
+    errors.explain_all(load_errors)
+    table = tables.ranks_of_user(view.board, ranks, data.comparable_variants(view, dataset), row)
+    n_films = len(user.history)
+    st.caption(common.plain(describe_user(user)))
+    st.header(_("Hidden film"))
+    st.html(film_cards.past([(n_films + 1, films[user.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        who_found(shown, dataset, somebody, table)
+        show_ranks(table, films[user.target].label, f"person-{view.key}")
     with right:
-        past(dataset, somebody)
+        latest = list(enumerate(user.history.tolist(), start=1))[-MAX_FILMS:]
+        st.header(_("Last {n} films watched before", n=MAX_FILMS) if n_films > MAX_FILMS else _("Watched before"))
+        st.html(film_cards.past([(position, films[item]) for position, item in reversed(latest)]))
 
 
-def choose(n: int, key: str) -> int:
-    """A row from 0 to n - 1: typed, or drawn."""
+def select_user(n: int, key: str) -> int:
+    """Show an input for the number of a test user and a button for a random one. Returns the row, from 0."""
+
+    def select_random() -> None:
+        st.session_state[key] = random.randint(1, n)
+
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        number = st.number_input(_("Test person"), 1, n, step=1, key=key, width=150, persist_state="session")
-        st.button(_("Somebody else"), icon=":material/casino:", on_click=draw, args=(n, key), key=f"draw-{key}")
-    return int(number) - 1
+        user_number = st.number_input(_("Test person"), 1, n, step=1, key=key, width=150, persist_state="session")
+        st.button(_("Random person"), icon=":material/casino:", on_click=select_random, key=f"draw-{key}")
+    return int(user_number) - 1
 
 
-def draw(n: int, key: str) -> None:
-    """Take anybody."""
-    st.session_state[key] = random.randint(1, n)
-
-
-def past(dataset: Dataset, somebody: HeldOutUser) -> None:
-    """The latest of the history, the newest first."""
-    films, history = dataset.catalog.films, somebody.history
-    latest = list(enumerate(history.tolist(), start=1))[-LATEST:]
-    st.header(
-        ngettext("Watched before, the latest {n}", "Watched before, the latest {n}", LATEST)
-        if len(history) > LATEST
-        else _("Watched before")
+def describe_user(user: HeldOutUser) -> str:
+    """Return the ID of a user and the length of the history."""
+    return ngettext(
+        "User {id} of the ratings file, with {n} film in the history.",
+        "User {id} of the ratings file, with {n} films in the history.",
+        len(user.history),
+        id=user.user_id,
     )
-    st.html(film_cards.past([(number, films[item]) for number, item in reversed(latest)]))
 
 
-def who_found(shown: Shown, dataset: Dataset, somebody: HeldOutUser, table: pd.DataFrame) -> None:
-    """Every recommender's rank of the hidden film."""
-    st.header(_("Its rank with each recommender"))
-    found = table.loc[table["found"], "title"].tolist()
-    sentence = _("None of {all} recommenders has it in its top ten.", all=len(table))
-    if found:
-        sentence = ngettext(
-            "{n} of {all} recommenders has it in its top ten: {names}.",
-            "{n} of {all} recommenders have it in their top ten: {names}.",
-            len(found),
+def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
+    """Show which recommenders have the hidden film in their top ten, and a chart of `tables.ranks_of_user`."""
+    st.header(_("Rank by recommender"))
+    hits = table.loc[table["found"], "title"].tolist()
+    text = _("None of {all} recommenders has the film in its top ten.", all=len(table))
+    if hits:
+        text = ngettext(
+            "{n} of {all} recommenders has the film in its top ten: {names}.",
+            "{n} of {all} recommenders have the film in their top ten: {names}.",
+            len(hits),
             all=len(table),
-            names=", ".join(found),
+            names=", ".join(hits),
         )
-    st.markdown(common.plain(sentence))
-    film = dataset.catalog.films[somebody.target].label
-    about = ngettext(
+    st.markdown(common.plain(text))
+    alt = ngettext(
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
     )
-    chart(charts.ranks_of_film(table), about, table.assign(film=film), f"person-{shown.name}")
+    chart(plot_ranks(table), alt, table.assign(film=film), key)
     st.caption(
         _(
-            "Rank among the films that competed: the median over seeds, with a bar from the best seed to "
-            "the worst. The top ten are left of the dotted line. The axis is logarithmic."
+            "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
+            "The top ten are left of the dotted line."
         )
     )
+
+
+def plot_ranks(table: pd.DataFrame) -> go.Figure:
+    """Plot `tables.ranks_of_user` on a logarithmic axis, the best rank on top."""
+    figure = go.Figure()
+    for family, rows in table.groupby("family", sort=False):
+        colour, symbol, _glyph = look(str(family))
+        error_bars = {"array": rows["high"] - rows["rank"], "arrayminus": rows["rank"] - rows["low"]}
+        figure.add_scatter(
+            x=rows["rank"],
+            y=rows.index,
+            mode="markers",
+            name=_(str(family)),
+            text=rows["title"],
+            error_x=error_bars | {"thickness": 1.2, "width": 0, "color": colour},
+            marker={"color": colour, "symbol": symbol, "size": 9},
+            customdata=rows[["low", "high"]],
+            hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
+        )
+    framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
+    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
+    figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
+    return figure.update_xaxes(title=_("Rank"), **logarithmic(lambda rank: number(rank, ",.0f"), from_exponent=0))

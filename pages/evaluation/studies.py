@@ -1,60 +1,147 @@
-"""Studies: one question at a time, with its answer, chart and table."""
+"""Studies: a question, its answer, a chart and a table."""
 
+import textwrap
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation import words
-from pages.evaluation.charts import study as charts
+from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, Look, label_points
 from pages.ui import loaders
 from pages.ui import words as common
-from pages.ui.charts import numbers, plot, written
-from pages.ui.i18n import _, localize, say
-from recsys.evaluation.studies import Study
+from pages.ui.charts import QUIET, framed, logarithmic, numbers, plot, written
+from pages.ui.i18n import _, localize, number
+from recsys.evaluation.studies import Chart, Study
+
+MAX_LABEL_LENGTH = 24  # characters in a line of the label of a row, half of the width of a phone
+ROW_PX = 26
+EXTRA_LINE_PX = 15  # of each further line of a label
+EXTRA_MARK_PX = 8  # of each further mark of a row
 
 
-def show(found: list[Study], dataset: str) -> None:
-    """One of the studies: the question, what papers say, the answer, chart and table, and how it was done.
-
-    Those of the data set come first.
-    """
-    study = choose(sorted(found, key=lambda study: study.dataset != dataset))
-    st.markdown(common.plain(say(study.question)))
-    if study.papers:
-        st.markdown(common.plain(say(study.papers)))
-    if study.answer:
-        st.markdown(f"**{common.plain(localize(study.answer))}**")
-    if study.chart:
-        y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
-        about = _("{title}: {y} by {x}", title=say(study.title), y=y, x=x)
-        plot(charts.drawn(study, study.chart), about, "study-named" if study.chart.label else "study")
-    table(study)
-    if study.how:
-        st.caption(common.plain(localize(study.how)))
-
-
-def choose(found: list[Study]) -> Study:
-    """The selector of the study, by title and data set."""
-    by_name = {study.name: study for study in found}
-    titles = {study.name: " · ".join(filter(None, (say(study.title), on(study)))) for study in found}
+def show(studies: list[Study], dataset: str) -> None:
+    """Show the selector of studies, with studies of this data set at the top, and the selected study."""
+    by_name = {study.name: study for study in sorted(studies, key=lambda study: study.dataset != dataset)}
+    titles = {
+        name: " · ".join(filter(None, (_(study.title), study.dataset and loaders.data_title(study.dataset))))
+        for name, study in by_name.items()
+    }
     name = st.selectbox(
         _("Study"), list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
     )
-    return by_name[name]
-
-
-def on(study: Study) -> str:
-    """The data set of a study, for people; "" where it names none."""
-    return study.dataset and loaders.data_title(study.dataset)
-
-
-def table(study: Study) -> None:
-    """All figures, with as many digits as the study asks for."""
-    text = study.table.select_dtypes(exclude="number").columns
-    shown = study.table.assign(**{name: study.table[name].map(words.cell) for name in text})
+    study = by_name[name]
+    st.markdown(common.plain(_(study.question)))
+    if study.papers:
+        st.markdown(common.plain(_(study.papers)))
+    if study.answer:
+        st.markdown(f"**{common.plain(localize(study.answer))}**")
+    if study.chart:
+        x, y = _(study.titles[study.chart.x]), _(study.titles[study.chart.y])
+        alt = _("{title}: {y} by {x}", title=_(study.title), y=y, x=x)
+        key = "study-named" if study.chart.label else "study"  # CSS hides the last labels of "study-named" on phones
+        plot(plot_study(study, study.chart), alt, key)
+    text_columns = study.table.select_dtypes(exclude="number").columns
+    table = study.table.assign(**{column: study.table[column].map(translate_cell) for column in text_columns})
     st.dataframe(
-        written(shown, study.digits),
+        written(table, study.digits),
         hide_index=True,
-        column_config=say(study.titles),
+        column_config={column: _(title) for column, title in study.titles.items()},
         placeholder="–",
         alt=_("All figures of the study"),
     )
     numbers(study.table, f"study-{study.name}")
+    if study.how:
+        st.caption(common.plain(localize(study.how)))
+
+
+def translate_cell(value: Any) -> Any:
+    """Translate a text of a table. Of "A – B", both parts are translated."""
+    return " – ".join(map(_, value.split(" – "))) if isinstance(value, str) else value
+
+
+def plot_study(study: Study, chart: Chart) -> go.Figure:
+    """Plot the chart of a study with the colours of all charts."""
+    figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
+    groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
+    for position, (name, rows) in enumerate(groups):
+        look = group_look(str(name), position)
+        marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
+        if chart.kind == "rows":  # y is horizontal, and each value of x is a row
+            figure.add_scatter(
+                x=rows[chart.y],
+                y=rows[chart.x].map(wrapped_label),
+                error_x=error_bars(rows, chart),
+                mode="markers",
+                orientation="h",
+                offsetgroup=str(position),
+                name=_(str(name)),
+                marker=marker,
+            )
+            continue
+        trace = {"x": rows[chart.x].map(translate_cell), "y": rows[chart.y], "error_y": error_bars(rows, chart)}
+        if chart.kind == "bar":
+            figure.add_bar(**trace, name=_(str(name)), marker={"color": look.colour})
+            continue
+        if chart.kind == "scatter" and chart.label is not None:
+            trace["hovertext"] = rows[chart.label].map(translate_cell)
+        mode = "lines+markers" if chart.kind == "line" else "markers"
+        figure.add_scatter(**trace, mode=mode, name=_(str(name)), marker=marker)
+    if chart.label is not None:
+        rows = table.sort_values(chart.y, ascending=False, kind="stable")
+        horizontal = np.log10(rows[chart.x]) if "x" in chart.log else rows[chart.x]
+        labels = rows[chart.label].map(translate_cell).tolist()
+        label_points(figure, rows[chart.x], rows[chart.y], labels, horizontal, PLOT_HEIGHT_PX - MARGIN_PX)
+    framed(figure, PLOT_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
+    value_axis = {
+        "title": _(study.titles[chart.y]),
+        "type": "log" if "y" in chart.log else None,
+        "hoverformat": number_format(study, chart.y),
+    }
+    if chart.kind == "rows":
+        figure.update_xaxes(**value_axis)
+        return format_rows(figure, study, chart, len(groups))
+    figure.update_yaxes(**value_axis)
+    figure.update_xaxes(title=_(study.titles[chart.x]), hoverformat=number_format(study, chart.x))
+    if "x" in chart.log and chart.kind == "line":  # ticks are the tested values
+        ticks = sorted(set(study.table[chart.x]))
+        figure.update_xaxes(type="log", tickvals=ticks, ticktext=[number(tick, "g") for tick in ticks])
+    elif "x" in chart.log:
+        figure.update_xaxes(**logarithmic(lambda tick: number(tick, "g"), steps=(1, 2, 5)))
+    return figure
+
+
+def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) -> go.Figure:
+    """Set the height and the order of rows, with a line at zero if there are negative values."""
+    names = [wrapped_label(name) for name in dict.fromkeys(study.table.loc[study.table[chart.y].notna(), chart.x])]
+    height = sum(ROW_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * name.count("<br>") for name in names)
+    figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
+    if study.table[chart.y].min() < 0:
+        figure.add_vline(0, line={"color": QUIET, "width": 1})
+    return figure.update_yaxes(
+        categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4]
+    )
+
+
+def group_look(name: str, position: int) -> Look:
+    """Return the look of a family, or the next look for any other group."""
+    return LOOKS.get(name, list(LOOKS.values())[position % len(LOOKS)])
+
+
+def error_bars(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
+    """Return Plotly's error bars from the low to the high column, or None."""
+    if not (chart.low and chart.high):
+        return None
+    above, below = table[chart.high] - table[chart.y], table[chart.y] - table[chart.low]
+    return {"array": above, "arrayminus": below, "thickness": 1.2, "width": 3}
+
+
+def number_format(study: Study, column: str) -> str | None:
+    """Return Plotly's number format for a column, or None for the default."""
+    return f",.{study.digits[column]}f" if column in study.digits else None
+
+
+def wrapped_label(value: Any) -> str:
+    """Return the translated label of a row, with line breaks."""
+    return "<br>".join(textwrap.wrap(str(translate_cell(value)), MAX_LABEL_LENGTH))

@@ -1,55 +1,87 @@
-"""Trade-offs: one measure against another."""
+"""Two metrics against each other, and the errors of predicted ratings."""
+
+from typing import Any
 
 import streamlit as st
 
-from pages.evaluation import stars, words
-from pages.evaluation.charts import scatter as charts
-from pages.evaluation.measured import Shown
-from pages.ui.charts import chart
-from pages.ui.i18n import _, ngettext
+from pages.evaluation import data
+from pages.evaluation.charts import plot_scatter
+from pages.evaluation.data import EvaluationView, metric_title
+from pages.ui import words as common
+from pages.ui.charts import chart, numbers, written
+from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import tables
 
+METRIC_MEANINGS = {
+    "coverage@10": N_("Coverage: the share of all films that are in at least one top ten."),
+    "novelty@10": N_("Novelty: how rarely the films of a top ten are watched, in bits. One more bit is half as often."),
+    "diversity@10": N_("Diversity: how few genres the films of a top ten share, from 0 to 1."),
+    "popularity@10": N_("Mean popularity: how often the films of a top ten were watched in the training data."),
+    "gini@10": N_("Concentration: 0 if all films are recommended equally often, 1 if only one film is recommended."),
+    "calibration error": N_(
+        "Calibration error: difference between predicted and observed probability, lower is better."
+    ),
+}
+BASELINE_TITLES = {"mean": N_("Mean of all ratings"), "film and person": N_("Film's mean + person's offset")}
 
-def show(shown: Shown) -> None:
-    """Two measures to choose, and a mark for each recommender; what some of them are worth at another task."""
-    known = [name for name in tables.MEASURES if shown.board[name].notna().any()]
-    first = "novelty@10" if "novelty@10" in known else "hr@10"
+
+def show(view: EvaluationView) -> None:
+    """Show the selectors of two metrics, the scatter plot and the errors of predicted ratings."""
+    metrics = [name for name in tables.MEASURES if view.board[name].notna().any()]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        x = choose(_("Horizontal axis"), known, first, f"across-{shown.name}")
-        y = choose(_("Vertical axis"), known, "ndcg@10", f"upwards-{shown.name}")
-    meanings = [words.MEASURE_MEANING[name] for name in dict.fromkeys((x, y)) if name in words.MEASURE_MEANING]
+        default = "novelty@10" if "novelty@10" in metrics else "hr@10"
+        x, y = (
+            st.selectbox(
+                label,
+                metrics,
+                index=metrics.index(metric),
+                format_func=metric_title,
+                key=f"{key}-{view.key}",
+                width=260,
+                persist_state="session",
+            )
+            for label, metric, key in (
+                (_("Horizontal axis"), default, "across"),
+                (_("Vertical axis"), "ndcg@10", "upwards"),
+            )
+        )
+    help_text = _("Accurate recommenders may recommend the same few films. Point at a mark to see its name.")
+    meanings = [_(METRIC_MEANINGS[name]) for name in dict.fromkeys((x, y)) if name in METRIC_MEANINGS]
+    st.caption(" ".join([help_text, *meanings]))
+    table = view.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
+    alt = ngettext(
+        "{y} against {x} of {n} recommender, with a colour and a shape per family",
+        "{y} against {x} of {n} recommenders, with a colour and a shape per family",
+        len(table),
+        x=metric_title(x),
+        y=metric_title(y),
+    )
+    chart(plot_scatter(table, x, y, metric_title(x), metric_title(y)), alt, table, f"measures-{view.key}")
+    show_rating_errors(view)
+
+
+def show_rating_errors(view: EvaluationView) -> None:
+    """Show the errors of predicted ratings, the smallest first. Shows nothing without results."""
+    table = tables.rating_error_table(data.documents(view).values())
+    if table.empty:
+        return
+    title = _("Predicted ratings")
+    st.header(title)
     st.caption(
-        " ".join(
-            [
-                _(
-                    "Being right is one thing, showing more than the same few films another. Names are shown "
-                    "where there is room; hover over a mark for the rest."
-                ),
-                *meanings,
-            ]
+        _(
+            "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the "
+            "95% confidence interval over people. MAE is the mean error, and RMSE weighs large errors more. "
+            "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
         )
     )
-    x_title, y_title = words.metric_name(x), words.metric_name(y)
-    table = shown.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
-    about = ngettext(
-        "{y} against {x} for {n} recommender, a colour and a shape for each family",
-        "{y} against {x} for {n} recommenders, a colour and a shape for each family",
-        len(table),
-        x=x_title,
-        y=y_title,
-    )
-    chart(charts.scatter(table, x, y, x_title, y_title), about, table, f"measures-{shown.name}")
-    stars.show(shown)
-
-
-def choose(label: str, known: list[str], first: str, key: str) -> str:
-    """The selector of a measure."""
-    return st.selectbox(
-        label,
-        known,
-        index=known.index(first),
-        format_func=words.metric_name,
-        key=key,
-        width=260,
-        persist_state="session",
-    )
+    names = view.titles | {name: _(baseline) for name, baseline in BASELINE_TITLES.items()}
+    rows = table[["name", "rmse", "mae"]].replace({"name": names})
+    columns: dict[str, Any] = {"name": _("Predicted by")}
+    for metric in ("rmse", "mae"):
+        ends = zip(table[f"low {metric}"], table[f"high {metric}"], strict=True)
+        rows[f"{metric} interval"] = [f"{common.metric(low)}–{common.metric(high)}" for low, high in ends]
+        columns[metric] = st.column_config.NumberColumn(metric_title(metric), width=70)
+        columns[f"{metric} interval"] = _("95% interval")
+    order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
+    st.dataframe(written(rows), hide_index=True, column_config=columns, column_order=order, alt=title, width="content")
+    numbers(table, f"stars-{view.key}")

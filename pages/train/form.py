@@ -1,40 +1,56 @@
-"""The left side of Train: which recommender, with which settings, on what.
+"""The form on the left of Train: recommender, settings and device of a new training.
 
-Session state: `recommenders.TO_TRAIN` (the recommender) · train-<data>-<recommender>-<setting> (a number each).
+Session state: `recommenders.TO_TRAIN` (the recommender) · train-<data set>-<recommender>-<setting> (a number).
 """
 
 from typing import Any
 
 import streamlit as st
 
-from pages.train import words
 from pages.ui import errors, loaders, recommenders
 from pages.ui import words as common
-from pages.ui.i18n import _, localize, ngettext, number
+from pages.ui.i18n import N_, _, localize, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
-from recsys.jobs import options as numbers
-from recsys.jobs import queue
+from recsys.jobs import options, queue
 from recsys.jobs.queue import State
 from recsys.serving import predictor as serving
 from recsys.serving.predictor import Recommender
 
+SETTINGS = {  # title and help of each setting
+    "epochs": (N_("Epochs"), N_("Passes over the training histories")),
+    "lr": (N_("Learning rate (lr)"), N_("Highest learning rate of AdamW")),
+    "dim": (N_("Dimensions (dim)"), N_("Size of a film's vector")),
+    "length": (N_("Films read (length)"), N_("Number of most recent films that the model reads")),
+    "layers": (N_("Layers"), N_("Number of layers of the network")),
+    "heads": (N_("Heads"), N_("Attention heads of each layer")),
+    "batch_size": (N_("Batch size"), N_("Histories of each training step")),
+    "hidden": (N_("Hidden units"), N_("Units of the recurrent layer")),
+    "dropout": (N_("Dropout"), N_("Share of values set to zero during training")),
+    "mask_prob": (N_("Share masked"), N_("Probability that a film is masked during training")),
+    "negatives": (N_("Negatives"), N_("Films that each target is compared with")),
+    "validate_every": (N_("Validate every"), N_("Epochs between two validations")),
+    "patience": (N_("Patience"), N_("Validations without improvement before training stops")),
+    "weight_decay": (N_("Weight decay"), N_("Weight decay of AdamW")),
+}
+DEVICES = {"cuda": "GPU", "cpu": "CPU"}
+
 
 def show(dataset: Dataset) -> None:
-    """Everything that is to be chosen, what is to be known before, and the button that starts it."""
-    st.header(_("A new training"))
-    variant, data = choose(dataset.name), dataset.name
-    changes = ask_for_settings(variant, data)
-    device = choose_device()
-    say_before(variant, data)
+    """Show the form, the notes about this training and the start button."""
+    st.header(_("New training"))
+    variant = select_recommender(dataset.name)
+    changes = ask_for_settings(variant, dataset.name)
+    device = select_device()
+    show_notes(variant, dataset.name)
     with errors.explained():
-        start(variant, data, changes, device, works=can_work(variant, data, changes))
+        show_start_button(variant, dataset.name, changes, device)
 
 
-def choose(data: str) -> Recommender:
-    """The recommender, among those that learn step by step."""
-    known, labels = loaders.recommenders(), recommenders.menu(data)
-    names = [name for name in labels if known[name].needs_training]
+def select_recommender(data: str) -> Recommender:
+    """Show the selector of recommenders with a training loop."""
+    variants, labels = loaders.recommenders(), recommenders.menu(data)
+    names = [name for name in labels if variants[name].needs_training]
     recommenders.keep(recommenders.TO_TRAIN)
     name = st.selectbox(
         _("Recommender"),
@@ -42,129 +58,110 @@ def choose(data: str) -> Recommender:
         index=names.index(loaders.FIRST_MODEL) if loaders.FIRST_MODEL in names else 0,
         format_func=labels.__getitem__,
         key=recommenders.TO_TRAIN,
-        help=_(
-            "Recommenders that learn step by step. All others are fitted in seconds when you choose them on a page."
-        ),
+        help=_("Other recommenders need no training. They are ready within seconds when you select them."),
         persist_state="session",
     )
-    return known[name]
+    return variants[name]
 
 
 def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
-    """Numbers to be changed; returns those that were."""
-    text = (
-        _("As tuned for {data}. Change what you like; what cannot work is said before it starts.")
+    """Show the settings. Returns those that the user changed."""
+    title = common.plain(loaders.data_title(data))
+    st.caption(
+        _("These settings were tuned for {data}. You can change them.", data=title)
         if variant.is_tuned_for(data)
         else _(
-            "Nothing was tuned for {data}. These settings worked for a data set of a similar size. "
-            "Change what you like; what cannot work is said before it starts."
+            "There are no tuned settings for {data}. These worked for a data set of a similar size. "
+            "You can change them.",
+            data=title,
         )
     )
-    st.caption(text.format(data=common.plain(loaders.data_title(data))))
-    lists = numbers.MAIN_SETTINGS, numbers.MORE_SETTINGS
-    main, more = (numbers.settings(variant.name, data, names) for names in lists)
+    main = options.settings(variant.name, data, options.MAIN_SETTINGS)
+    more = options.settings(variant.name, data, options.MORE_SETTINGS)
     with st.grid(2, min_column_width=140):
-        asked = {name: ask(name, value, variant.name, data) for name, value in main.items()}
+        values = {name: ask_for_number(name, preset, variant.name, data) for name, preset in main.items()}
     with st.expander(_("More settings"), icon=":material/tune:"), st.grid(2, min_column_width=140):
-        asked |= {name: ask(name, value, variant.name, data) for name, value in more.items()}
-    return {name: value for name, value in asked.items() if value != (main | more)[name]}
+        values |= {name: ask_for_number(name, preset, variant.name, data) for name, preset in more.items()}
+    return {name: value for name, value in values.items() if value != (main | more)[name]}
 
 
-def ask(name: str, preset: int | float, variant: str, data: str) -> int | float:
-    """Show the input of a number, at first as tuned."""
-    whole = isinstance(preset, int)
-    help_text = _(
-        "`{name}`: {help}. At first {value}.", name=name, help=words.SETTING_HELPS[name], value=number(preset, ",")
-    )
+def ask_for_number(name: str, preset: int | float, variant: str, data: str) -> int | float:
+    """Show the input of a setting."""
+    title, help_text = SETTINGS[name]
+    is_integer = isinstance(preset, int)
     return st.number_input(
-        words.SETTINGS[name],
+        _(title),
         value=preset,
-        step=1 if whole else preset / 10 or 0.01,
-        format="%d" if whole else "%g",
+        step=1 if is_integer else preset / 10 or 0.01,
+        format="%d" if is_integer else "%g",
         key=f"train-{data}-{variant}-{name}",
-        help=help_text,
+        help=_("`{name}`: {help}. Default: {value}.", name=name, help=_(help_text), value=number(preset, ",")),
         persist_state="session",
     )
 
 
-def choose_device() -> str:
-    """What to compute on: chosen where there is a GPU, else said."""
-    found = numbers.devices()
-    if len(found) == 1:
-        st.caption(
-            _(
-                "It will learn on the CPU ({name}); this machine has no GPU that PyTorch can use.",
-                name=common.plain(localize(found["cpu"])),
-            )
-        )
+def select_device() -> str:
+    """Show the selector of the device, or a note if there is no GPU. Returns "cuda" or "cpu"."""
+    devices = options.devices()
+    if len(devices) == 1:
+        cpu = common.plain(localize(devices["cpu"]))
+        st.caption(_("Training uses the CPU ({name}), because PyTorch found no GPU on this computer.", name=cpu))
         return "cpu"
     return st.segmented_control(
-        _("Compute on"),
-        list(found),
-        default=next(iter(found)),
+        _("Device"),
+        list(devices),
+        default=next(iter(devices)),
         required=True,
-        format_func=lambda name: words.DEVICES[name].format(name=localize(found[name])),
+        format_func=lambda name: f"{DEVICES[name]} ({localize(devices[name])})",
         key="train_device",
         persist_state="session",
     )
 
 
-def say_before(variant: Recommender, data: str) -> None:
-    """How long it may take, and what a new one takes the place of."""
-    said = {"model": common.plain(loaders.title(variant)), "data": common.plain(loaders.data_title(data))}
-    known = numbers.previous_training(variant.name, data)
-    if known:
-        time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
+def show_notes(variant: Recommender, data: str) -> None:
+    """Show the expected duration, and warnings about a trained or interrupted training that would be replaced."""
+    if previous := options.previous_training(variant.name, data):
         st.caption(
             ngettext(
-                "The one that is there now took {time} for {n} epoch on a {device}. Other settings take another time.",
-                "The one that is there now took {time} for {n} epochs on a {device}. Other settings take another time.",
-                known.epochs,
-                time=time,
-                device=device,
+                "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
+                "The last training took {time} for {n} epochs on a {device}. Other settings take a different time.",
+                previous.epochs,
+                time=common.about(previous.seconds),
+                device=DEVICES.get(previous.device, previous.device),
             )
         )
     else:
-        st.caption(_("Nobody has timed it yet: minutes to hours. After the first epoch this page knows better."))
+        st.caption(
+            _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
+        )
     if serving.is_there(variant.name, data):
-        st.warning(
-            _(
-                "{model} is trained for {data} already. The new one takes its place on every page once it is done.",
-                **said,
-            ),
-            icon=":material/swap_horiz:",
+        text = _(
+            "{model} is already trained for {data}. The new training will replace it on every page.",
+            model=common.plain(loaders.title(variant)),
+            data=common.plain(loaders.data_title(data)),
         )
-    half_done = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
-    if any((job.variant, job.dataset) == (variant.name, data) for job in half_done):
-        st.warning(
-            _(
-                "A training of it was stopped and can be resumed. A new one begins from nothing, and that one is lost.",
-                **said,
-            ),
-            icon=":material/restart_alt:",
-        )
+        st.warning(text, icon=":material/swap_horiz:")
+    unfinished = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
+    if any((job.variant, job.dataset) == (variant.name, data) for job in unfinished):
+        text = _("You can resume a stopped training of this recommender. A new training will delete its progress.")
+        st.warning(text, icon=":material/restart_alt:")
 
 
-def can_work(variant: Recommender, data: str, changes: dict[str, Any]) -> bool:
-    """Whether a training can be made with these settings; if not, the page says why."""
+def show_start_button(variant: Recommender, data: str, changes: dict[str, Any], device: str) -> None:
+    """Show the button that adds a training to the queue. It is disabled if the settings are invalid."""
     try:
         queue.check(variant.name, data, changes)
+        is_valid = True
     except RecsysError as error:
         errors.explain(error)
-        return False
-    return True
-
-
-def start(variant: Recommender, data: str, changes: dict[str, Any], device: str, works: bool) -> None:
-    """The button that puts it into the queue."""
-    busy = any(job.state in queue.ACTIVE for job in queue.jobs())
-    icon = ":material/playlist_add:" if busy else ":material/play_arrow:"
+        is_valid = False
+    is_busy = any(job.state in queue.ACTIVE for job in queue.jobs())
     if st.button(
-        _("Add to the queue") if busy else _("Start training"),
+        _("Add to the queue") if is_busy else _("Start training"),
         key="train-start",
-        icon=icon,
+        icon=":material/playlist_add:" if is_busy else ":material/play_arrow:",
         type="primary",
-        disabled=not works,
+        disabled=not is_valid,
     ):
         queue.add(variant.name, data, changes=changes, device=device)
         st.rerun()

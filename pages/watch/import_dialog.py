@@ -20,8 +20,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server.uploads import expect
 from pages.ui import download, errors, i18n, loaders, rated, session
 from pages.ui import words as common
-from pages.ui.i18n import N_, _, ngettext
-from pages.ui.sentences import told
+from pages.ui.i18n import N_, _, localize, ngettext
+
 from recsys.data.dataset import Dataset, Film
 from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
@@ -192,7 +192,7 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
             st.markdown(f"**{common.plain(part.file)}** · {source} · {entries}")
         for note in part.notes:
-            st.caption(common.plain(f"{told(note)}."))
+            st.caption(common.plain(f"{localize(note)}."))
         _ask(part, file_id, answers)
     return parts
 

@@ -55,8 +55,8 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Return published metrics, best NDCG@10 first. Their rules are similar to ours, but not all equal.
 
     Columns: title, variant (our nearest recommender), METRICS, code, short and rules (how the rules compare to ours: a
-    letter, a few words, a sentence), knows_the_time, source. Missing values are NaN. A code that ends in * means that
-    the method differs from ours, and `rules` describes the difference.
+    letter, a few words, a sentence), note, knows_the_time, source. Missing values are NaN. `note` describes how the
+    method differs from ours, or is "". The code of a row with a note ends in *.
     """
     content = storage.read_shipped_json(paths.published(), _is_valid) or {"figures": []}
     rows = [
@@ -64,7 +64,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
         for row in content["figures"]
         if (row["dataset"], row["protocol"]) == (dataset, protocol)
     ]
-    columns = ["title", "variant", *METRICS, "code", "short", "rules", "knows_the_time", "source"]
+    columns = ["title", "variant", *METRICS, "code", "short", "rules", "note", "knows_the_time", "source"]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
 
@@ -80,6 +80,11 @@ def _is_valid(content: Any) -> bool:
 
 def _rules(row: Figure, rule: Rule) -> dict[str, Any]:
     """Return the columns about the rules of a row."""
-    note, time = row.get("note"), rule.get("knows_the_time", False)
-    columns = {"code": row["code"], "short": rule["short"], "rules": rule["text"], "knows_the_time": time}
-    return columns | ({"code": f"{row['code']}*", "rules": f"{rule['text']}; {note}"} if note else {})
+    note = row.get("note", "")
+    return {
+        "code": f"{row['code']}*" if note else row["code"],
+        "short": rule["short"],
+        "rules": rule["text"],
+        "note": note,
+        "knows_the_time": rule.get("knows_the_time", False),
+    }

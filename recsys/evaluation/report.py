@@ -189,11 +189,11 @@ def _published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]
     """Return a paragraph that explains the codes of the published figures, or []."""
     table = published_figures.published(dataset, protocol).dropna(subset=[HEADLINE])
     table = table[table["variant"].isin([document["variant"] for document in documents])]
-    is_other = table["code"].str.endswith("*")  # the published method differs from ours
+    is_other = table["note"] != ""  # the published method differs from ours
     plain, other = table[~is_other].sort_values("code"), table[is_other]
     lines = [f"{row.code}: {row.rules}" for row in plain.drop_duplicates("code").itertuples()]
-    rows = other.drop_duplicates(["variant", "rules"]).itertuples()
-    lines += [f"{row.code} beside {row.variant}: {row.rules}" for row in rows]
+    rows = other.drop_duplicates(["variant", "rules", "note"]).itertuples()
+    lines += [f"{row.code} beside {row.variant}: {row.rules}; {row.note}" for row in rows]
     return [f"Published figures. {'. '.join(lines)}."] if lines else []
 
 

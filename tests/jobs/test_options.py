@@ -1,6 +1,6 @@
 import pytest
 
-from pages.train import words
+from pages.train import form
 from recsys import checkpoints
 from recsys.config import replace_settings
 from recsys.data import datasets
@@ -17,7 +17,7 @@ NETWORKS = [name for name in registry.names() if registry.get(name).needs_traini
 def test_every_setting_has_a_label_and_help_and_begins_as_tuned(name):
     preset = registry.get(name).preset(DATA)
     first, more = (options.settings(name, DATA, names) for names in (options.MAIN_SETTINGS, options.MORE_SETTINGS))
-    assert (first | more).keys() <= words.SETTINGS.keys() & words.SETTING_HELPS.keys()
+    assert (first | more).keys() <= form.SETTINGS.keys()
     assert list(first)[:2] == ["epochs", "lr"]
     assert replace_settings(preset, first | more) == preset
 

@@ -5,7 +5,7 @@ import json
 import re
 from importlib import import_module
 
-from pages.evaluation.charts.looks import LOOKS
+from pages.evaluation.charts import LOOKS
 from pages.ui import i18n
 from recsys import paths
 from recsys.data.dataset import AGES

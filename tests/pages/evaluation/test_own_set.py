@@ -47,7 +47,7 @@ def test_no_results_of_another_set_are_shown(visit, shop):
     assert app.selectbox(key="results_of").options == ["shop"]
     assert board(app) == ""
     assert "studies" not in app.get_by_key("section").options
-    assert "No recommender has been measured on {data} yet.".format(data="shop") in said(app)
+    assert "No recommender has been evaluated on shop yet." in said(app)
 
 
 def test_another_set_that_was_chosen_before_is_left(visit, shop):
@@ -63,7 +63,7 @@ def test_another_set_that_was_chosen_before_is_left(visit, shop):
 
 
 def test_the_button_measures_the_recommenders_that_need_no_training(visit, shop, monkeypatch):
-    monkeypatch.setattr("pages.evaluation.evaluating.recommenders.loaders.recommenders", few)
+    monkeypatch.setattr("pages.evaluation.own_set.recommenders.loaders.recommenders", few)
     app = evaluated(visit("evaluation", data="shop"))
     assert "Most popular" in board(app)
     assert results.load("shop", "full", "item-knn")["users"] == 40

@@ -9,8 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
-from pages.evaluation import words
-from pages.evaluation.charts import looks
+from pages.evaluation import charts, data, page, trade_offs
 from pages.ui import i18n
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
@@ -123,7 +122,7 @@ def test_commands_on_a_public_server_have_none_of_its_paths(visit, measured, tmp
 
 def test_without_results_the_page_says_what_to_type(visit):
     app = visit("evaluation")
-    assert "No recommender has been measured yet. Measure one first." in said(app)
+    assert "No recommender has been evaluated yet. Evaluate one first." in said(app)
     assert "-m recsys evaluate" in app.code[0].value
 
 
@@ -201,16 +200,16 @@ def test_a_click_on_a_title_tells_command_commit_seeds_and_people(visit, measure
 def test_letters_of_published_figures_are_explained_where_they_stand(visit, measured):
     app = visit("evaluation", data="ml-1m")
     assert "gSASRec Published · A rules as ours" in " ".join(board(app))
-    letters = " ".join(html.proto.body for html in app.get("html")).partition("The letters of published figures")[2]
+    letters = " ".join(html.proto.body for html in app.get("html")).partition("Letters of the published figures")[2]
     assert "<dt>B</dt><dd>same films for ML-1M, but nearly all users&#x27; validation films train too</dd>" in letters
-    assert "another method than ours; a click on the title tells which" in letters
+    assert "<dt>*</dt>" in letters
     number = published_figures.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
     assert "3,000 sampled films, ours is over all films" in opened(app, f"published-{number}")
 
 
 def test_models_that_know_when_the_hidden_film_was_watched_stand_apart_and_last(visit, measured):
     before, _, after = page_board(visit("evaluation", data="ml-1m")).partition(
-        "Not comparable: published for models that are told when the hidden film was watched"
+        "Not comparable: these models know when the hidden film was watched"
     )
     assert "R+" not in before
     assert "HSTU-large (RecTools)" in after
@@ -235,13 +234,11 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     results.write(result("popular", "ml-1m", "time", np.array([[4, 5]])), np.array([[4, 5]]))
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("protocol-ml-1m").set_value("time").run()
-    assert ("To be trained first: {models}.".format(models="Sasrec-Bce") + f" {protocols.TIME.own_training}") in said(
-        app
-    )
+    assert f"These must be trained first: Sasrec-Bce. {protocols.TIME.own_training}" in said(app)
     assert "train sasrec-bce --dataset ml-1m --protocol time" in said(app)
     assert "evaluate sasrec-bce --dataset ml-1m --protocol time" in said(app)
     assert "`item-knn`" in said(app)
-    (untrained,) = [text.value for text in app.markdown if "without any training" in text.value]
+    (untrained,) = [text.value for text in app.markdown if "without training" in text.value]
     assert "Bert4Rec" in untrained
     assert "Popular" not in untrained
 
@@ -253,20 +250,15 @@ def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):
         document = results.load("ml-latest-sample", "full", variant)
         results.write(document | {"protocol": {"name": "full", **drawn}}, ranks)
     app = visit("evaluation")
+    random_order = "Films rated in the same second have no known order."
     for sentence in (
-        f"Films with fewer than {5} ratings were dropped first.",
-        "People left with fewer than three films take no part in the test; their films only train.",
-        (
-            "Films that somebody rated within the same second have no known order, so one was drawn at "
-            "random, the same for every recommender."
-        ),
+        "Films with fewer than 5 ratings were removed.",
+        "People with fewer than three films are not tested.",
+        random_order,
     ):
         assert sentence in said(app)
     assert f"**Order**: {protocols.ORDERS['drawn']}" in said(app)
-    assert (
-        "Films that somebody rated within the same second have no known order, so one was drawn at "
-        "random, the same for every recommender."
-    ) not in said(visit("evaluation", data="ml-1m"))
+    assert random_order not in said(visit("evaluation", data="ml-1m"))
 
 
 def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_stays(visit, measured):
@@ -298,10 +290,10 @@ def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured
     results.write(result("bert4rec", "ml-1m", "popularity-100", np.array([[50, 60, 70]])), np.array([[50, 60, 70]]))
     app = open_section(visit("evaluation", data="ml-1m"), "protocols")
     assert {line["name"]: line["y"] for line in chart(app)} == {"Bert4Rec": [1, 2], "Popular": [2, 1]}
-    assert f"The ranking is not compared: with fewer than {200} people it is noise." in said(app)
+    assert "The order is not compared, because it is random with fewer than 200 people." in said(app)
     assert "100%" not in said(app)
     app.get_by_key("protocols-ml-1m").set_value(["full"]).run()
-    assert "Choose at least two protocols." in said(app)
+    assert "Select at least two protocols." in said(app)
 
 
 def test_trade_offs_set_any_two_measures_against_each_other(visit, measured_here):
@@ -334,18 +326,11 @@ def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visi
     app = open_section(visit("evaluation"), "curves")
     marks, *_ = chart(app)
     assert marks["x"] == [120.0]
-    assert (
-        "How long one seed trained, by the training's own clock: without loading and without "
-        "measuring, all on {hardware}. The axis is logarithmic. The machine may have had other work "
-        "to do meanwhile, so take this as a rough guide."
-    ).format(hardware="a CPU") in said(app)
-    assert "Left out, as they are fitted by a method of their own, whose time is not on record: {models}.".format(
-        models="Popular"
-    ) in said(app)
-    assert "Left out, as they combine other recommenders, which are trained by themselves: {models}.".format(
-        models="Hybrid"
-    ) in said(app)  # it needs trained members
-    assert "Left out, as how long their training took is not on record: {models}.".format(models="Fpmc") in said(app)
+    text = said(app)
+    assert "Training time of one seed on a CPU" in text
+    assert "Without recorded fitting time: Popular." in text
+    assert "Combinations of other recommenders: Hybrid." in text  # it needs trained members
+    assert "Without recorded training time: Fpmc." in text
 
 
 def test_without_a_training_log_the_page_says_how_to_train(visit, measured):
@@ -359,7 +344,7 @@ def test_training_logs_of_another_protocol_are_named(visit, measured, home):
     log = paths.checkpoint("ml-1m", "untied", "bert4rec", 0) / paths.LOG
     storage.replace_file(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
     app = open_section(visit("evaluation", data="ml-1m"), "curves")
-    assert "On MovieLens 1M there are some under “All films, drawn order”." in said(app)
+    assert "On MovieLens 1M there are some for “All films, drawn order”." in said(app)
     app.get_by_key("protocol-ml-1m").set_value("untied").run()
     assert len(chart(app))  # the curve itself
 
@@ -375,7 +360,7 @@ def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
 
 def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_them(visit, measured_here):
     app = open_section(visit("evaluation"), "slices")
-    assert not {words.SLICINGS["gender"], words.SLICINGS["age"]} & set(app.get_by_key("slicing").options)
+    assert not {"Gender", "Age in years"} & set(app.get_by_key("slicing").options)
     people = [("M", "56+", "")] * 50 + [("F", "56+", "")] * (measured_here.n_users - 50)
     world.save(toys.described(measured_here, *people))
     st.cache_resource.clear()
@@ -383,11 +368,7 @@ def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_
     app.get_by_key("slicing").set_value("gender").run()
     spec = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert spec["layout"]["yaxis"]["ticktext"] == ["women<br>n = 150", "men<br>n = 50"]
-    assert (
-        "As people described themselves. The groups differ in size, and in how many films their "
-        "people had watched before (median: {lengths}). Both move the figures, so compare "
-        "recommenders within a group, not groups with each other."
-    ).format(lengths="11 for women, 11 for men") in said(app)
+    assert "(11 for women, 11 for men)" in said(app)
     world.save(measured_here)  # a choice that is no longer offered does no harm
     st.cache_resource.clear()
     app.run()
@@ -397,31 +378,15 @@ def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_
 
 def test_errors_of_predicted_stars_are_shown_where_they_were_measured(visit, measured):
     app = open_section(visit("evaluation"), "measures")
-    assert (
-        "Some recommenders also predict what somebody gives a film. This is how far off they are for "
-        "the hidden film, in stars, with the 95% interval over people: MAE is the mean error, and "
-        "RMSE weighs large errors more. Two plain means stand beside them. What somebody likes and "
-        "what they watch next are two questions, and the settings of all recommenders were tuned for "
-        "the second."
-    ) not in said(app)
+    assert not app.dataframe
     document = results.load("ml-latest-sample", "full", "popular")
     error = {"rmse": 1.25, "mae": 1.0, "interval": {"rmse": [1.125, 1.5], "mae": [0.75, 1.25]}}
     document["stars"] = error | {"baselines": {"mean": error | {"rmse": 1.5}, "film and person": error | {"rmse": 1.0}}}
     results.write(document, results.ranks("ml-latest-sample", "full", "popular"))
     app = open_section(visit("evaluation"), "measures")
-    assert (
-        "Some recommenders also predict what somebody gives a film. This is how far off they are for "
-        "the hidden film, in stars, with the 95% interval over people: MAE is the mean error, and "
-        "RMSE weighs large errors more. Two plain means stand beside them. What somebody likes and "
-        "what they watch next are two questions, and the settings of all recommenders were tuned for "
-        "the second."
-    ) in said(app)
     table = app.dataframe[0].value
-    assert table["name"].tolist() == [
-        words.STARS_BASELINES["film and person"],
-        "Popular",
-        words.STARS_BASELINES["mean"],
-    ]
+    baselines = trade_offs.BASELINE_TITLES
+    assert table["name"].tolist() == [baselines["film and person"], "Popular", baselines["mean"]]
     assert table["rmse"].tolist() == [1, 1.25, 1.5]
     assert table["rmse interval"].tolist() == ["1.1250–1.5000"] * 3
 
@@ -448,15 +413,16 @@ def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
     results.write(result("popular", "ml-latest-sample", "full", ranks) | {"fingerprint": "of other data"}, ranks)
     app = visit("evaluation")
     assert "another form of" in app.warning[0].value.replace("\\", "")
-    assert "Nothing that can be read has been measured under this protocol yet." in said(app)
+    assert "There are no readable results for this protocol yet." in said(app)
     assert "-m recsys evaluate all --dataset ml-latest-sample --protocol full" in said(app)
 
 
 def test_every_section_says_how_many_people_there_are_and_that_few_are_noise(visit, measured):
     app = visit("evaluation")
-    assert words.people(3) in said(app)
-    assert "noise" in words.people(3)
-    assert "noise" not in words.people(200)
+    assert page.describe_users(3) in said(app)
+    assert page.describe_users(3).startswith("Tested on 3 people. With fewer than 200 people")
+    assert page.describe_users(1).startswith("Tested on 1 person. ")
+    assert page.describe_users(200) == "Tested on 200 people."
 
 
 def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, home):
@@ -465,9 +431,7 @@ def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, h
             ranks = np.full((1, 200), 1 if variant == better else 5)
             results.write(result(variant, "ml-latest-sample", protocol, ranks), ranks)
     app = open_section(visit("evaluation"), "protocols")
-    assert "It flips the ranking of {share} of recommender pairs, compared with “{first}”.".format(
-        first="All films", share="100%"
-    ) in said(app)
+    assert "100% of all pairs are in the opposite order to “All films”." in said(app)
 
 
 def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):
@@ -483,7 +447,7 @@ def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):
     assert app.get_by_key("pair-0-ml-latest-sample-full").value.title() == first.split()[2]
     for title, even in like.items():
         app.get_by_key("pair-1-ml-latest-sample-full").set_value(title.lower()).run()
-        assert ("shows no significant difference from" in app.markdown[0].value) == even
+        assert ("do not differ significantly" in app.markdown[0].value) == even
 
 
 @pytest.mark.parametrize("section", ["slices", "person"])
@@ -494,10 +458,7 @@ def test_without_the_data_a_section_that_needs_it_says_so(visit, measured, secti
 
 
 def test_confidence_shows_predicted_against_observed(visit, measured):
-    assert (
-        "No result here holds probabilities. They are measured where all films are ranked, for "
-        "recommenders whose scores are a probability."
-    ) in said(open_section(visit("evaluation"), "calibration"))
+    assert "There are no probabilities" in said(open_section(visit("evaluation"), "calibration"))
     document = results.load("ml-latest-sample", "full", "bert4rec")
     bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
     document["calibration"] = {"ece": 0.25, "bins": bins, "by_rank": {"predicted": [0.5], "hit_rate": [0.25]}}
@@ -505,12 +466,7 @@ def test_confidence_shows_predicted_against_observed(visit, measured):
     app = open_section(visit("evaluation"), "calibration")
     assert (chart(app, 0)[0]["x"], chart(app, 0)[0]["y"]) == ([0.5], [0.25])
     assert chart(app, 1)[0]["y"] == [2]
-    over_all = (
-        "{names}: measured over all films, including those already watched, which never come next in "
-        "this test; what a recommender gives to them is missing from the others. {first} gives its "
-        "top ten {predicted:.0%} in all, and {observed:.0%} come true. The page Watch next shows "
-        "probabilities among films not watched yet."
-    ).format(names="Bert4Rec", first="Bert4Rec", predicted=0.5, observed=0.25)
+    over_all = "Bert4Rec gives its top ten 50% in total, and 25% come true."
     assert over_all in said(app)
     document["calibration"]["over"] = results.UNSEEN
     results.write(document, results.ranks("ml-latest-sample", "full", "bert4rec"))
@@ -522,9 +478,9 @@ def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
     assert app.metric[0].value == "+1.0000"
     assert "is better than" in app.markdown[0].value
     n = len(LEAVE_ONE_OUT(measured_here).test)
-    assert f"Bert4Rec: {n:,};" in app.markdown[1].value.replace("\\", "")
+    assert f"Bert4Rec {n:,}," in app.markdown[1].value.replace("\\", "")
     app.get_by_key("pair-1-ml-latest-sample-full").set_value("bert4rec").run()
-    assert "Choose two different recommenders." in said(app)
+    assert "Select two different recommenders." in said(app)
 
 
 def test_one_person_is_shown_with_the_hidden_film_and_who_found_it(visit, measured_here):
@@ -546,8 +502,8 @@ def test_whose_people_some_learnt_from_too_is_said_above_all_figures(visit, meas
     results.write(result("bert4rec", "ml-1m", "full", ranks) | {"also": "ml-100k"}, ranks)
     app = visit("evaluation")
     app.get_by_key("results_of").set_value("ml-1m").run()
-    assert "Bert4Rec learnt from the people of MovieLens 100K too" in said(app)
-    assert "Markov" not in said(app).partition(" learnt from the people of")[0].rpartition(".")[2]
+    assert "Bert4Rec also learned from MovieLens 100K" in said(app)
+    assert "Markov" not in said(app).partition(" also learned from")[0].rpartition(".")[2]
 
 
 TIES = {
@@ -580,15 +536,15 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     open_section(app, "ties")
     assert not app.exception
     text = said(app)
-    assert "45% of all films were rated in the same second" in text
-    assert "Of 298,994 pairs rated in the same second, the second film stands before the first one in 0%" in text
+    assert "45% of all films and 34% of the hidden films were rated in the same second" in text
+    assert "Of 298,994 pairs rated in the same second, 0% go backwards in this order." in text
     assert app.dataframe[0].value.iloc[0].tolist() == ["Most popular", 0.018, 0.0254, 0.0193, 0.0194]
-    assert "Misled loses most: 0.2000 falls to 0.1500" in text
+    assert "Misled loses most: NDCG@10 falls from 0.2000 to 0.1500" in text
     assert "a film rated 3 are not counted" in text
     first, second = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
-    assert {trace["name"] for trace in first["data"]} == {"rated in the same second", "each in a second of its own"}
+    assert {trace["name"] for trace in first["data"]} == {"rated in the same second", "rated in different seconds"}
     marks = {trace["name"]: trace for trace in second["data"] if trace.get("name")}
-    assert list(marks["in the order of the file"]["y"]) == [
+    assert list(marks["in file order"]["y"]) == [
         "Misled",
         "Robust",
     ]  # the best in the order of the file on top
@@ -642,7 +598,7 @@ def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
     assert len(board(app)) == 1
 
 
-@pytest.mark.parametrize("section", words.SECTIONS)
+@pytest.mark.parametrize("section", page.SECTION_TITLES)
 def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(visit, measured, section):
     folder = paths.results(paths.home(), "ml-latest-sample", "full")
     (folder / "popular.json").unlink()
@@ -653,7 +609,7 @@ def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(v
     (folder / "popular.json").write_text("{}", "utf-8")
     app.run()
     assert not app.exception
-    assert "Nothing that can be read has been measured under this protocol yet." in said(app)
+    assert "There are no readable results for this protocol yet." in said(app)
 
 
 def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
@@ -677,13 +633,13 @@ def test_the_page_needs_no_data_set(visit, measured, home):
 
 
 def test_the_page_loads_no_torch():
-    code = "import sys; from pages.evaluation import sections; print('torch' in sys.modules)"
+    code = "import sys; from pages.evaluation import page; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)
     assert done.stdout == "False\n"
 
 
 def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
-    every = [*looks.LOOKS.values(), looks.OTHERS]
+    every = [*charts.LOOKS.values(), charts.OTHER_LOOK]
     assert len({look.colour for look in every}) == len({look.symbol for look in every}) == len(every)
     for look in every:
         assert min(contrast(look.colour, "#fbfaf8"), contrast(look.colour, "#141518")) >= 3
@@ -691,12 +647,12 @@ def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
 
 
 def test_a_family_without_a_row_gets_the_look_of_the_others():
-    assert looks.look("A new family") == looks.OTHERS
+    assert charts.look("A new family") == charts.OTHER_LOOK
 
 
 def test_every_measure_has_a_name_and_every_extra_one_a_meaning():
     extra = set(tables.MEASURES) - set(results.METRICS)
-    assert extra == set(words.MEASURES) == set(words.MEASURE_MEANING)
+    assert extra == set(data.METRIC_TITLES) == set(trade_offs.METRIC_MEANINGS)
 
 
 def contrast(one, other):

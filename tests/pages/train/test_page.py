@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from pages.train import runs, words
+from pages.train import form, trainings
 from pages.ui import errors, i18n, loaders, recommenders
 from pages.ui.recommenders import State
 from recsys import paths, storage
@@ -41,7 +41,11 @@ def states():
 
 
 def badges(app):
-    return [label for label in words.STATES.values() if any(f" {label}]" in text.value for text in app.markdown)]
+    return [
+        label
+        for label, _icon, _colour in trainings.BADGES.values()
+        if any(f" {label}]" in text.value for text in app.markdown)
+    ]
 
 
 def choose(app, name, **values):
@@ -63,9 +67,7 @@ def reported(job, *events):
 
 def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
     app = choose(visit("train"), "sasrec-bce", epochs=7, dropout=0.25)
-    assert (
-        "Nothing has been trained here yet. What you start appears here, and goes on when you close the page."
-    ) in said(app)
+    assert "There are no trainings yet." in said(app)
     assert app.button(key="train-start").label == "Start training"
     app.button(key="train-start").click().run()
     assert not app.exception
@@ -90,7 +92,7 @@ def test_settings_begin_as_tuned_and_are_explained(visit):
     preset = loaders.recommenders()["sasrec-bce"].preset(DATA)
     epochs = app.number_input(key=f"train-{DATA}-sasrec-bce-epochs")
     assert epochs.value == preset.schedule.epochs
-    assert words.SETTING_HELPS["epochs"] in epochs.help
+    assert form.SETTINGS["epochs"][1] in epochs.help
 
 
 def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
@@ -100,21 +102,12 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
         app = visit("train", data=data)
         assert not app.exception
         title = loaders.data_title(data)
-        assert (
-            f"As tuned for {title}. Change what you like; what cannot work is said before it starts.".partition(".")[0]
-            in said(app)
-        ) == is_tuned
-        assert (
-            (
-                f"Nothing was tuned for {title}. These settings worked for a data set of a similar size. "
-                "Change what you like; what cannot work is said before it starts."
-            ).partition(".")[0]
-            in said(app)
-        ) != is_tuned
+        assert (f"These settings were tuned for {title}." in said(app)) == is_tuned
+        assert (f"There are no tuned settings for {title}." in said(app)) != is_tuned
 
 
 def test_every_setting_has_a_label():
-    assert set(words.SETTINGS) == {*options.MAIN_SETTINGS, *options.MORE_SETTINGS}
+    assert set(form.SETTINGS) == {*options.MAIN_SETTINGS, *options.MORE_SETTINGS}
 
 
 def test_settings_that_cannot_work_are_a_sentence_and_do_not_start(visit):
@@ -137,26 +130,18 @@ def test_only_recommenders_that_learn_step_by_step_are_offered(visit):
 def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
     app = choose(visit("train"), "bert4rec")
     data = loaders.data_title(DATA)
-    assert "{model} is trained for {data} already. The new one takes its place on every page once it is done.".format(
-        model="BERT4Rec", data=data
-    ) in said(app)
+    assert f"BERT4Rec is already trained for {data}." in said(app)
     choose(app, "sasrec-bce")
-    assert "{model} is trained for {data} already. The new one takes its place on every page once it is done.".format(
-        model="SASRec (BCE)", data=data
-    ) not in said(app)
+    assert f"SASRec (BCE) is already trained for {data}." not in said(app)
     queue.stop(queue.add("sasrec-bce", DATA).id)
-    assert (
-        "A training of it was stopped and can be resumed. A new one begins from nothing, and that one is lost."
-    ) in said(app.run())
+    assert "You can resume a stopped training of this recommender." in said(app.run())
 
 
 def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
-    assert "Nobody has timed it yet: minutes to hours. After the first epoch this page knows better." in said(app)
+    assert "Training time is not known yet (minutes to hours)." in said(app)
     monkeypatch.setattr(options, "previous_training", lambda name, data: options.PreviousTraining(7300.0, 24, "cuda"))
-    assert (
-        "The one that is there now took {time} for {n} epochs on a {device}. Other settings take another time."
-    ).format(time="about 2 hours", n=24, device="GPU") in said(app.run())
+    assert "The last training took about 2 hours for 24 epochs on a GPU." in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
@@ -175,38 +160,34 @@ def test_what_waits_is_withdrawn_put_back_and_removed(visit):
     app = visit("train")
     press(app, "close")
     assert (states(), badges(app)) == (["stopped"], ["Stopped"])
-    assert "It was stopped before the first epoch was over." in said(app)
+    assert "Stopped before the first epoch was finished." in said(app)
     press(app, "play_arrow")
     assert badges(app) == ["Waiting"]
     press(app, "close")
     press(app, "delete")
     assert queue.jobs() == []
-    assert (
-        "Nothing has been trained here yet. What you start appears here, and goes on when you close the page."
-    ) in said(app)
+    assert "There are no trainings yet." in said(app)
 
 
 def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visit):
     queue.add("ncf", DATA)
     app = visit("train")
     with queue.claim_next() as job:
-        assert badges(app.run()) == ["Learning"]
-        assert app.get("progress")[0].proto.text == "Getting ready, then the first epoch"
+        assert badges(app.run()) == ["Training"]
+        assert app.get("progress")[0].proto.text == "Preparing the first epoch…"
         told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 600.0} for n in (1, 2)]
         reported(job, told[0], told[1] | {"ndcg@10": 0.0981})
         os.utime(job.folder / queue.PROGRESS, (job.started + 5, job.started + 5))
         app.run()
-        assert app.get("progress")[0].proto.text == "Epoch {n} of {all}, {time} left at most".format(
-            n=2, all=8, time="about 10 minutes"
-        )
+        assert app.get("progress")[0].proto.text == "Epoch 2 of 8, about 10 minutes left"
         assert app.get("progress")[0].proto.value == 25
-        assert "Best validation so far: NDCG@10 {value} after epoch {n}.".format(n=2, value="0.0981") in said(app)
+        assert "Best validation so far: NDCG@10 0.0981 after epoch 2." in said(app)
         titles = [json.loads(chart.proto.spec)["layout"]["yaxis"]["title"]["text"] for chart in app.get("plotly_chart")]
         assert titles == ["Loss", "Validation NDCG@10"]
         press(app, "stop")
         assert badges(app) == ["Stopping"]
     assert badges(app.run()) == ["Stopped"]
-    assert words.SAID[queue.State.STOPPED].format(n=2) in said(app)
+    assert "Stopped after epoch 2." in said(app)
 
 
 def test_what_ended_badly_says_why_and_what_can_be_done(visit, training):
@@ -219,7 +200,7 @@ def test_what_ended_badly_says_why_and_what_can_be_done(visit, training):
     press(app, "play_arrow")
     with suppress(ZeroDivisionError), queue.claim_next():
         raise ZeroDivisionError  # the runner dies
-    assert badges(app.run()) == ["Cut off"]
+    assert badges(app.run()) == ["Interrupted"]
     (job,) = queue.jobs()
     (job.folder / queue.FILE).write_text("{")
     assert badges(app.run()) == ["Damaged"]
@@ -289,19 +270,19 @@ def test_an_endless_report_of_a_training_does_not_stop_the_page(visit, end):
             file.write(end)
         app = visit("train")
         assert not app.exception
-        assert badges(app) == ["Learning"]
+        assert badges(app) == ["Training"]
         assert app.get("progress")[0].proto.value == (33 if end else 0)
 
 
 def test_of_many_that_are_over_the_newest_are_shown(visit, training, monkeypatch):
-    monkeypatch.setattr(runs, "MOST_SHOWN", 1)
+    monkeypatch.setattr(trainings, "MAX_FINISHED", 1)
     older, newest = queue.add("ncf", DATA), queue.add("caser", DATA)
     training("")
     runner.run()
     app = visit("train")
     assert f"use-{newest.id}" in keys(app)
     assert f"use-{older.id}" not in keys(app)
-    assert f"{1} older one is not shown; remove one of these to see it." in said(app)
+    assert "1 older training is hidden." in said(app)
 
 
 def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.evaluation import words as evaluation_words
+from pages.evaluation import page as evaluation_page
 from pages.inside import lesson
 from pages.ui import download, i18n, url
 from pages.ui.recommenders import TO_TRAIN
@@ -343,5 +343,5 @@ def check_headings(monkeypatch, look):
 def test_a_page_and_a_section_of_another_page_have_different_names():
     pages = ("Watch next", "Compare", "Evaluation", "Inside the model", "Library", "Train")
     ukrainian = i18n.texts("uk")
-    sections = {ukrainian[text] for text in evaluation_words.SECTIONS.values()}
+    sections = {ukrainian[text] for text in evaluation_page.SECTION_TITLES.values()}
     assert sections.isdisjoint(ukrainian[text] for text in pages)

@@ -2,7 +2,7 @@ import ast
 
 import pytest
 
-from pages.evaluation.sections import SECTIONS
+from pages.evaluation.page import SECTIONS
 from pages.inside.lesson import STEPS
 from pages.ui import frame, url
 from recsys.paths import REPOSITORY

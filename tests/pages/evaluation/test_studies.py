@@ -1,7 +1,7 @@
 import pandas as pd
 
-from pages.evaluation.charts.looks import LOOKS
-from pages.evaluation.charts.study import drawn
+from pages.evaluation.charts import LOOKS
+from pages.evaluation.studies import plot_study
 from recsys.evaluation.studies import Chart, Study
 
 TABLE = pd.DataFrame(
@@ -22,7 +22,7 @@ def study(table, chart):
 
 
 def test_differences_are_rows_from_the_top_with_whiskers_and_a_line_at_nothing():
-    figure = drawn(study(TABLE, ROWS), ROWS)
+    figure = plot_study(study(TABLE, ROWS), ROWS)
     (trace,) = figure.data
     assert trace.x.tolist() == [-0.02, 0.01]
     assert list(figure.layout.yaxis.categoryarray) == ["wider", "without a part whose<br>name is rather long"]
@@ -33,14 +33,14 @@ def test_differences_are_rows_from_the_top_with_whiskers_and_a_line_at_nothing()
 
 
 def test_figures_above_nothing_need_no_line():
-    figure = drawn(study(TABLE[2:], ROWS), ROWS)
+    figure = plot_study(study(TABLE[2:], ROWS), ROWS)
     assert len(figure.layout.shapes) == 0
 
 
 def test_marks_of_a_family_have_its_colour_and_their_names_beside_them():
     table = pd.DataFrame({"s": [10, 99], "ndcg": [0.1, 0.2], "who": ["GRU4Rec", "SASRec"], "f": ["Recurrent", "Later"]})
     chart = Chart(kind="scatter", x="s", y="ndcg", by="f", label="who", log=("x",))
-    first, second, phone, wide = drawn(study(table, chart), chart).data
+    first, second, phone, wide = plot_study(study(table, chart), chart).data
     assert (first.hovertext[0], first.marker.color, second.hovertext[0]) == (
         "GRU4Rec",
         LOOKS["Recurrent"].colour,
@@ -55,7 +55,7 @@ def test_names_that_would_cover_each_other_are_left_out_the_higher_mark_has_its_
         {"s": [10, 10, 10, 90], "ndcg": [0.2, 0.2001, 0.2002, 0.1], "who": ["A" * 30, "B" * 30, "C" * 30, "D"]}
     )
     chart = Chart(kind="scatter", x="s", y="ndcg", label="who")
-    *_, phone, wide = drawn(study(table, chart), chart).data
+    *_, phone, wide = plot_study(study(table, chart), chart).data
     named = [one or other for one, other in zip(phone.text, wide.text, strict=True)]
     assert (named[0], named[-1]) == ("C" * 30, "D")
     assert "" in named
@@ -64,7 +64,7 @@ def test_names_that_would_cover_each_other_are_left_out_the_higher_mark_has_its_
 def test_a_logarithmic_axis_names_the_values_that_were_set():
     table = pd.DataFrame({"dim": [16, 64, 16, 64], "ndcg": [0.1, 0.2, 0.3, 0.2], "model": ["A", "A", "B", "B"]})
     chart = Chart(kind="line", x="dim", y="ndcg", by="model", log=("x",))
-    figure = drawn(study(table, chart), chart)
+    figure = plot_study(study(table, chart), chart)
     assert [trace.name for trace in figure.data] == ["A", "B"]
     assert figure.layout.xaxis.type == "log"
     assert list(figure.layout.xaxis.ticktext) == ["16", "64"]

@@ -49,6 +49,5 @@ def test_recommenders_that_are_not_on_this_machine_have_no_list(visit, confident
     world.untrain()
     app = open_section(visit("evaluation"), "calibration")
     assert not app.exception
-    assert "None of these recommenders is on this machine for {data}, so there is no list to look at.".format(
-        data=loaders.data_title("ml-latest-sample")
-    ) in said(app)
+    title = loaders.data_title("ml-latest-sample")
+    assert f"None of these recommenders is trained on this computer for {title}." in said(app)

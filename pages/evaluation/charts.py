@@ -1,0 +1,281 @@
+"""Charts that several sections share: colours of families, lines per recommender, and labelled scatter plots."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from pages.ui import i18n
+from pages.ui.charts import framed
+from pages.ui.i18n import N_, _
+
+PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
+MARGIN_PX = 130  # above and below the axes
+DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths at which labels must not overlap
+ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)
+LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
+LETTER_WIDTH_PX = 6.3  # of 11 px type, on average
+LETTER_HEIGHT_PX = 14.5
+LABEL_GAP_PX = 8.0  # between a point and its label
+MARK_RADIUS_PX = 6.0
+
+TIME_UNITS = {"s": (1, N_("{n} s")), "min": (60, N_("{n} min")), "h": (3600, N_("{n} h"))}  # seconds, text
+TIME_TICKS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}
+
+
+class Look(NamedTuple):
+    """Colour and shape of a family of recommenders in all charts."""
+
+    colour: str  # contrast of at least 3:1 on the light and the dark page
+    symbol: str  # Plotly's name of the shape
+    glyph: str  # the shape as a character
+
+
+LOOKS = {
+    "Transformers": Look("#1f9a94", "circle", "●"),
+    "Hybrid": Look("#a3704c", "hexagon", "⬢"),
+    "Recurrent": Look("#4a80d4", "square", "■"),
+    "Convolutional": Look("#9a6fd6", "diamond", "◆"),
+    "Markov with factors": Look("#cf6a2a", "triangle-up", "▲"),
+    "Film embeddings": Look("#c9568c", "triangle-down", "▼"),
+    "Factorisation": Look("#8a8220", "star", "★"),
+    "Neighbours": Look("#56933c", "triangle-left", "◀"),
+    "Attention": Look("#b0509f", "pentagon", "⬟"),
+    "Autoencoders": Look("#3a9a6e", "star-diamond", "✦"),
+    "Content": Look("#d1514b", "triangle-right", "▶"),
+    "No learning": Look("#85847f", "x", "✖"),
+}
+OTHER_LOOK = Look("#2f8fb8", "cross", "✚")  # of a family that is not in LOOKS
+
+_LINE_FAMILIES = (
+    "Transformers",
+    "Markov with factors",
+    "Recurrent",
+    "Film embeddings",
+    "Neighbours",
+    "Convolutional",
+)
+LINE_COLOURS = tuple(LOOKS[family].colour for family in _LINE_FAMILIES)  # per line: members of a family must differ
+LINE_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
+LINE_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+MAX_LINES = 6
+
+SIDES = {  # side of a label → direction from its point, in half label sizes
+    "middle right": (1, 0),
+    "middle left": (-1, 0),
+    "top center": (0, 1),
+    "bottom center": (0, -1),
+}
+
+
+def look(family: str) -> Look:
+    """Return the colour and shape of a family."""
+    return LOOKS.get(family, OTHER_LOOK)
+
+
+def percent_tick(share: float) -> str:
+    """Format a share as the label of an axis: "0.3%"."""
+    return f"{i18n.number(100 * share, 'g')}%"
+
+
+def plot_lines(
+    tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y: str, x_title: str
+) -> go.Figure:
+    """Plot column y against column x, a line per recommender.
+
+    A recommender has the same look in all charts of the same tables. Tables without the columns are skipped.
+    """
+    figure = go.Figure()
+    for position, (variant, table) in enumerate(tables.items()):
+        if not {x, y} <= set(table):
+            continue
+        rows, style = table.dropna(subset=[x, y]), position % MAX_LINES
+        figure.add_scatter(
+            x=rows[x],
+            y=rows[y],
+            mode="lines+markers",
+            name=titles[variant],
+            line={"color": LINE_COLOURS[style], "dash": LINE_DASHES[style], "width": 2},
+            marker={"symbol": LINE_SYMBOLS[style], "size": 7, "maxdisplayed": 15},
+            hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC}}}",
+        )
+    framed(figure, LINE_PLOT_HEIGHT_PX + 70).update_layout(showlegend=True)
+    return figure.update_xaxes(title=x_title)
+
+
+def label_line_ends(figure: go.Figure) -> go.Figure:
+    """Label each line at its right end. Labels at the right edge of the chart do not overlap.
+
+    The label of a shorter line is above its end, because longer lines pass on the right.
+    """
+    traces = [trace for trace in figure.data if len(trace.x)]
+    if not traces:
+        return figure
+    values = [value for trace in traces for value in trace.y]
+    edge = max(trace.x[-1] for trace in traces)
+    longest = [trace for trace in traces if trace.x[-1] == edge]
+    gap = LETTER_HEIGHT_PX / LINE_PLOT_HEIGHT_PX * (max(values) - min(values))
+    style = {"showarrow": False, "font": {"size": 11}}
+    for trace, height in zip(longest, spread([float(trace.y[-1]) for trace in longest], gap), strict=True):
+        figure.add_annotation(x=edge, y=height, text=trace.name, xanchor="left", xshift=7, **style)
+    for trace in traces:
+        if trace.x[-1] < edge:
+            figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, yanchor="bottom", yshift=5, **style)
+    return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in longest))
+
+
+def spread(heights: Sequence[float], gap: float) -> list[float]:
+    """Move heights as little as possible so that they are at least a gap apart. Their order stays."""
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
+    groups: list[tuple[list[int], float]] = []  # indices of neighbours that touch, and the lowest height of the group
+    for index in order:
+        members, lowest = [index], heights[index]
+        while groups and groups[-1][1] + gap * len(groups[-1][0]) > lowest:
+            members = groups.pop()[0] + members
+            centre = sum(heights[member] for member in members) / len(members)
+            lowest = centre - gap * (len(members) - 1) / 2
+        groups.append((members, lowest))
+    moved = {member: lowest + gap * step for members, lowest in groups for step, member in enumerate(members)}
+    return [moved[index] for index in range(len(heights))]
+
+
+def plot_scatter(
+    table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log_column: str | None = None
+) -> go.Figure:
+    """Plot a mark per recommender, with labels where they have room. Recommenders with a high y are labelled first.
+
+    Args:
+        table: Columns title, family, x and y.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
+        x_title: Title of the horizontal axis.
+        y_title: Title of the vertical axis.
+        log_column: Column with log10 of x, if x is in seconds on a logarithmic axis.
+    """
+    rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
+    x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC}}}"
+    figure = go.Figure()
+    for family, members in rows.groupby("family", sort=False):
+        colour, symbol, _glyph = look(str(family))
+        figure.add_scatter(
+            x=members[x],
+            y=members[y],
+            mode="markers",
+            name=_(str(family)),
+            text=members["title"],
+            marker={"color": colour, "symbol": symbol, "size": 11},
+            hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC}}}",
+        )
+    label_points(figure, rows[x], rows[y], rows["title"].tolist(), rows[log_column or x], PLOT_HEIGHT_PX)
+    framed(figure, PLOT_HEIGHT_PX + MARGIN_PX)
+    figure.update_xaxes(title=x_title, zeroline=False)
+    if log_column:
+        ticks = [(step, *TIME_UNITS[unit]) for unit, steps in TIME_TICKS.items() for step in steps]
+        figure.update_xaxes(
+            type="log",
+            tickvals=[step * seconds for step, seconds, _text in ticks],
+            ticktext=[_(text, n=step) for step, _seconds, text in ticks],
+        )
+    return figure.update_yaxes(title=y_title, zeroline=False)
+
+
+def label_points(
+    figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], horizontal: pd.Series, height: float
+) -> None:
+    """Add two traces of labels: labels that fit on a phone, then labels that fit on a desktop only.
+
+    The style sheet hides the last trace on a phone. The most important points come first in all arguments.
+
+    Args:
+        figure: The chart, which is changed.
+        x: Horizontal coordinates.
+        y: Vertical coordinates.
+        labels: Label of each point.
+        horizontal: Values of x, or log10 of x on a logarithmic axis.
+        height: Height inside the axes in pixels.
+    """
+    points = list(zip(_with_padding(scaled(horizontal.tolist())), _with_padding(scaled(y.tolist())), strict=True))
+    on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
+    on_desktop = free_sides(points, labels, DESKTOP_WIDTHS_PX, height, on_phone)
+    desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
+    for sides in (on_phone, desktop_only):
+        figure.add_scatter(  # points without a label stay, because Plotly drops empty traces
+            x=x,
+            y=y,
+            text=[label if side else "" for label, side in zip(labels, sides, strict=True)],
+            textposition=[side or "middle right" for side in sides],
+            mode="markers+text",  # transparent markers keep a distance to the labels
+            marker={"size": 11, "opacity": 0},
+            textfont={"size": 11},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def _with_padding(shares: Iterable[float]) -> list[float]:
+    """Map 0…1 to 0.06…0.94, because Plotly leaves a margin around the outermost points."""
+    return [0.06 + 0.88 * share for share in shares]
+
+
+def scaled(values: Sequence[float]) -> list[float]:
+    """Scale values to 0…1. Equal values become 0.5."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    return [(value - low) / (high - low) if high > low else 0.5 for value in values]
+
+
+def free_sides(
+    points: Sequence[tuple[float, float]],
+    labels: Sequence[str],
+    widths: Sequence[float],
+    height: float,
+    placed: Sequence[str | None] = (),
+) -> list[str | None]:
+    """Place labels so that they cover no label or point and stay in the chart, at all given widths.
+
+    Args:
+        points: Pairs (x, y) from 0 to 1, the most important point first.
+        labels: Label of each point.
+        widths: Widths of the chart in pixels.
+        height: Height of the chart in pixels.
+        placed: Result of an earlier call, which stays. It may be None for all points.
+
+    Returns:
+        The key of SIDES for each point, or None if its label has no room.
+    """
+    sides = list(placed) or [None] * len(points)
+    charts = [_Chart(points, labels, width, height) for width in widths]
+    for row in sorted(range(len(sides)), key=lambda row: sides[row] is None):  # placed labels first
+        side = sides[row] or next((free for free in SIDES if all(chart.has_room(row, free) for chart in charts)), None)
+        if side:
+            sides[row] = side
+            for chart in charts:
+                chart.boxes.append(chart.box(row, side))
+    return sides
+
+
+class _Chart:
+    """Occupied boxes (left, bottom, right, top) of a chart of one width, in pixels."""
+
+    def __init__(self, points: Sequence[tuple[float, float]], labels: Sequence[str], width: float, height: float):
+        self.centres = [(x * width, y * height) for x, y in points]
+        self.labels, self.width, self.height = labels, width, height
+        radius = MARK_RADIUS_PX
+        self.boxes = [(x - radius, y - radius, x + radius, y + radius) for x, y in self.centres]
+
+    def has_room(self, row: int, side: str) -> bool:
+        """Return whether a label covers nothing and stays in the chart."""
+        left, low, right, high = self.box(row, side)
+        is_inside = left >= -LABEL_GAP_PX and right <= self.width + LABEL_GAP_PX
+        is_inside &= low >= -LETTER_HEIGHT_PX and high <= self.height + LETTER_HEIGHT_PX
+        return is_inside and not any(
+            left < x1 and right > x0 and low < y1 and high > y0 for x0, y0, x1, y1 in self.boxes
+        )
+
+    def box(self, row: int, side: str) -> tuple[float, float, float, float]:
+        """Return the box of a label."""
+        right, up = SIDES[side]
+        half_width, half_height = len(self.labels[row]) * LETTER_WIDTH_PX / 2, LETTER_HEIGHT_PX / 2
+        x, y = self.centres[row]
+        x, y = x + right * (LABEL_GAP_PX + half_width), y + up * (LABEL_GAP_PX + half_height)
+        return x - half_width, y - half_height, x + half_width, y + half_height

@@ -1,1 +1,0 @@
-"""Charts of the Evaluation page: tables in, Plotly figures out. Backgrounds and type follow the theme."""

@@ -1,0 +1,264 @@
+"""Calibration: predicted probabilities against how often recommendations come true."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.evaluation import data, person
+from pages.evaluation.charts import percent_tick, plot_lines
+from pages.evaluation.data import EvaluationView
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import QUIET, chart, logarithmic
+from pages.ui.i18n import _, number
+from recsys.data import datasets
+from recsys.data.dataset import Dataset
+from recsys.evaluation import list_metrics, protocols, tables
+from recsys.evaluation.tables import HeldOutUser
+from recsys.serving.predictor import is_there
+
+PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of the gSASRec paper, and BERT4Rec
+PAPER_USER = 963  # number of the test user of that figure
+LIST_PLOT_HEIGHT_PX = 400  # with five lines of the legend on a phone
+MIN_SHARE = 1e-4  # lower limit of axes
+REFERENCE_LINE = {"color": QUIET, "width": 1}
+
+
+def show(view: EvaluationView) -> None:
+    """Show predicted against observed probability over all test users, then the list of one user."""
+    bins, by_rank = tables.reliability(view.dataset, view.protocol, view.board["variant"].tolist())
+    if bins.empty:
+        message = _(
+            "There are no probabilities for this protocol. They need a protocol that ranks all films, and "
+            "recommenders whose scores are probabilities."
+        )
+        st.info(message, icon=":material/info:")
+        return
+    variants = list(dict.fromkeys(bins["variant"]))
+    selected = data.select_recommenders(view, variants, variants[:6], "calibration")
+    if selected:
+        note_watched_films(view, bins, by_rank, selected)
+        with st.grid(2, min_column_width=320):
+            with st.container():
+                show_reliability(view, bins, selected)
+            with st.container():
+                show_overconfidence(view, by_rank, selected)
+    show_one_list(view, variants)
+
+
+def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
+    """Show a note about old results whose probabilities sum to 1 over all films, with watched films."""
+    over_all_films = set(bins.loc[bins["over"] == tables.ALL_ITEMS, "variant"])
+    variants = [variant for variant in selected if variant in over_all_films]
+    if not variants:
+        return
+    rows = by_rank[by_rank["variant"] == variants[0]]
+    st.caption(
+        _(
+            "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
+            "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
+            "On Watch next, probabilities are only for films not watched yet.",
+            names=_("All of these") if len(variants) == len(selected) > 1 else view.join_titles(variants),
+            model=view.title(variants[0]),
+            predicted=rows["predicted"].sum(),
+            observed=rows["hit_rate"].sum(),
+        )
+    )
+
+
+def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[str]) -> None:
+    """Show the share of recommendations that came true against the predicted probability."""
+    st.header(_("Predicted and observed probability"))
+    st.caption(
+        _(
+            "Each mark is a tenth of all recommended films, by predicted probability. On the line, a probability of "
+            "20% means that one in five comes true. Below it, a recommender is overconfident. Both axes are "
+            "logarithmic."
+        )
+    )
+    alt = _(
+        "Share of recommended films that came true against their predicted probability, for {names}",
+        names=view.join_titles(selected),
+    )
+    chart(plot_reliability(by_variant(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
+
+
+def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
+    """Show the ratio of predicted to observed probability by rank."""
+    st.header(_("Overconfidence by rank"))
+    st.caption(
+        _(
+            "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
+            "Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
+            "arXiv:2308.07192)."
+        )
+    )
+    alt = _(
+        "Predicted probability divided by the share that came true, by rank, for {names}",
+        names=view.join_titles(selected),
+    )
+    figure = plot_overconfidence(by_variant(by_rank, selected), view.titles)
+    chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
+
+
+def by_variant(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
+    """Return the rows of each variant."""
+    return {variant: table[table["variant"] == variant] for variant in variants}
+
+
+def show_one_list(view: EvaluationView, variants: list[str]) -> None:
+    """Show the probabilities of the first 100 films of a user, beside the ranks of all hidden films.
+
+    `variants` are the recommenders whose scores are probabilities.
+    """
+    st.header(_("Probabilities in one list"))
+    dataset_title = loaders.data_title(view.dataset)
+    available = [variant for variant in variants if is_there(variant, view.dataset)]
+    if not available:
+        st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
+        return
+    dataset = loaders.dataset(view.dataset)
+    serving_protocol = protocols.get(datasets.serving_split(dataset.name).protocol)
+    test = serving_protocol.split(dataset).test
+    st.caption(
+        _(
+            "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
+            "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
+            "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
+        )
+    )
+    if protocols.get_or_former(view.protocol).splitting != serving_protocol.splitting:
+        st.caption(
+            _(
+                "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
+                data=dataset_title,
+                protocol=data.protocol_title(serving_protocol.name),
+            )
+        )
+    key = f"sure-person-{dataset.name}"
+    st.session_state.setdefault(key, min(PAPER_USER, len(test)))
+    row = person.select_user(len(test), key)
+    default = [variant for variant in available if variant in PAPER_VARIANTS] or available[:4]
+    selected = data.select_recommenders(view, available, default, "sure")
+    if not selected:
+        return
+    shares = hidden_film_shares(dataset, serving_protocol.name, selected)
+    order = [*shares, *(variant for variant in selected if variant not in shares)]  # equal colours in both charts
+    query = test.queries[row : row + 1]
+    lists = {
+        variant: list_metrics.probabilities_by_rank(loaders.predictor(variant, dataset.name).model, query)
+        for variant in order
+    }
+    lowest = min(
+        *(float(table["probability"].min()) for table in lists.values()),
+        *(float(table["share"].min()) for table in shares.values()),
+        1.0,
+    )
+    with st.grid(2, min_column_width=320):
+        with st.container():
+            show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
+        if shares:
+            with st.container():
+                show_hidden_film_shares(view, shares, lowest)
+
+
+def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
+    """Return how often the hidden film has each rank, for recommenders with ranks of these test users."""
+    board = data.leaderboard(dataset.name, protocol)[0]
+    if board.empty:
+        return {}
+    view = EvaluationView(dataset.name, protocol, board)
+    ranks, comparable = data.ranks(view)[0], data.comparable_variants(view, dataset)
+    return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in selected if variant in comparable}
+
+
+def show_list_of_user(
+    view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
+) -> None:
+    """Show the probabilities of one list and their sums."""
+    films = dataset.catalog.films
+    st.markdown(f"**{_('Prediction')}**")
+    ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)
+    st.caption(common.plain(f"{person.describe_user(user)} {ring}"))
+    sums = ", ".join(
+        _("{model} {sum:,.0%}", model=view.title(variant), sum=table["probability"].sum())
+        for variant, table in lists.items()
+    )
+    alt = _(
+        "Probability of the first 100 films of user {id} by rank, both axes logarithmic. Sums: {sums}",
+        id=user.user_id,
+        sums=sums,
+    )
+    rows = pd.concat([table.assign(variant=variant) for variant, table in lists.items()])
+    rows = rows.assign(film=[films[item].label for item in rows["item"]])
+    hidden = rows[rows["item"] == user.target]
+    figure = plot_by_rank(lists, view.titles, "probability", lowest)
+    if len(hidden):
+        figure.add_scatter(
+            x=hidden["rank"],
+            y=hidden["probability"],
+            mode="markers",
+            name=_("Hidden film"),
+            marker={"symbol": "circle-open", "size": 15, "color": QUIET, "line": {"width": 2.5}},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
+    chart(figure, alt, rows.drop(columns="item"), f"sure-of-list-{view.dataset}-{user.user_id}")
+    text = _(
+        "Only one film comes next, so a sum above 100% is overconfident. Sums of the first 100 films: {sums}. "
+        "A softmax distributes 100% over all films. With BCE and in gSASRec, each film has its own probability.",
+        sums=sums,
+    )
+    st.caption(common.plain(text))
+
+
+def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
+    """Show how often the hidden film has each rank."""
+    st.markdown(f"**{_('Result')}**")
+    st.caption(
+        _(
+            "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
+            "averaged. A calibrated recommender has about the same heights in both charts."
+        )
+    )
+    alt = _(
+        "Share of people whose hidden film has a rank, by rank, both axes logarithmic, for {names}",
+        names=view.join_titles(list(shares)),
+    )
+    rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])
+    chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
+
+
+def plot_reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
+    """Plot observed share against predicted probability, with a line for perfect calibration."""
+    figure = plot_lines(bins, titles, "predicted", "hit_rate", _("Predicted probability"))
+    figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
+    values = pd.concat(bins.values())[["predicted", "hit_rate"]]
+    ends = [values[values > 0].min().min(), values.max().max()]
+    figure.add_scatter(x=ends, y=ends, mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
+    figure.update_xaxes(**logarithmic(percent_tick))
+    return figure.update_yaxes(title=_("Share that came true"), **logarithmic(percent_tick))
+
+
+def plot_overconfidence(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
+    """Plot the ratio of predicted to observed probability by rank."""
+    figure = plot_lines(by_rank, titles, "rank", "times", _("Rank"))
+    ranks = pd.concat(by_rank.values())["rank"]
+    ends = [ranks.min(), ranks.max()]
+    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
+    figure.update_xaxes(dtick=1)
+    title = _("Predicted / observed")
+    return figure.update_yaxes(title=title, **logarithmic(lambda ratio: f"{number(ratio, 'g')}×"))
+
+
+def plot_by_rank(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: str, lowest: float) -> go.Figure:
+    """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` to 100%."""
+    figure = plot_lines(by_rank, titles, "rank", y, _("Rank"))
+    figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
+    figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
+    figure.update_xaxes(**logarithmic(lambda rank: number(rank, "g"), from_exponent=0))
+    low_exponent = float(np.log10(max(lowest, MIN_SHARE))) - 0.1
+    return figure.update_yaxes(**logarithmic(percent_tick), range=[low_exponent, 0.08])

@@ -1,0 +1,182 @@
+"""Results of a data set and protocol, cached until a result file changes, and the selectors that sections share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.ui.i18n import N_, _
+from recsys.data.dataset import Dataset, Split
+from recsys.errors import RecsysError
+from recsys.evaluation import groups, protocols, report, results, significance, tables
+
+LoadErrors = list[RecsysError]  # an error for each result that cannot be read or compared
+
+METRIC_TITLES = {  # the titles of other metrics are their names in capitals
+    "coverage@10": N_("Catalogue coverage"),
+    "novelty@10": N_("Novelty (bits)"),
+    "diversity@10": N_("Genre diversity of a list"),
+    "popularity@10": N_("Mean popularity of recommended films"),
+    "gini@10": N_("Concentration (Gini)"),
+    "calibration error": N_("Calibration error"),
+}
+HARDWARE = {"cpu": N_("a CPU"), "cuda": N_("a GPU")}
+
+
+@dataclass(frozen=True)
+class EvaluationView:
+    """The data set and protocol that the page shows, with their leaderboard."""
+
+    dataset: str
+    protocol: str
+    board: pd.DataFrame  # tables.leaderboard with translated titles, the best NDCG@10 first, not empty
+
+    @property
+    def key(self) -> str:
+        """Part of file names and widget keys."""
+        return f"{self.dataset}-{self.protocol}"
+
+    @property
+    def version(self) -> str:
+        """Text that changes when a result or the data set changes."""
+        return results.version(self.dataset, self.protocol)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Titles of the recommenders by variant."""
+        return dict(zip(self.board["variant"], self.board["title"], strict=True))
+
+    def title(self, variant: str) -> str:
+        """Return the title of a variant, or its name if it is not on the board."""
+        return self.titles.get(variant, variant)
+
+    def family(self, variant: str) -> str:
+        """Return the family of a variant of the board."""
+        return dict(zip(self.board["variant"], self.board["family"], strict=True))[variant]
+
+    def join_titles(self, variants: list[str]) -> str:
+        """Return titles with commas between them."""
+        return ", ".join(map(self.title, variants))
+
+
+BY_VERSION: dict[str | type[Any], Callable[[Any], Any]] = {  # hash_funcs of caches
+    EvaluationView: lambda view: (view.dataset, view.protocol, view.version)
+}
+
+
+def leaderboard(dataset: str, protocol: str) -> tuple[pd.DataFrame, LoadErrors]:
+    """Return `tables.leaderboard` with translated titles, and the errors of skipped results."""
+    board, load_errors = _leaderboard(dataset, protocol, results.version(dataset, protocol))
+    return board.assign(title=board["title"].map(_)), load_errors
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFrame, LoadErrors]:
+    """Read a leaderboard. `version` is only part of the cache key."""
+    load_errors: LoadErrors = []
+    return tables.leaderboard(dataset, protocol, load_errors.append), load_errors
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_VERSION)
+def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
+    """Return the result documents by variant. Callers must not change them."""
+    readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` reports errors
+    return {document["variant"]: document for document in readable}
+
+
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=BY_VERSION)
+def missing(view: EvaluationView) -> list[report.Missing]:
+    """Return the recommenders without a result, sorted by title."""
+    return report.missing(view.dataset, view.protocol, view.board["variant"])
+
+
+def pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:
+    """Return `significance.pairwise_tests` of the board, which takes seconds when it is not cached."""
+    with st.spinner(_("Testing differences for significance…")):
+        return _pairwise_tests(view, metric)
+
+
+@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=BY_VERSION)
+def _pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:
+    load_errors: LoadErrors = []
+    return significance.pairwise_tests(view.dataset, view.protocol, metric, load_errors.append), load_errors
+
+
+@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_VERSION)
+def ranks(view: EvaluationView) -> tuple[dict[str, np.ndarray], LoadErrors]:
+    """Return the ranks (S, B) of all recommenders by variant. Callers must not change them."""
+    load_errors: LoadErrors = []
+    variants = tuple(view.board["variant"])
+    return tables.all_ranks(view.dataset, view.protocol, variants, load_errors.append), load_errors
+
+
+def comparable_variants(view: EvaluationView, dataset: Dataset) -> list[str]:
+    """Return the variants whose ranks belong to the test users of this data set. Raises DataError."""
+    return tables.matching_recommenders(view.board, ranks(view)[0], dataset, split(view, dataset).test)
+
+
+def split(view: EvaluationView, dataset: Dataset) -> Split:
+    """Return the split of the protocol. Raises ProtocolError and DataError."""
+    return protocols.get(view.protocol).split(dataset)
+
+
+def metrics_by_group(
+    view: EvaluationView, dataset: Dataset, variants: list[str], grouping: str, metric: str
+) -> pd.DataFrame:
+    """Return `groups.by_bucket` of some recommenders."""
+    with st.spinner(_("Computing confidence intervals…")):
+        return _metrics_by_group(view, split(view, dataset), variants, grouping, metric)
+
+
+@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=BY_VERSION)
+def _metrics_by_group(
+    view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
+) -> pd.DataFrame:
+    all_ranks = ranks(view)[0]
+    return groups.by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
+
+
+def protocol_title(name: str) -> str:
+    """Return the title of a protocol."""
+    return _(protocols.title(name))
+
+
+def metric_title(metric: str) -> str:
+    """Return the title of a metric: "NDCG@10" for "ndcg@10"."""
+    return _(METRIC_TITLES[metric]) if metric in METRIC_TITLES else metric.upper()
+
+
+def select_metric() -> str:
+    """Show the selector of the metric, which all sections share."""
+    return st.selectbox(
+        _("Metric"),
+        results.METRICS,
+        index=results.METRICS.index("ndcg@10"),
+        format_func=metric_title,
+        key="metric",
+        width=130,
+        persist_state="session",
+    )
+
+
+def select_recommenders(
+    view: EvaluationView, variants: list[str], default: list[str], key: str, max_selections: int = 6
+) -> list[str]:
+    """Show the selector of recommenders. Returns variants in the order of the leaderboard."""
+    selected = st.multiselect(
+        _("Recommenders"),
+        variants,
+        select_all=False,
+        default=default,
+        format_func=view.title,
+        max_selections=max_selections,
+        placeholder=_("Choose at least one recommender."),
+        key=f"{key}-{view.key}",
+        width=620,
+        wrap=True,
+        persist_state="session",
+    )
+    return [variant for variant in variants if variant in selected]

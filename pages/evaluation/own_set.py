@@ -1,0 +1,129 @@
+"""Evaluation of recommenders on the visitor's own data set, in the background."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+
+from pages.evaluation.data import EvaluationView
+from pages.ui import errors, loaders, recommenders, tasks
+from pages.ui import words as common
+from pages.ui.i18n import _, ngettext, number
+from pages.ui.recommenders import State
+from recsys import paths
+from recsys.data import datasets
+from recsys.data.dataset import DataError
+from recsys.errors import RecsysError
+from recsys.progress import ProgressCallback
+from recsys.serving.predictor import FALLBACK
+
+HIT_RATE = "hr@10"
+EVALUATED_FIRST = ("popular", "item-knn")  # so that results appear soon
+
+
+def compare_with_most_popular(view: EvaluationView) -> None:
+    """Show the hit rates of a recommender and of the most popular items. Shows nothing without results of both."""
+    rows = view.board.set_index("variant")
+    others = [variant for variant in rows.index if variant != FALLBACK]
+    if FALLBACK not in rows.index or not others:
+        return
+    preferred = (st.session_state.get("model"), recommenders.first(view.dataset))  # as on Watch next
+    variant = next((variant for variant in preferred if variant in others), others[0])
+    with st.container(horizontal=True, gap="large"):
+        for row in (rows.loc[variant], rows.loc[FALLBACK]):
+            st.metric(row["title"], number(row[HIT_RATE], ".1%"), width="content")
+    st.caption(
+        _(
+            "Share of people whose hidden film is in the top ten. “Most popular” shows everyone the same list. "
+            "A recommender is useful if its share is clearly higher."
+        )
+    )
+
+
+def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
+    """Show a button that evaluates more recommenders, or the progress. `evaluated`: variants with a result."""
+    if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
+        return
+    task = tasks.find(_task_name(dataset))
+    if task and not task.is_over:
+        _show_progress(dataset, task.event.get("done", 0))
+        return
+    if task and isinstance(task.error, RecsysError):
+        errors.explain(task.error)
+    elif task and task.error:
+        tasks.forget(_task_name(dataset))
+        raise task.error
+    if names := _quick_variants(dataset, evaluated):
+        st.button(
+            ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
+            if evaluated
+            else _("Evaluate"),
+            key=f"evaluate-{dataset}",
+            icon=":material/play_arrow:",
+            help=_(
+                "Hides the last film of each person and lets every quick recommender predict it. "
+                "The evaluation continues when you leave the page."
+            ),
+            type="secondary" if evaluated else "primary",
+            on_click=_start,
+            args=(dataset, protocol, names),
+        )
+
+
+def _quick_variants(dataset: str, evaluated: Sequence[str]) -> list[str]:
+    """Return the variants without a result that are ready within seconds."""
+    names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *loaders.recommenders()]) if name not in evaluated]
+    with suppress(DataError):
+        return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
+    return []
+
+
+def _start(dataset: str, protocol: str, names: list[str]) -> None:
+    """Start the evaluation of the recommenders, one after the other."""
+    try:
+        data = loaders.dataset(dataset)
+    except DataError:  # deleted in the meantime, which the page reports
+        return
+
+    def evaluate_all(report: ProgressCallback) -> None:
+        from recsys.evaluation.evaluate import evaluate  # loads torch
+
+        failures: list[RecsysError] = []
+        for position, name in enumerate(names):
+            event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
+            report(event)
+            try:
+                evaluate(name, data, protocol, report=_repeat(report, event))
+            except RecsysError as error:
+                failures.append(error)
+        if len(failures) == len(names):
+            raise failures[0]
+
+    tasks.forget(_task_name(dataset))
+    tasks.start(_task_name(dataset), evaluate_all)
+
+
+def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
+    """Return a callback that reports this event again, so that a cancelled evaluation can stop in between."""
+    return lambda _event: report(event)
+
+
+@st.fragment(run_every=tasks.LOOK_EVERY)
+def _show_progress(dataset: str, n_done: int) -> None:
+    """Show the progress and a cancel button. The page reruns after each evaluated recommender."""
+    task = tasks.find(_task_name(dataset))
+    if task is None or task.is_over or task.event.get("done", 0) != n_done:
+        st.rerun()
+    name = task.event.get("name", "")
+    title = loaders.title(loaders.recommenders()[name]) if name else ""
+    text = _("Stopping…") if task.called_off else _("Evaluating {model}", model=title)
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.progress(task.share(), common.plain(text))
+        if not task.called_off:
+            key = f"stop-evaluating-{dataset}"
+            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.call_off)
+
+
+def _task_name(dataset: str) -> str:
+    return f"evaluate/{dataset}"

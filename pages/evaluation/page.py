@@ -1,0 +1,225 @@
+"""The Evaluation page: data set, protocol, the rules of the protocol, and one section.
+
+Session state: results_of (the data set shown) · results_for (the visitor's data set in the last run) · section.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from pages.evaluation import (
+    confidence,
+    data,
+    head_to_head,
+    leaderboard,
+    learning,
+    own_set,
+    person,
+    protocols,
+    same_second,
+    studies,
+    trade_offs,
+    user_groups,
+)
+from pages.evaluation.data import EvaluationView
+from pages.ui import errors, loaders, session, url
+from pages.ui import words as common
+from pages.ui.i18n import N_, _, ngettext
+from recsys.data import datasets
+from recsys.errors import recsys_command
+from recsys.evaluation import protocols as definitions
+from recsys.evaluation.significance import FEW_USERS
+from recsys.evaluation.studies import studies as read_studies
+
+SECTIONS: dict[str, Callable[[EvaluationView], None]] = {
+    "leaderboard": leaderboard.show,
+    "protocols": protocols.show,
+    "measures": trade_offs.show,
+    "curves": learning.show,
+    "slices": user_groups.show,
+    "calibration": confidence.show,
+    "pair": head_to_head.show,
+    "person": person.show,
+    "ties": same_second.show,
+}
+SECTION_TITLES = {
+    "leaderboard": N_("Leaderboard"),
+    "protocols": N_("Protocols"),
+    "measures": N_("Trade-offs"),
+    "curves": N_("Learning"),
+    "slices": N_("By user group"),
+    "calibration": N_("Confidence"),
+    "pair": N_("Head-to-head"),
+    "person": N_("One person"),
+    "ties": N_("Same-second ratings"),
+    "studies": N_("Studies"),
+}
+RULE_TITLES = {  # in display order
+    "split": N_("Split"),
+    "cuts": N_("Cut-off rule"),
+    "dates": N_("Cut-off dates"),
+    "users": N_("People"),
+    "filter": N_("Films"),
+    "order": N_("Order"),
+    "history": N_("History"),
+    "hidden": N_("Excluded"),
+    "ranked": N_("Candidates"),
+    "sampled": N_("Sampled films"),
+    "lists": N_("Sampled lists"),
+    "seed": N_("Sampling seed"),
+    "score_ties": N_("Equal scores"),
+    "tags": N_("Tags"),
+    "settings": N_("Settings"),
+}
+
+
+def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
+    """Show the selectors of the data set and the protocol.
+
+    Args:
+        available: Pairs of data set and protocol with results. The visitor's own set needs no results.
+    """
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        dataset = _select_dataset(url.results_offered())
+        names = definitions.in_order(protocol for name, protocol in available if name == dataset)
+        names = names or [datasets.serving_split(dataset).protocol]
+        protocol = st.segmented_control(
+            _("Protocol"),
+            names,
+            default=names[0],
+            required=True,
+            format_func=data.protocol_title,
+            key=f"protocol-{dataset}",
+            wrap=True,
+            persist_state="session",
+        )
+    return dataset, protocol
+
+
+def _select_dataset(names: list[str]) -> str:
+    """Show the selector of the data set. A data set opened on another page is selected if it has results."""
+    state, current = st.session_state, st.session_state.data
+    is_new = state.get("results_for", current) != current
+    if (is_new and current in names) or state.get("results_of", names[0]) not in names:
+        state.results_of = current if current in names else names[0]
+    state.results_for = current
+    return st.selectbox(
+        _("Films from"),
+        names,
+        index=names.index(current) if current in names else 0,
+        format_func=loaders.data_title,
+        key="results_of",
+        width=230,
+        persist_state="session",
+    )
+
+
+@st.fragment
+@errors.explained()
+def show(dataset: str, protocol: str) -> None:
+    """Show one section of a data set and protocol. Widgets inside rerun only this fragment."""
+    board, load_errors = data.leaderboard(dataset, protocol)
+    view = EvaluationView(dataset, protocol, board)
+    if board.empty:
+        st.caption(_(definitions.get_or_former(protocol).meaning))
+    else:
+        show_protocol(view)
+    own_set.show_button(dataset, protocol, list(board["variant"]))
+    is_own = dataset not in datasets.SETS
+    if is_own and not board.empty:
+        own_set.compare_with_most_popular(view)
+    available_studies = read_studies(load_errors.append)
+    if is_own:
+        available_studies = [study for study in available_studies if study.dataset == dataset]
+    errors.explain_all(load_errors)
+    sections = [name for name in SECTIONS if name != "ties" or same_second.statistics(dataset)]
+    section = select_section([*sections, *(["studies"] if available_studies else [])])
+    if section == "studies":
+        studies.show(available_studies, dataset)
+    elif board.empty:
+        message = (
+            _("No recommender has been evaluated on {data} yet.", data=common.plain(loaders.data_title(dataset)))
+            if is_own
+            else _("There are no readable results for this protocol yet.")
+        )
+        st.info(message, icon=":material/leaderboard:")
+        errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
+    else:
+        SECTIONS[section](view)
+    session.write_address()  # main.py does not run when a fragment reruns
+
+
+def select_section(sections: list[str]) -> str:
+    """Show the selector of the section. A stored section that this data set lacks is dropped."""
+    if st.session_state.get("section", sections[0]) not in sections:
+        del st.session_state.section
+    return st.segmented_control(
+        _("Section"),
+        sections,
+        default=sections[0],
+        required=True,
+        format_func=lambda name: _(SECTION_TITLES[name]),
+        key="section",
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+
+
+def show_protocol(view: EvaluationView) -> None:
+    """Show the meaning of the protocol, the number of people, and a popover with all rules."""
+    rules = next(iter(data.documents(view).values()))["protocol"]
+    meaning = _(definitions.get_or_former(view.protocol).meaning)
+    n_users = int(view.board["users"].iloc[0])
+    st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
+    if len(rules) == 1:  # only the name of the protocol
+        return
+    with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
+        order = [*RULE_TITLES, *(name for name in rules if name not in RULE_TITLES)]
+        lines = [(_(RULE_TITLES.get(name, name)), format_rule(rules[name])) for name in order if name in rules]
+        st.markdown("\n".join(f"- **{title}**: {common.plain(text)}" for title, text in lines if title != "name"))
+
+
+def describe_users(n: int) -> str:
+    """Return the number of test users, with a warning if there are few."""
+    text = ngettext("Tested on {n:,} person.", "Tested on {n:,} people.", n)
+    if n >= FEW_USERS:
+        return text
+    warning = _("With fewer than {few} people, only very large differences between recommenders count.", few=FEW_USERS)
+    return f"{text} {warning}"
+
+
+def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
+    """Return sentences about the data that a reader needs before the metrics."""
+    notes = []
+    if view.dataset in datasets.SETS and (n := datasets.min_ratings(view.dataset)) > 1:
+        notes.append(
+            ngettext(
+                "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
+            )
+        )
+    if rules.get("users") == definitions.LEAVE_ONE_OUT_RULES["users"]:
+        notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
+    if rules.get("order") == definitions.ORDERS["drawn"]:
+        notes.append(
+            _("Films rated in the same second have no known order. All recommenders use the same random order.")
+        )
+    titles: dict[str, list[str]] = {}  # recommenders by title of a further data set that they were trained on
+    for document in data.documents(view).values():
+        if extra := document.get("also"):
+            titles.setdefault(loaders.data_title(extra), []).append(_(document["title"]))
+    return notes + [
+        _(
+            "{models} also learned from {data}, except from people who are in both data sets.",
+            models=common.listed(sorted(models)),
+            data=dataset,
+        )
+        for dataset, models in titles.items()
+    ]
+
+
+def format_rule(rule: Any) -> str:
+    """Return a rule as text: a sentence, a number, or dates as "validation: 1998-03-05, test: 1998-03-31"."""
+    if isinstance(rule, dict):
+        return ", ".join(f"{_(name)}: {date}" for name, date in rule.items())
+    return _(str(rule))

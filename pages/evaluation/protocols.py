@@ -1,0 +1,119 @@
+"""Ranks of the same recommenders under several protocols."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.evaluation import data
+from pages.evaluation.charts import look
+from pages.evaluation.data import EvaluationView, protocol_title
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import chart, framed
+from pages.ui.i18n import _, ngettext
+from recsys.evaluation import protocols, results, tables
+from recsys.evaluation.significance import FEW_USERS
+
+
+def show(view: EvaluationView) -> None:
+    """Show the selectors, the share of pairs that change their order, and a chart of the ranks."""
+    st.markdown(
+        common.plain(
+            _(
+                "With only 100 other candidates, a rank of 1,000 among all films can still be in the top ten. "
+                "Such sampled metrics are much higher and say little about the top ranks, which people see. "
+                "Krichene and Rendle (KDD 2020) prove that they can even order recommenders differently. "
+                "Therefore, the leaderboard ranks all films."
+            )
+        )
+    )
+    available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)
+    if len(available) < 2:
+        title = loaders.data_title(view.dataset)
+        st.info(_("{data} has results for one protocol only.", data=title), icon=":material/info:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        selected = st.pills(
+            _("Protocols to compare"),
+            available,
+            selection_mode="multi",
+            default=available,
+            format_func=protocol_title,
+            key=f"protocols-{view.dataset}",
+            wrap=True,
+            persist_state="session",
+        )
+        metric = data.select_metric()
+    names = [name for name in available if name in selected]
+    if len(names) < 2:
+        st.info(_("Select at least two protocols."), icon=":material/info:")
+        return
+    table = tables.orders({name: data.leaderboard(view.dataset, name)[0] for name in names}, metric)
+    if table.empty:
+        message = _("No recommender has results for all of these protocols. Select fewer.")
+        st.info(message, icon=":material/info:")
+        return
+    st.caption(
+        _(
+            "Ranks among the recommenders with results for all selected protocols. "
+            "Where two lines cross, two recommenders change places."
+        )
+    )
+    lines = [f"{count_users(table, name)} {compare_order(table, names[0], name)}" for name in names]
+    st.markdown("\n".join(f"- {common.plain(line.strip())}" for line in lines))
+    alt = ngettext(
+        "Ranks of {n} recommender by {metric} for the protocols {protocols}",
+        "Ranks of {n} recommenders by {metric} for the protocols {protocols}",
+        len(table),
+        metric=data.metric_title(metric),
+        protocols=", ".join(map(protocol_title, names)),
+    )
+    chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
+
+
+def count_users(table: pd.DataFrame, protocol: str) -> str:
+    """Return the number of test users of a protocol in a table of `tables.orders`."""
+    n = int(table[f"users {protocol}"].iloc[0])
+    return ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
+
+
+def compare_order(table: pd.DataFrame, base: str, other: str) -> str:
+    """Return the share of pairs in opposite order, or a warning for few users. "" if nothing can be compared."""
+    if other == base or len(table) < 2:
+        return ""
+    share = tables.discordant_share(table, base, other)
+    if share is None:
+        return _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
+    title = protocol_title(base)
+    return _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=title)
+
+
+def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
+    """Plot the ranks of `tables.orders` as a bump chart, a line per recommender with a label at its right end."""
+    figure = go.Figure()
+    titles = [protocol_title(name) for name in names]
+    for row in table.to_dict("records"):
+        colour, symbol, _glyph = look(row["family"])
+        figure.add_scatter(
+            x=list(range(len(names))),
+            y=[row[f"rank {name}"] for name in names],
+            customdata=[[title, row[name]] for title, name in zip(titles, names, strict=True)],
+            mode="lines+markers",
+            line={"color": colour, "width": 1.8},
+            marker={"symbol": symbol, "size": 8},
+            name=row["title"],
+            hovertemplate=_("%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"),
+        )
+    by_last_rank = table.sort_values(f"rank {names[-1]}", kind="stable")
+    for line, title in enumerate(by_last_rank["title"], start=1):  # labels of equal ranks are below each other
+        figure.add_annotation(
+            x=len(names) - 1, y=line, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
+        )
+    framed(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
+    ticks = [title.replace(" ", "<br>") for title in titles]
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
+    figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])
+    ranks = [1, *range(5, len(table) + 1, 5)]
+    return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=ranks)

@@ -1,0 +1,182 @@
+"""Films rated in the same second: their order in the file, and the recommenders without this order."""
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.evaluation.charts import LOOKS, look
+from pages.evaluation.data import EvaluationView, protocol_title
+from pages.ui import loaders
+from pages.ui import words as common
+from pages.ui.charts import QUIET, chart, framed, written
+from pages.ui.i18n import N_, _, ngettext
+from recsys.evaluation import file_order
+
+ORDER_TEXTS = {  # values of "order" in the document
+    "hash": N_(
+        "In {data}, this is the order of a hash table of the film numbers. It has nothing to do with the films or "
+        "with taste."
+    ),
+    "ascending": N_("In {data}, this is the order of the film numbers."),
+    None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
+}
+TIED_COLOUR, OTHER_COLOUR = LOOKS["Transformers"].colour, QUIET
+
+
+def statistics(dataset: str) -> dict[str, Any] | None:
+    """Return the document of `file_order` about equal timestamps, or None."""
+    return file_order.read(dataset, lambda error: None)
+
+
+def show(view: EvaluationView) -> None:
+    """Show the order in the file, the effect of a score that only uses this order, and metrics without it."""
+    document = statistics(view.dataset)
+    assert document is not None, "the section is offered only with statistics"
+    st.header(_("Films rated in the same second"))
+    show_file_order(document, view.dataset)
+    if document["rules"]:
+        st.header(_("Recommending by file order"))
+        show_added_scores(document["rules"])
+    if document["recommenders"]:
+        st.header(_("Results in random order"))
+        show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
+    run, notes = document["run"], []
+    if document["without_rating"] is not None:
+        notes.append(
+            _(
+                "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
+                rating=document["without_rating"],
+            )
+        )
+    notes.append(_("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10]))
+    st.caption(common.plain(" ".join(notes)))
+
+
+def show_file_order(document: dict[str, Any], dataset: str) -> None:
+    """Show how many films share their second, and a chart of their order in the file."""
+    data, lower, n_pairs = loaders.data_title(dataset), document["lower"], document["pairs"]["same second"]
+    many = _(
+        "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
+        "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
+        "watched. An experiment that sorts by time keeps them in the order of the ratings file.",
+        data=data,
+        share=document["share"],
+        targets=document["targets"],
+    )
+    backwards = ngettext(
+        "Of {n:,} pair rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
+        "it is {other:.0%}.",
+        "Of {n:,} pairs rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
+        "it is {other:.0%}.",
+        n_pairs,
+        same=lower["same second"],
+        other=lower["alone"],
+    )
+    st.markdown(common.plain(many))
+    st.markdown(common.plain(f"{_(ORDER_TEXTS[document['order']], data=data)} {backwards}"))
+    table = pd.DataFrame(document["distances"])
+    alt = _(
+        "Share of pairs of successive films by their distance in the file order. Pairs rated in the same second only "
+        "go forwards. Other pairs go backwards as often."
+    )
+    chart(plot_distances(table), alt, table, f"file-order-{dataset}")
+
+
+def show_added_scores(rows: list[dict[str, Any]]) -> None:
+    """Show what a score by file order adds to counts, in the file order and in random order."""
+    st.markdown(
+        common.plain(
+            _(
+                "Two simple recommenders get an additional score that depends only on the distance in the file order. "
+                "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
+            )
+        )
+    )
+    table: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        columns = table.setdefault(row["title"], {"title": _(row["title"])})
+        columns[row["protocol"]], columns[f"{row['protocol']} added"] = row["alone"], row["with the order"]
+    titles = {
+        "title": _("Recommender"),
+        "full": _("File order"),
+        "full added": _("File order, with score"),
+        "untied": _("Random order"),
+        "untied added": _("Random order, with score"),
+    }
+    alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
+    st.dataframe(written(pd.DataFrame(table.values())), hide_index=True, column_config=titles, alt=alt)
+
+
+def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
+    """Show NDCG@10 of every recommender in both orders, and the recommender with the largest loss."""
+    table = table.assign(title=table["title"].map(_))
+    loser = table.loc[(table["full"] - table["untied"]).idxmax()]
+    text = _(
+        "The same recommenders, trained and tested in file order and in random order (protocol “{protocol}”). "
+        "{title} loses most: NDCG@10 falls from {full:.4f} to {untied:.4f}. Published figures use the file order.",
+        protocol=protocol_title("untied"),
+        **loser[["title", "full", "untied"]],
+    )
+    st.markdown(common.plain(text))
+    alt = ngettext(
+        "NDCG@10 of {n} recommender with films of the same second in file order and in random order",
+        "NDCG@10 of {n} recommenders with films of the same second in file order and in random order",
+        len(table),
+    )
+    chart(plot_both_orders(table), alt, table, f"untied-{dataset}")
+
+
+def plot_distances(table: pd.DataFrame) -> go.Figure:
+    """Plot histograms of the distance in file order from -1 to 1, of pairs with equal and with other timestamps."""
+    figure, n = go.Figure(), len(table)
+    bin_centres = [(position + 0.5) * 2 / n - 1 for position in range(n)]
+    for column, colour, name in (
+        ("alone", OTHER_COLOUR, _("rated in different seconds")),
+        ("same second", TIED_COLOUR, _("rated in the same second")),
+    ):
+        figure.add_bar(
+            x=bin_centres,
+            y=table[column],
+            name=name,
+            marker={"color": colour},
+            opacity=0.85,
+            hovertemplate="%{y:.1%}",
+        )
+    framed(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
+    figure.add_vline(x=0, line={"color": QUIET, "dash": "dot", "width": 1.5})
+    ticks = [_("before the film"), "", _("after the film")]
+    figure.update_xaxes(title=_("Position of the next film"), tickvals=[-0.9, 0, 0.9], ticktext=ticks)
+    return figure.update_yaxes(title=_("Share of pairs"), tickformat=".0%")
+
+
+def plot_both_orders(table: pd.DataFrame) -> go.Figure:
+    """Plot a row per recommender with NDCG@10 in both orders, the best in file order on top."""
+    table = table.sort_values("full", ascending=False, ignore_index=True)
+    colours = [look(family).colour for family in table["family"]]
+    figure = go.Figure()
+    for row, colour in zip(table.itertuples(), colours, strict=True):
+        figure.add_scatter(
+            x=[row.full, row.untied],
+            y=[row.title] * 2,
+            mode="lines",
+            line={"color": colour},
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    for column, symbol, name in (
+        ("full", "circle-open", _("in file order")),
+        ("untied", "circle", _("in random order")),
+    ):
+        figure.add_scatter(
+            x=table[column],
+            y=table["title"],
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 9, "color": colours},
+            hovertemplate="%{y}: %{x:.4f}",
+        )
+    framed(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    return figure.update_xaxes(title="NDCG@10", rangemode="tozero")

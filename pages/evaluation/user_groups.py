@@ -1,0 +1,107 @@
+"""Metrics for groups of people or of hidden films."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.evaluation import data
+from pages.evaluation.charts import look
+from pages.evaluation.data import EvaluationView, metric_title
+from pages.ui import errors, loaders
+from pages.ui import words as common
+from pages.ui.charts import chart, framed
+from pages.ui.i18n import N_, _
+from recsys.data import datasets
+from recsys.evaluation import groups, tables
+
+GROUPING_TITLES = {
+    "history length": N_("Number of films watched before"),
+    "popularity of the film": N_("Popularity of the hidden film"),
+    "genre": N_("Genre of the hidden film"),
+    "decade": N_("Decade of the hidden film"),
+    "gender": N_("Gender"),
+    "age": N_("Age in years"),
+}
+SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # of recommenders of one family
+DODGE = 0.5  # height within a row that its marks share
+
+
+def show(view: EvaluationView) -> None:
+    """Show the selectors and a chart with a row per group."""
+    dataset = loaders.dataset(view.dataset)
+    errors.explain_all(data.ranks(view)[1])
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        grouping = st.selectbox(
+            _("Group by"),
+            groups.available_groupings(dataset),
+            format_func=lambda name: _(GROUPING_TITLES[str(name)]),
+            key="slicing",
+            width=250,
+            persist_state="session",
+        )
+        metric = data.select_metric()
+    variants = data.comparable_variants(view, dataset)
+    default = tables.best_of_families(view.board, variants, 3)
+    selected = data.select_recommenders(view, variants, default, "slices", max_selections=5)
+    if not selected:
+        return
+    table = data.metrics_by_group(view, dataset, variants, grouping, metric)
+    st.caption(_("Bars are 95% confidence intervals over people, and n is the number of people in a group."))
+    has_own_names = grouping == "genre" and view.dataset not in datasets.SETS
+    names = {bucket: bucket if has_own_names else common.term(bucket) for bucket in table["bucket"].unique()}
+    if grouping in groups.USER_GROUPINGS:
+        lengths = groups.median_lengths(data.split(view, dataset), grouping).items()
+        st.caption(
+            _(
+                "Groups are based on what people stated. They differ in size and in the median number of films "
+                "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
+                lengths=", ".join(_("{n:,} for {group}", group=common.term(bucket), n=n) for bucket, n in lengths),
+            )
+        )
+    rows = table[table["variant"].isin(selected)]
+    rows = rows.sort_values("variant", key=lambda column: column.map(selected.index), kind="stable")
+    alt = _(
+        "{metric} of {names}, grouped by: {grouping}",
+        metric=metric_title(metric),
+        names=view.join_titles(selected),
+        grouping=_(GROUPING_TITLES[grouping]),
+    )
+    figure = plot_groups(rows, view.board, metric_title(metric), names)
+    chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}")
+
+
+def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
+    """Plot `groups.by_bucket`: a row per bucket, with a mark and an error bar per recommender below each other."""
+    figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
+    labels = board.drop_duplicates("variant").set_index("variant")
+    variants = list(dict.fromkeys(table["variant"]))
+    row_of = {bucket: row for row, bucket in enumerate(buckets)}
+    n_members: dict[str, int] = {}
+    for position, variant in enumerate(variants):
+        title, family = labels.loc[variant, ["title", "family"]]
+        member = n_members[family] = n_members.get(family, -1) + 1
+        style, rows = look(family), table[table["variant"] == variant]
+        shift = DODGE * ((position + 0.5) / len(variants) - 0.5)
+        error_bars = {"array": rows["high"] - rows["value"], "arrayminus": rows["value"] - rows["low"]}
+        figure.add_scatter(
+            x=rows["value"],
+            y=rows["bucket"].map(row_of) + shift,
+            mode="markers",
+            name=title,
+            error_x=error_bars | {"thickness": 1.2, "width": 0, "color": style.colour},
+            marker={
+                "color": style.colour,
+                "symbol": style.symbol + SYMBOL_SUFFIXES[member % len(SYMBOL_SUFFIXES)],
+                "size": 9,
+            },
+            customdata=rows[["bucket", "users", "low", "high"]].replace({"bucket": dict(bucket_names)}),
+            hovertemplate="%{customdata[0]}: %{x:.4f} (%{customdata[2]:.4f}–%{customdata[3]:.4f})",
+        )
+    n_users = table.drop_duplicates("bucket").set_index("bucket")["users"]
+    ticks = [f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n_users[bucket]) for bucket in buckets]
+    framed(figure, 110 + len(buckets) * (30 + 11 * len(variants))).update_layout(showlegend=True)
+    figure.update_yaxes(tickvals=list(row_of.values()), ticktext=ticks, range=[len(buckets) - 0.4, -0.6])
+    figure.update_yaxes(showgrid=False, zeroline=False)
+    return figure.update_xaxes(title=metric, rangemode="tozero")

@@ -1,0 +1,183 @@
+"""The list on the right of Train: running, waiting and finished trainings."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Literal
+
+import streamlit as st
+
+from pages.train import curves
+from pages.train.form import SETTINGS
+from pages.ui import errors, getting, loaders, url
+from pages.ui import words as common
+from pages.ui.frame import WATCH_NEXT
+from pages.ui.i18n import N_, _, localize, ngettext, number
+from recsys.jobs import queue
+from recsys.jobs.queue import Job, Progress, State
+
+REFRESH_SECONDS = 2.0
+MAX_FINISHED = 12  # finished trainings in the list
+BADGES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "green"]]] = {  # label, icon, colour
+    State.WAITING: (N_("Waiting"), "hourglass_empty", "gray"),
+    State.RUNNING: (N_("Training"), "model_training", "blue"),
+    State.STOPPING: (N_("Stopping"), "hourglass_empty", "gray"),
+    State.STOPPED: (N_("Stopped"), "pause", "orange"),
+    State.INTERRUPTED: (N_("Interrupted"), "power_off", "orange"),
+    State.FAILED: (N_("Failed"), "error", "red"),
+    State.DONE: (N_("Done"), "check", "green"),
+    State.DAMAGED: (N_("Damaged"), "broken_image", "red"),
+}
+STATUS_TEXTS = {
+    State.WAITING: N_("Starts when earlier trainings are finished."),
+    State.STOPPING: N_("Saving the progress."),
+    State.STOPPED: N_("Stopped after epoch {n}. Resume to continue from there."),
+    State.INTERRUPTED: N_(
+        "The computer was restarted, or the training needed too much memory. Resume to continue from the last epoch."
+    ),
+    State.DAMAGED: N_("The file of this training is damaged. You can only remove it."),
+}
+
+
+def show() -> None:
+    """Show all trainings. Active ones are refreshed automatically."""
+    st.header(_("Trainings"))
+    queue.start_runner()
+    jobs = queue.jobs()
+    if not jobs:
+        text = _("There are no trainings yet. A training you start appears here and continues when you close the page.")
+        st.info(text, icon=":material/model_training:")
+    if any(job.state in queue.ACTIVE for job in jobs):
+        show_active([(job.id, job.state) for job in jobs])
+    finished = [job for job in reversed(jobs) if job.state not in queue.ACTIVE]
+    for job in finished[:MAX_FINISHED]:
+        show_job(job)
+    if n_hidden := len(finished[MAX_FINISHED:]):
+        st.caption(
+            ngettext(
+                "{n} older training is hidden. Remove a training above to see it.",
+                "{n} older trainings are hidden. Remove trainings above to see them.",
+                n_hidden,
+            )
+        )
+
+
+@st.fragment(run_every=REFRESH_SECONDS)
+def show_active(previous_states: list[tuple[str, State]]) -> None:
+    """Show running and waiting trainings. The whole page reruns when a state changes."""
+    jobs = queue.jobs()
+    if [(job.id, job.state) for job in jobs] != previous_states:
+        st.rerun()
+    for job in jobs:
+        if job.state in queue.ACTIVE:
+            show_job(job)
+
+
+def show_job(job: Job) -> None:
+    """Show a training: title, state, settings, progress, curves and buttons."""
+    progress, model = queue.progress(job), title(job)
+    label, icon, colour = BADGES[job.state]
+    with st.container(border=True, gap="small", key=f"run-{job.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if job.variant:
+                data = common.plain(loaders.data_title(job.dataset))
+                st.markdown(_("**{model}** for {data}", model=common.plain(model), data=data), width="content")
+            st.badge(_(label), icon=f":material/{icon}:", color=colour)
+        if job.variant:
+            st.caption(" ".join(describe_settings(job)))
+        if job.state is State.RUNNING:
+            show_progress(progress)
+        if status := status_text(job, progress):
+            st.caption(common.plain(status))
+        if progress.events and job.state in (State.RUNNING, State.STOPPING):
+            curves.show(progress, model, job.id)
+        elif progress.events:
+            key = f"curves-{job.id}"
+            panel = st.expander(_("Training curves"), icon=":material/show_chart:", key=key, on_change="rerun")
+            if panel.open:
+                with panel:
+                    curves.show(progress, model, job.id)
+        show_buttons(job, common.plain(model))
+
+
+def title(job: Job) -> str:
+    """Return the title of the recommender, or its name if this version does not have it."""
+    variant = loaders.recommenders().get(job.variant)
+    return loaders.title(variant) if variant else job.variant or job.id
+
+
+def describe_settings(job: Job) -> list[str]:
+    """Return sentences about the changed settings and the start time."""
+    values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
+    changes = [f"{_(SETTINGS[name][0]) if name in SETTINGS else name} {value}" for name, value in values.items()]
+    variant = loaders.recommenders().get(job.variant)
+    if changes:
+        text = _("Changed: {settings}.", settings=common.listed(changes))
+    else:
+        is_tuned = variant and variant.is_tuned_for(job.dataset)
+        text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
+    if not job.started:
+        return [text]
+    date = datetime.fromtimestamp(job.started, UTC)
+    return [text, _("Started {date} UTC.", date=f"{date:%Y-%m-%d, %H:%M}")]
+
+
+def show_progress(progress: Progress) -> None:
+    """Show the epoch and the remaining time."""
+    n, n_epochs = progress.epochs
+    text = _("Epoch {n} of {all}", n=n, all=n_epochs) if n_epochs else _("Preparing the first epoch…")
+    if progress.seconds_left is not None:
+        time = common.about(progress.seconds_left)
+        text = _("Epoch {n} of {all}, {time} left", n=n, all=n_epochs, time=time)
+    st.progress(progress.share, text)
+
+
+def status_text(job: Job, progress: Progress) -> str:
+    """Return a sentence about the state of a training, or ""."""
+    n, best = progress.epochs[0], progress.best
+    if job.state is State.FAILED:
+        return localize(job.reason)
+    if job.state is State.STOPPED and not n:
+        return _("Stopped before the first epoch was finished.")
+    if job.state is State.RUNNING:
+        if not best:
+            return ""
+        value = common.metric(best[1])
+        return _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best[0], value=value)
+    if job.state is not State.DONE:
+        return _(STATUS_TEXTS[job.state], n=n)
+    text = ngettext("Trained for {n} epoch.", "Trained for {n} epochs.", n)
+    if not best:
+        return text
+    value = common.metric(best[1])
+    return f"{text} " + _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=best[0], value=value)
+
+
+def show_buttons(job: Job, model: str) -> None:
+    """Show the buttons for the state of a training."""
+    with st.container(horizontal=True, gap="small"):
+        if job.state is State.DONE:
+            text, icon = _("Use it *: {model}*", model=model), ":material/arrow_forward:"
+            if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_result, args=(job,)):
+                st.switch_page(WATCH_NEXT)
+        if job.state is State.RUNNING:
+            show_button(_("Stop *{model}*", model=model), "stop", job, queue.stop)
+        if job.state is State.WAITING:
+            show_button(_("Cancel *{model}*", model=model), "close", job, queue.stop)
+        if job.state in queue.RESUMABLE:
+            show_button(_("Resume *{model}*", model=model), "play_arrow", job, queue.resume)
+        if job.state not in queue.ACTIVE:
+            show_button(_("Remove *{model}*", model=model), "delete", job, queue.remove)
+
+
+def select_result(job: Job) -> None:
+    """Select the recommender and its data set. A callback, because this page has a selector of data sets, too."""
+    url.choose("model", job.variant)
+    getting.open_set(job.dataset)
+
+
+def show_button(text: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
+    """Show a button that calls an action with the ID of the training and reruns the page."""
+    if st.button(text, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
+        with errors.explained():
+            action(job.id)
+            st.rerun()
