@@ -175,9 +175,9 @@ def show_protocol(view: EvaluationView) -> None:
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
-        order = [*RULE_TITLES, *(name for name in rules if name not in RULE_TITLES)]
-        lines = [(_(RULE_TITLES.get(name, name)), format_rule(rules[name])) for name in order if name in rules]
-        st.markdown("\n".join(f"- **{title}**: {common.plain(text)}" for title, text in lines if title != "name"))
+        order = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
+        lines = [f"- **{_(RULE_TITLES.get(name, name))}**: {common.plain(format_rule(rules[name]))}" for name in order]
+        st.markdown("\n".join(lines))
 
 
 def describe_users(n: int) -> str:

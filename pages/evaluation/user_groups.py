@@ -1,6 +1,6 @@
 """Metrics for groups of people or of hidden films."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -49,8 +49,7 @@ def show(view: EvaluationView) -> None:
         return
     table = data.metrics_by_group(view, dataset, variants, grouping, metric)
     st.caption(_("Bars are 95% confidence intervals over people, and n is the number of people in a group."))
-    has_own_names = grouping == "genre" and view.dataset not in datasets.SETS
-    names = {bucket: bucket if has_own_names else common.term(bucket) for bucket in table["bucket"].unique()}
+    names = name_buckets(view.dataset, grouping, table["bucket"].unique())
     if grouping in groups.USER_GROUPINGS:
         lengths = groups.median_lengths(data.split(view, dataset), grouping).items()
         st.caption(
@@ -70,6 +69,12 @@ def show(view: EvaluationView) -> None:
     )
     figure = plot_groups(rows, view.board, metric_title(metric), names)
     chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}")
+
+
+def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:
+    """Return the translated names of buckets. Genres of a user's own data set are not translated."""
+    is_user_text = grouping == "genre" and dataset not in datasets.SETS
+    return {bucket: bucket if is_user_text else common.term(bucket) for bucket in buckets}
 
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:

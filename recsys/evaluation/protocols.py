@@ -115,8 +115,8 @@ SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
 FULL = Protocol(
     "full",
     title="All films",
-    meaning="The last film that each person watched is hidden and has to be found among all films of the set. Films "
-    "already watched do not compete. A tie counts against the recommender.",
+    meaning="The last film of each person is hidden, and recommenders must find it among all films of the data set. "
+    "Films already watched are excluded. Among films with equal scores, the hidden film comes last.",
     rules=LEAVE_ONE_OUT_RULES
     | {
         "ranked": "the whole catalogue",
@@ -126,25 +126,25 @@ FULL = Protocol(
 UNTIED_FULL = Protocol(
     "untied",
     title="All films, drawn order",
-    meaning="As with all films, but films rated in the same second stand in an order drawn at random, in training and "
-    "in the test. The file has them in an order that has nothing to do with taste, and that a recommender can learn. "
-    "Each training (seed) learns from a drawing of its own, and is measured on it.",
+    meaning="As with all films, but films rated in the same second are in random order, for training and for the test. "
+    "Their order in the file has nothing to do with taste, but recommenders can learn it. Each training seed has "
+    "its own random order.",
     rules=FULL.rules
     | {
         "order": "ratings by user, then timestamp; films of one second in an order drawn from the training's seed, "
         "person and film, in training, validation and test"
     },
     splitting=UNTIED,
-    own_training="For this protocol they have to learn from films of one second in a drawn order; those of the other "
-    "protocols learnt the order of the file.",
+    own_training="This protocol needs recommenders that were trained with films of the same second in random "
+    "order. With other protocols, recommenders have learned the order of the file.",
 )
 POPULARITY_100 = Protocol(
     "popularity-100",
     title="100 popular films",
-    meaning="The last film that each person watched is hidden and has to be found among 100 others, which are drawn by "
-    "popularity and are the same for every recommender. This task, that of the BERT4Rec paper, is easier: its figures "
-    "cannot be compared with those over all films. It rewards another order, too: whoever divides each probability by "
-    "the film's popularity does best here, and worse among all films.",
+    meaning="The last film of each person is hidden, and recommenders must find it among 100 other films. Popular "
+    "films are sampled more often, and the sample is the same for all recommenders. This is the task of the BERT4Rec "
+    "paper. It is easier, so its metrics cannot be compared with metrics over all films. It also rewards a "
+    "different order: probabilities divided by the film's popularity do best here, but worse among all films.",
     rules=SAMPLED_RULES
     | {"ranked": "the target and 100 films drawn without replacement in proportion to their training counts"},
     n_candidates=100,
@@ -153,8 +153,8 @@ POPULARITY_100 = Protocol(
 UNIFORM_100 = Protocol(
     "uniform-100",
     title="100 random films",
-    meaning="The last film that each person watched is hidden and has to be found among 100 others, each film being "
-    "equally likely to be drawn. This is easier still, because most films are unpopular ones.",
+    meaning="The last film of each person is hidden, and recommenders must find it among 100 other films. All films "
+    "are sampled with the same probability. This is even easier, because most films are not popular.",
     rules=SAMPLED_RULES
     | {"ranked": "the target and 100 films drawn without replacement, each of the catalogue as likely as any other"},
     n_candidates=100,
@@ -163,9 +163,9 @@ UNIFORM_100 = Protocol(
 TIME = Protocol(
     "time",
     title="By date",
-    meaning="Recommenders learn only from what was watched before a date, and have to find the first film that each "
-    "person watched after a later one. Nothing that happened in between or afterwards can be learnt from, but the "
-    "settings were tuned on data that includes it.",
+    meaning="Recommenders learn only from films watched before a date. They must find the first film that each person "
+    "watched after a later date. They learn nothing from the films in between or afterwards. Only the settings "
+    "were tuned on data that includes these films.",
     rules=COMMON_RULES
     | {
         "split": "two midnights (UTC), the same for everybody: what lies before the first trains; a user's first film "
@@ -182,8 +182,8 @@ TIME = Protocol(
         "hidden": "films that the user has watched before the cut",
     },
     splitting=BY_TIME,
-    own_training="For this protocol they may learn only from what was watched before the date; those of the other "
-    "protocols learnt from everything but the last films.",
+    own_training="This protocol needs recommenders that were trained only on films watched before the date. With other "
+    "protocols, recommenders have learned from all films except the last ones.",
 )
 
 

@@ -117,7 +117,7 @@ def test_settings_that_cannot_work_are_a_sentence_and_do_not_start(visit):
     choose(app, "sasrec-bce", dim=32)
     assert not app.button(key="train-start").disabled
     choose(app, "sasrec-bce", lr=0.0)
-    assert "Lr is 0.0, but must be greater than 0" in said(app)
+    assert "lr is 0.0, but must be greater than 0" in said(app)
 
 
 def test_only_recommenders_that_learn_step_by_step_are_offered(visit):
