@@ -2,14 +2,12 @@
 
 import streamlit as st
 
-from pages.ui import errors, page_header, session
+from pages.ui import errors, page, session
 from pages.ui.i18n import _
 from pages.watch import guessed, plan, posters, predictions, what_if, your_films
 
-with errors.explained():
-    dataset = page_header.open_page(
-        _("Watch next"), _("Put films in the order you watched them and see which one comes next.")
-    )
+with errors.show_errors():
+    dataset = page.header(_("Watch next"), _("Put films in the order you watched them and see which one comes next."))
     if dataset:
         films = session.films(dataset)
         left, right = st.columns([5, 8], gap="large")

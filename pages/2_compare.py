@@ -1,14 +1,14 @@
 """Compare: the same sequence through several recommenders, side by side."""
 
 from pages.compare import chosen, opening, tabs
-from pages.ui import errors, page_header, session
+from pages.ui import errors, page, session
 from pages.ui.i18n import _
 
-with errors.explained():
-    dataset = page_header.open_page(_("Compare"), _("The same films through several recommenders, side by side."))
+with errors.show_errors():
+    dataset = page.header(_("Compare"), _("The same films through several recommenders, side by side."))
     if dataset:
         opening.show(dataset, session.films(dataset))
-        if films := page_header.ask_for_films(
+        if films := page.require_films(
             dataset, _("There is nothing to compare yet. Take a ready-made list, or build your own first.")
         ):
             names, k = chosen.choose(dataset)

@@ -4,8 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.inside import attention, blanks, film_map, lesson, mean, words
-from pages.ui import errors, page_header
-from pages.ui import words as common
+from pages.ui import errors, format, page
 from pages.ui.i18n import _
 from recsys.serving import stand_ins
 
@@ -17,8 +16,8 @@ SECTIONS = {
     "map": film_map.show,
 }
 
-with errors.explained():
-    dataset = page_header.open_page(
+with errors.show_errors():
+    dataset = page.header(
         _("Inside the model"),
         _(
             "What the network does with your films: what it looks at, what it would put into a gap, what "
@@ -26,7 +25,7 @@ with errors.explained():
         ),
     )
     films = (
-        page_header.ask_for_films(
+        page.require_films(
             dataset, _("The network needs films to look at. Take a ready-made list, or build your own first.")
         )
         if dataset
@@ -35,7 +34,7 @@ with errors.explained():
     if dataset and films:
         for film in dict.fromkeys(films):
             if others := stand_ins.labels(dataset, film):
-                st.caption(common.plain(words.stands_in(dataset.catalog.films[film].label, others)))
+                st.caption(format.escape_markdown(words.stands_in(dataset.catalog.films[film].label, others)))
         section = st.segmented_control(
             _("What to look at"),
             list(SECTIONS),

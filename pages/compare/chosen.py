@@ -6,7 +6,7 @@ from typing import TypeVar
 import streamlit as st
 
 from pages.compare import words
-from pages.ui import loaders, recommenders
+from pages.ui import cache, recommenders
 from pages.ui.i18n import _
 from pages.ui.recommenders import State
 from recsys.data.dataset import Dataset
@@ -33,7 +33,7 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
     """Names of the recommenders, and how many films of each."""
     labels = recommenders.menu(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        recommenders.keep("compared")
+        recommenders.preserve_widget_value("compared")
         names = st.multiselect(
             _("Recommenders"),
             list(labels),
@@ -61,7 +61,7 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
 
 def at_first(data: str) -> list[str]:
     """The recommenders to begin with: those that can answer at once or in seconds."""
-    known = loaders.recommenders()
+    known = cache.all_recommenders()
     return [name for name in FIRST if name in known and can_answer(name, data)][:MOST]
 
 
@@ -84,10 +84,10 @@ def each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Ans
     """
     answers, silent = {}, []
     for name in names:
-        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.LONG):
-            silent.append(loaders.title(loaders.recommenders()[name]))
+        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.TOO_SLOW):
+            silent.append(cache.recommender_title(cache.all_recommenders()[name]))
         elif predictor := recommenders.predictor(name, dataset):
-            answers[loaders.title(predictor)] = question(predictor)
+            answers[cache.recommender_title(predictor)] = question(predictor)
     if silent:
         st.caption(
             _(

@@ -6,8 +6,7 @@ Session state: sought (data set, item and title of the film that was looked up l
 import streamlit as st
 
 from pages.compare import chosen, tables
-from pages.ui import download, film_search, keyboard, loaders
-from pages.ui import words as common
+from pages.ui import browser, cache, charts, film_search, format
 from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset
 from recsys.serving.films.search import Found
@@ -17,13 +16,13 @@ from recsys.serving.recommend import Request, recommend, standing
 
 def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """A search box, and the rank of the film that was chosen in it."""
-    film_search.box(
+    film_search.search_box(
         dataset.name,
         _("Which film?"),
         "seek",
         lambda film: offer(dataset.name, film),
         6,
-        enter=lambda film: seek(dataset.name, film),
+        on_enter=lambda film: seek(dataset.name, film),
         help=_(
             "Type any title to see its rank with each recommender. The bar is full for rank 1 and empty "
             "for the last rank, on a logarithmic scale."
@@ -35,12 +34,12 @@ def one_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None
         item = start(dataset, films)
     if item is not None:
         show(dataset, films, names, item)
-    keyboard.place()
+    browser.place_focus()
 
 
 def offer(name: str, film: Found) -> None:
     """One film that was found, to look up with a click; greyed out with the reason where no model knows it."""
-    film_search.line(film, f"seek-{film.movie_id}", "search", seek, (name, film), say(film.reason))
+    film_search.film_button(film, f"seek-{film.movie_id}", "search", seek, (name, film), say(film.reason))
 
 
 def seek(name: str, film: Found) -> None:
@@ -48,7 +47,7 @@ def seek(name: str, film: Found) -> None:
     if film.selectable:
         st.session_state.sought = (name, film.item, film.label)
         st.session_state.seek = ""
-        keyboard.focus_on("seek")
+        browser.focus_on("seek")
 
 
 def sought(dataset: Dataset) -> int | None:
@@ -56,11 +55,11 @@ def sought(dataset: Dataset) -> int | None:
     name, item, label = st.session_state.get("sought", (dataset.name, None, ""))
     if name == dataset.name:
         return item
-    film = loaders.title_index(dataset.name).exact(label)
+    film = cache.title_index(dataset.name).exact(label)
     if film is None or not film.selectable:
         st.caption(
-            common.plain(
-                _("{film} is not in {data}. Type another title.", film=label, data=loaders.data_title(dataset.name))
+            format.escape_markdown(
+                _("{film} is not in {data}. Type another title.", film=label, data=cache.dataset_title(dataset.name))
             )
         )
         return None
@@ -69,16 +68,16 @@ def sought(dataset: Dataset) -> int | None:
 
 def start(dataset: Dataset, films: tuple[int, ...]) -> int | None:
     """The most watched film that the visitor has not seen, before any was looked up; None where there is none."""
-    return next((pick.item for pick in recommend(loaders.fallback(dataset.name), Request(films, k=1))), None)
+    return next((pick.item for pick in recommend(cache.popularity_predictor(dataset.name), Request(films, k=1))), None)
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
     """The rank of a film in each list; of one that was watched, as if watched films were listed too."""
     label, watched = dataset.catalog.films[item].label, item in films
-    st.markdown(f"**{common.plain(label)}**")
+    st.markdown(f"**{format.escape_markdown(label)}**")
     if watched:
         st.caption(
-            common.plain(
+            format.escape_markdown(
                 _(
                     "You have watched {film}, so no list shows it. This is its rank if watched films were listed too.",
                     film=label,
@@ -88,4 +87,4 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) 
     rows = chosen.each(dataset, names, lambda predictor: standing(predictor, films, item, hide_seen=not watched))
     if rows:
         st.html(tables.standings(rows, _("The rank of {film} in each recommender's list", film=label)))
-        download.csv(hidden.table({name: [row] for name, row in rows.items()}, [label]), "ranks-of-a-film")
+        charts.download_buttons(hidden.table({name: [row] for name, row in rows.items()}, [label]), "ranks-of-a-film")

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.ui import download, errors, loaders, page_header, recommenders
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, format, page, recommenders
+from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, say
-from pages.ui.looking import look_for
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.predictor import Predictor
@@ -42,7 +41,7 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
         st.info(_("Add a second film: to hide one, there must be another before it."), icon=":material/playlist_add:")
         return
     position = choose(dataset, films, known)
-    page_header.in_one_line(dataset, films[:position], _("Given"))
+    page.show_titles(dataset, films[:position], _("Given"))
     st.caption(_("Each recommender is given the films that you watched before it, not those that came later."))
     answers = chosen.each(dataset, names, looking(films, (position,)))
     trial = trial_of((dataset.name, films, position))
@@ -59,7 +58,7 @@ def hide_a_film(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> N
 
 def others(data: str) -> list[str]:
     """Every recommender that is there, or is fitted in seconds."""
-    return [name for name in recommenders.ordered(loaders.recommenders().values()) if chosen.can_answer(name, data)]
+    return [name for name in recommenders.ordered(cache.all_recommenders().values()) if chosen.can_answer(name, data)]
 
 
 def choose(dataset: Dataset, films: tuple[int, ...], known: list[int]) -> int:
@@ -80,12 +79,12 @@ def one(film: str, rows: dict[str, Standing]) -> None:
     finders = [title for title, row in rows.items() if hidden.was_found(row)]
     st.markdown(words.who_found(finders, len(rows), film, hidden.FOUND))
     st.html(tables.standings(rows, _("The rank of {film} in each recommender's list", film=film), mark_found=True))
-    download.csv(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
+    charts.download_buttons(hidden.table({title: [row] for title, row in rows.items()}, [film]), "hidden-film")
 
 
 def looking(films: tuple[int, ...], positions: tuple[int, ...]) -> Callable[[Predictor], list[Standing]]:
     """The question where the films at some positions stand."""
-    return lambda predictor: look_for(predictor, films, positions)
+    return lambda predictor: ranks_of_hidden_films(predictor, films, positions)
 
 
 def trial_of(question: Question) -> Trial:
@@ -123,13 +122,13 @@ def run(dataset: Dataset, trial: Trial, waiting: list[str]) -> None:
     bar = st.progress(0.0)
     _unused, films, position = trial.question
     for n, name in enumerate(waiting):
-        title = loaders.recommenders()[name].title
+        title = cache.all_recommenders()[name].title
         bar.progress(
             n / len(waiting),
-            common.plain(_("Asking {model}: {n} of {all}", model=say(title), n=n + 1, all=len(waiting))),
+            format.escape_markdown(_("Asking {model}: {n} of {all}", model=say(title), n=n + 1, all=len(waiting))),
         )
-        with errors.explained():
-            (trial.rows[title],) = look_for(loaders.predictor(name, dataset.name), films, (position,))
+        with errors.show_errors():
+            (trial.rows[title],) = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, (position,))
         trial.tried.append(name)
 
 
@@ -152,4 +151,4 @@ def everything(dataset: Dataset, films: tuple[int, ...], names: list[str], known
         )
     st.html(tables.hits(rows, titles))
     st.caption(words.proves(len(positions)))
-    download.csv(hidden.table(rows, titles), "hidden-films")
+    charts.download_buttons(hidden.table(rows, titles), "hidden-films")

@@ -4,8 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import chosen, words
-from pages.ui import download, film_cards, loaders, rated, recommenders
-from pages.ui import words as common
+from pages.ui import cache, charts, film_cards, format, recommenders, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import Predictor
@@ -33,13 +32,15 @@ def mix_two(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) 
     if one is None or other is None:
         return  # what to do about it was shown
     mixture = mixture_of(one, other, slider(other))
-    request = Request(films, k, ratings=rated.given(dataset, films))
-    show(recommend(mixture, request), {loaders.title(each): recommend(each, request) for each in (one, other)})
+    request = Request(films, k, ratings=session.current_ratings(dataset, films))
+    show(
+        recommend(mixture, request), {cache.recommender_title(each): recommend(each, request) for each in (one, other)}
+    )
 
 
 def choose(ready: list[str]) -> tuple[str, str]:
     """Two of the recommenders that can answer."""
-    titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
+    titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
         one = st.selectbox(_("One recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300)
         others = [name for name in ready if name != one]
@@ -49,7 +50,7 @@ def choose(ready: list[str]) -> tuple[str, str]:
 
 def slider(other: Predictor) -> float:
     """How much the second one counts, from 0 to 1."""
-    label = _("How much {model} counts", model=common.plain(loaders.title(other)))
+    label = _("How much {model} counts", model=format.escape_markdown(cache.recommender_title(other)))
     return st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
 
 
@@ -59,7 +60,7 @@ def show(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) ->
     rows, table = [], []
     for pick in picks:
         found = {title: own.get(pick.item) for title, own in ranks.items()}
-        rows.append(film_cards.line(pick.rank, pick.film, None, None, note=words.mixed_ranks(found, len(picks))))
+        rows.append(film_cards.row(pick.rank, pick.film, None, None, note=words.mixed_ranks(found, len(picks))))
         table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in found.items()}})
-    st.html(film_cards.rows(rows))
-    download.csv(pd.DataFrame(table), "mixture")
+    st.html(film_cards.row_list(rows))
+    charts.download_buttons(pd.DataFrame(table), "mixture")

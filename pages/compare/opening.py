@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.ui import errors, loaders, page_header, recommenders, session
+from pages.ui import cache, errors, page, recommenders, session
 from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset
 from recsys.serving import history
@@ -34,7 +34,7 @@ class Pair:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: Order) -> None:
     """The two orders, what the two recommenders predict after them, and what that means."""
     st.header(_("The same films in another order"))
@@ -45,7 +45,7 @@ def show(dataset: Dataset, films: Order) -> None:
         )
         return
     for name, films_in_order in zip(pair.names, pair.orders, strict=True):
-        page_header.in_one_line(dataset, films_in_order, name)
+        page.show_titles(dataset, films_in_order, name)
     answers = ask(dataset, pair)
     if answers:
         st.markdown(" ".join(words.told(title, lists, reads) for title, (lists, reads) in answers.items()))
@@ -72,7 +72,7 @@ def pairs(dataset: Dataset, films: Order) -> dict[str, Pair]:
     for (key, name), other in zip(names.items(), order.reorderings(films, n=1), strict=False):
         title = _("Your films, {order}", order=name.lower())
         found[key] = Pair(title, (_("As watched"), name), (films, other), to_take=False)
-    moods = order.moods(history.examples(loaders.title_index(dataset.name)))
+    moods = order.moods(history.examples(cache.title_index(dataset.name)))
     if moods:
         (mood, first), (another, second) = moods
         last = (_("{mood} last", mood=say(mood)), _("{mood} last", mood=say(another)))
@@ -106,7 +106,7 @@ def ask(dataset: Dataset, pair: Pair) -> dict[str, tuple[list[list[Recommendatio
     for names, reads in ((READS_ORDER, True), (READS_NO_ORDER, False)):
         predictor = recommenders.predictor(able(names, dataset.name), dataset)
         if predictor is not None:
-            answers[loaders.title(predictor)] = recommend_many(predictor, requests), reads
+            answers[cache.recommender_title(predictor)] = recommend_many(predictor, requests), reads
     return answers
 
 
@@ -118,6 +118,6 @@ def able(names: tuple[str, ...], data: str) -> str:
 
 def take(films: Order) -> None:
     """Make one of two evenings the visitor's own."""
-    session.change(films)
+    session.set_films(films)
     st.session_state.pop("opening", None)
     st.rerun()  # all of the page, not this part alone

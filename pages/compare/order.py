@@ -3,8 +3,7 @@
 import streamlit as st
 
 from pages.compare import chosen, tables, words
-from pages.ui import download, film_cards, loaders, page_header
-from pages.ui import words as common
+from pages.ui import cache, charts, film_cards, format, page
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import order
@@ -39,7 +38,7 @@ def what_order_does(dataset: Dataset, films: tuple[int, ...], names: list[str], 
         )
     )
     names_of_orders = [words.order_name(number) for number in range(1, len(orders) + 1)]
-    download.csv(order.table(effects, names_of_orders), "order")
+    charts.download_buttons(order.table(effects, names_of_orders), "order")
     panel = st.expander(
         _("The lists for another order"), icon=":material/shuffle:", on_change="rerun", key="which_order"
     )
@@ -48,7 +47,7 @@ def what_order_does(dataset: Dataset, films: tuple[int, ...], names: list[str], 
             lists(dataset, films, effects, orders)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
     """The lists for all orders; kept, so that the slider only picks one."""
     return order.order_effect(predictor, films, order.reorderings(films), k)
@@ -87,10 +86,10 @@ def lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: li
         format_func=words.order_name,
         key=f"order-of-{len(orders)}",
     )
-    page_header.in_one_line(dataset, (films, *orders)[number])
+    page.show_titles(dataset, (films, *orders)[number])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
             with st.container(gap="small"):
-                st.markdown(f"**{common.plain(title)}**")
+                st.markdown(f"**{format.escape_markdown(title)}**")
                 picks = (effect.first, *effect.others)[number]
-                st.html(film_cards.reordered(picks, [pick.item for pick in effect.first]))
+                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.first]))

@@ -6,7 +6,7 @@ from html import escape
 import pandas as pd
 
 from pages.compare import words
-from pages.ui import words as common
+from pages.ui import format
 from pages.ui.i18n import _, count, number
 from recsys.serving.insight import hidden
 from recsys.serving.insight.order import OrderEffect
@@ -67,7 +67,7 @@ def hits(rows: Mapping[str, Sequence[Standing]], titles: Sequence[str]) -> str:
     body = "".join(_row(title, [_hit(row[place]) for row in rows.values()]) for place, title in enumerate(titles))
     scores = [hidden.score(row) for row in rows.values()]
     found = [f"<td>{score.found}</td>" for score in scores]
-    mrr = [f"<td>{common.metric(score.mrr)}</td>" for score in scores]
+    mrr = [f"<td>{format.metric(score.mrr)}</td>" for score in scores]
     foot = _row(_("In the top {k}", k=hidden.FOUND), found, "nr-sum") + _row(_("Mean of 1 / rank"), mrr, "nr-sum")
     return _table(
         _("The rank of each of your films, hidden in turn, in each recommender's list"),
@@ -97,7 +97,7 @@ def _standing(standing: Standing, mark_found: bool) -> list[str]:
     """Bar, rank and probability of one film in one list."""
     tag = '<span class="nr-tag">' + _("found") + "</span>" if mark_found and hidden.was_found(standing) else ""
     rank = f"<b>{count(standing.rank)}</b> " + _quiet(_("of {n:,}", n=standing.of)) if standing.rank else ""
-    probability = "–" if standing.probability is None else escape(common.percent(standing.probability))
+    probability = "–" if standing.probability is None else escape(format.percent(standing.probability))
     bar = f'<span class="nr-bar"><i style="width:{standing.nearness:.1%}"></i></span>'
     return [
         f'<td aria-hidden="true">{bar}</td>',

@@ -23,7 +23,7 @@ def keep_open() -> None:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """The lists, any film's rank, the effect of the order, a hidden film, two mixed by hand."""
     keep_open()

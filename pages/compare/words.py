@@ -1,7 +1,7 @@
 """What Compare says."""
 
+from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, joined, ngettext, number, speak
-from pages.ui.words import plain
 from recsys.serving.recommend import Recommendation
 
 # Compare
@@ -51,12 +51,12 @@ def everywhere(films: list[str]) -> str:
 
 def listed(names: list[str]) -> str:
     """Names in bold Markdown, as some hold a comma: **A**, **B** and **C**."""
-    return joined([f"**{plain(name)}**" for name in names])
+    return joined([f"**{escape_markdown(name)}**" for name in names])
 
 
 def who_found(finders: list[str], n_all: int, film: str, k: int) -> str:
     """Who would have shown a film, as Markdown: by name, or only how many where the names would fill lines."""
-    fields = {"models": listed(finders) if finders else "", "all": n_all, "film": plain(film), "k": k}
+    fields = {"models": listed(finders) if finders else "", "all": n_all, "film": escape_markdown(film), "k": k}
     if not finders:
         return _(NONE_SHOWS, **fields)
     if len(finders) <= NAMED:
@@ -96,7 +96,7 @@ def told(model: str, lists: list[list[Recommendation]], reads_order: bool) -> st
     """What two orders of the same films did to a recommender's list, as Markdown."""
     one, other = ([pick.item for pick in picks] for picks in lists)
     replaced = len({*one} - {*other})
-    fields = {"model": plain(model), "k": len(one)}
+    fields = {"model": escape_markdown(model), "k": len(one)}
     if not reads_order:
         return _(KNOWS_WHICH, **fields)
     if replaced:

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from pages.evaluation import words
-from pages.ui import errors, loaders
+from pages.ui import cache, errors
 from pages.ui.i18n import _, count, number, say
 from recsys.evaluation import report
 
@@ -36,13 +36,13 @@ def ours(document: dict[str, Any]) -> About:
         _("Versions"): ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
         _("Data"): _("{data}, fingerprint {print}", data=document["dataset"], print=document["fingerprint"][:12]),
         _("Learnt also from"): document.get("also", "")
-        and _("the people of {data}, but for those who are in both sets", data=loaders.data_title(document["also"])),
+        and _("the people of {data}, but for those who are in both sets", data=cache.dataset_title(document["also"])),
         _("Reads also"): document.get("details", "")
         and _("who made the films, as Wikidata knows it, fingerprint {print}", print=document["details"][:12]),
         _("Paper"): document["paper"],
     }
     known = {what: how for what, how in facts.items() if how}
-    commands = tuple(map(errors.without_paths, report.commands(document)))
+    commands = tuple(map(errors.hide_paths, report.commands(document)))
     return About(document["variant"], str(say(document["title"])), known, commands)
 
 

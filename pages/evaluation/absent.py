@@ -4,8 +4,7 @@ import streamlit as st
 
 from pages.evaluation import measured
 from pages.evaluation.measured import Shown
-from pages.ui import errors, loaders
-from pages.ui import words as common
+from pages.ui import cache, errors, format
 from pages.ui.i18n import _, ngettext, say
 from recsys.evaluation import protocols, report
 from recsys.evaluation.report import Missing
@@ -33,10 +32,10 @@ def show(shown: Shown) -> None:
 
 def explain(shown: Shown, missing: list[Missing], why: str) -> None:
     """Some of the missing, why they are, and what measures the best known of them."""
-    st.markdown(why.format(models=common.listed([say(one.title) for one in missing])))
-    first = next((one for one in missing if one.variant == loaders.FIRST_MODEL), missing[0])
-    st.caption(_("For {model}, in a terminal:", model=common.plain(say(first.title))))
-    lines = map(errors.without_paths, report.commands_for(first, shown.dataset, shown.protocol))
+    st.markdown(why.format(models=format.listed([say(one.title) for one in missing])))
+    first = next((one for one in missing if one.variant == cache.DEFAULT_MODEL), missing[0])
+    st.caption(_("For {model}, in a terminal:", model=format.escape_markdown(say(first.title))))
+    lines = map(errors.hide_paths, report.commands_for(first, shown.dataset, shown.protocol))
     st.code("\n".join(lines), language=None, wrap_lines=True)
     if names := [f"`{one.variant}`" for one in missing if one is not first]:
         st.caption(_("For the others put in {names}.", names=", ".join(names)))

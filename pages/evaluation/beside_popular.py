@@ -16,7 +16,7 @@ def show(shown: Shown) -> None:
     others = [variant for variant in rows.index if variant != POPULAR]
     if POPULAR not in rows.index or not others:
         return
-    on_watch_next = (st.session_state.get("model"), recommenders.first(shown.dataset))
+    on_watch_next = (st.session_state.get("model"), recommenders.default(shown.dataset))
     chosen = next((variant for variant in on_watch_next if variant in others), others[0])  # else the best
     with st.container(horizontal=True, gap="large"):
         for variant in (chosen, POPULAR):

@@ -12,8 +12,8 @@ import pandas as pd
 from pages.evaluation import about, words
 from pages.evaluation.about import About
 from pages.evaluation.charts.looks import look
-from pages.ui import words as common
-from pages.ui.charts import QUIET
+from pages.ui import format
+from pages.ui.charts import GREY
 from pages.ui.i18n import _, say
 
 BESIDE = ("ndcg@10", "hr@10", "mrr")  # shown beside the metric that was chosen
@@ -131,10 +131,10 @@ def _row(row: dict[str, Any], metric: str, beside: list[str]) -> str:
     title = f'<span class="nr-text">{about.button(row["about"])}<span class="nr-quiet">{row["small"]}</span></span>'
     name = f'<span class="nr-line">{glyph}{title}</span>{about.popover(row["about"])}'
     like = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row["like"] else ""
-    figures = "".join(f'<td class="{_width(name, metric)}">{common.metric(row.get(name))}</td>' for name in beside)
+    figures = "".join(f'<td class="{_width(name, metric)}">{format.metric(row.get(name))}</td>' for name in beside)
     return (
         f'<tr class="{"nr-ours" if mark else "nr-theirs"}"><td class="nr-ordinal">{row["#"]}</td>'
-        f'<th scope="row">{name}</th><td><b>{common.metric(row[metric])}</b>{like}</td>'
+        f'<th scope="row">{name}</th><td><b>{format.metric(row[metric])}</b>{like}</td>'
         f'<td class="nr-range">{_range(row, metric)}</td>{figures}<td class="nr-wide">{row["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row["against"]}</td></tr>'
     )
@@ -143,7 +143,7 @@ def _row(row: dict[str, Any], metric: str, beside: list[str]) -> str:
 def _range(row: dict[str, Any], metric: str) -> str:
     """A mark at the figure and a bar over its interval, as shares of the table's longest value."""
     figure, low, high = row[metric], row["low"], row["high"]
-    colour = row["look"].colour if row["look"] else QUIET
+    colour = row["look"].colour if row["look"] else GREY
     known = low is not None and not pd.isna(low)
     said = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high) if known else _("no interval")
     bar = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>' if known else ""

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.measured import Shown
-from pages.ui import loaders, url
+from pages.ui import cache, url
 from pages.ui.i18n import _
 from recsys.data import datasets
 from recsys.evaluation import protocols, results
@@ -16,7 +16,7 @@ from recsys.evaluation import protocols, results
 def dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
     """A data set and a protocol, among those with results; the visitor's own set is offered without results too."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        dataset = _dataset(url.results_offered())
+        dataset = _dataset(url.datasets_with_results())
         offered = protocols.in_order(protocol for name, protocol in available if name == dataset)
         offered = offered or [datasets.serving_split(dataset).protocol]  # of a set without results
         protocol = st.segmented_control(
@@ -43,7 +43,7 @@ def _dataset(names: list[str]) -> str:
         _("Films from"),
         names,
         index=names.index(current) if current in names else 0,
-        format_func=loaders.data_title,
+        format_func=cache.dataset_title,
         key="results_of",
         width=230,
         persist_state="session",

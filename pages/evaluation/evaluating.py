@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import errors, loaders, recommenders, tasks
-from pages.ui import words as common
+from pages.ui import cache, errors, format, recommenders, tasks
 from pages.ui.i18n import _
 from pages.ui.recommenders import State
 from recsys import paths
@@ -24,11 +23,11 @@ def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
     if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
     task = tasks.find(_task_name(dataset))
-    if task and not task.is_over:
+    if task and not task.is_finished:
         _watch(dataset, task.event.get("done", 0))
         return
     if task and isinstance(task.error, RecsysError):
-        errors.explain(task.error)
+        errors.show_error(task.error)
     elif task and task.error:
         tasks.forget(_task_name(dataset))
         raise task.error
@@ -49,7 +48,7 @@ def show(dataset: str, protocol: str, measured: Sequence[str]) -> None:
 
 def _to_measure(dataset: str, measured: Sequence[str]) -> list[str]:
     """The names of the recommenders that can answer within seconds and were not measured yet."""
-    names = dict.fromkeys([*FIRST, *loaders.recommenders()])
+    names = dict.fromkeys([*FIRST, *cache.all_recommenders()])
     with suppress(DataError):
         return [
             name
@@ -62,7 +61,7 @@ def _to_measure(dataset: str, measured: Sequence[str]) -> list[str]:
 def _begin(dataset: str, protocol: str, names: list[str]) -> None:
     """Start to measure the recommenders, one after the other."""
     try:
-        data = loaders.dataset(dataset)
+        data = cache.dataset(dataset)
     except DataError:  # deleted meanwhile: the page says so
         return
 
@@ -93,20 +92,20 @@ def _always(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback
     return repeat
 
 
-@st.fragment(run_every=tasks.LOOK_EVERY)
+@st.fragment(run_every=tasks.POLL_SECONDS)
 def _watch(dataset: str, done: int) -> None:
     """Show the progress and a way to stop it. The page is drawn again when `done` recommenders have become more."""
     task = tasks.find(_task_name(dataset))
-    if task is None or task.is_over or task.event.get("done", 0) != done:
+    if task is None or task.is_finished or task.event.get("done", 0) != done:
         st.rerun()
     name = task.event.get("name", "")
-    title = loaders.title(loaders.recommenders()[name]) if name else ""
-    text = _("Stopping") if task.called_off else _("Evaluating {model}", model=title)
+    title = cache.recommender_title(cache.all_recommenders()[name]) if name else ""
+    text = _("Stopping") if task.is_cancelled else _("Evaluating {model}", model=title)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(task.share(), common.plain(text))
-        if not task.called_off:
+        st.progress(task.progress, format.escape_markdown(text))
+        if not task.is_cancelled:
             key = f"stop-evaluating-{dataset}"
-            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.call_off)
+            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.cancel)
 
 
 def _task_name(dataset: str) -> str:

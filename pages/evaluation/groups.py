@@ -5,8 +5,7 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import groups as charts
 from pages.evaluation.measured import Shown
-from pages.ui import errors
-from pages.ui import words as common
+from pages.ui import errors, format
 from pages.ui.charts import chart
 from pages.ui.i18n import _
 from recsys.evaluation import groups, tables
@@ -16,7 +15,7 @@ def show(shown: Shown) -> None:
     """A way to divide people, a metric and recommenders to choose; a row for each group."""
     dataset = measured.data_of(shown)
     _unused, damaged = measured.ranks(shown)
-    errors.explain_all(damaged)
+    errors.show_file_errors(damaged)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         slicing = choose(groups.available_groupings(dataset))
         metric = choice.metric()
@@ -31,7 +30,7 @@ def show(shown: Shown) -> None:
     )
     if slicing in groups.USER_GROUPINGS:
         lengths = groups.median_lengths(measured.split(shown, dataset), slicing)
-        each = ", ".join(_("{n:,} for {group}", group=common.term(group), n=n) for group, n in lengths.items())
+        each = ", ".join(_("{n:,} for {group}", group=format.display_group(group), n=n) for group, n in lengths.items())
         st.caption(
             _(
                 "As people described themselves. The groups differ in size, and in how many films their "

@@ -6,8 +6,7 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import groups as charts
 from pages.evaluation.measured import Shown
-from pages.ui import errors
-from pages.ui import words as common
+from pages.ui import errors, format
 from pages.ui.charts import chart
 from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import significance, tables
@@ -25,7 +24,7 @@ def show(shown: Shown) -> None:
         st.info(_("Choose two different recommenders."), icon=":material/info:")
         return
     verdicts, damaged = measured.verdicts(shown, metric)
-    errors.explain_all(damaged)
+    errors.show_file_errors(damaged)
     ranks, _unused = measured.ranks(shown)
     verdict(shown, significance.select_pair(verdicts, one, other), metric)
     margins(shown, tables.rank_margins(ranks[one], ranks[other]), one, other)
@@ -55,22 +54,22 @@ def verdict(shown: Shown, row: pd.Series, metric: str) -> None:
         other=shown.title(row["other"]),
         verdict=side if row["differs"] else _("shows no significant difference from"),
     )
-    st.markdown(f"**{common.plain(said)}**")
+    st.markdown(f"**{format.escape_markdown(said)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
             st.metric(
                 _("Difference in {metric}", metric=words.metric_name(metric)),
-                common.metric(row["difference"], sign=True),
+                format.metric(row["difference"], sign=True),
             )
             st.caption(_("95% interval from {low:+.4f} to {high:+.4f}", low=row["low"], high=row["high"]))
         st.metric(
             _("p"),
-            common.metric(row["p"]),
+            format.metric(row["p"]),
             help=_("How often a difference as large would come about if the two recommenders were equally good."),
         )
         st.metric(
             _("p, corrected"),
-            common.metric(row["p_holm"]),
+            format.metric(row["p_holm"]),
             help=_(
                 "p corrected for all pairs of the leaderboard (Holm), as there: a pair has the same verdict "
                 "on both. Below {sure} the difference is significant.",
@@ -85,7 +84,7 @@ def margins(shown: Shown, table: pd.DataFrame, one: str, other: str) -> None:
     a, b, even = tables.count_wins(table)
     first, second = shown.title(one), shown.title(other)
     st.markdown(
-        common.plain(
+        format.escape_markdown(
             _(
                 "Number of people for whom it is {one}: {a:,}; {other}: {b:,}; even: {even:,}.",
                 one=first,

@@ -10,9 +10,8 @@ import streamlit as st
 
 from pages.evaluation import about, absent, board, choice, measured, words
 from pages.evaluation.measured import Shown
-from pages.ui import errors
-from pages.ui import words as common
-from pages.ui.charts import numbers, written
+from pages.ui import errors, format
+from pages.ui.charts import download_numbers, localised_table
 from pages.ui.i18n import _, number, say
 from recsys.evaluation import published_figures, results, significance
 
@@ -82,7 +81,7 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
     slot = st.empty()
     slot.html(board.html(ours, with_figure, metric, None, known))
     verdicts, damaged = measured.verdicts(shown, metric)
-    errors.explain_all(damaged)
+    errors.show_file_errors(damaged)
     tests = significance.against_best(verdicts)
     slot.html(board.html(ours, with_figure, metric, tests, known))
     no_difference = _(
@@ -107,7 +106,7 @@ def intervals(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame, metric: st
     if len(with_figure):
         st.html(board.letters(with_figure))
     tested = tests.drop(columns=["metric", "users"])
-    numbers(ours.merge(tested, how="left", on="variant"), f"leaderboard-{shown.name}")
+    download_numbers(ours.merge(tested, how="left", on="variant"), f"leaderboard-{shown.name}")
 
 
 def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
@@ -122,7 +121,7 @@ def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
         st.caption(_("Tick a row to see its command, commit, seeds and people."))
     else:
         explain(about.ours(measured.documents(shown)[ours["variant"].iloc[row]]))
-    numbers(ours, f"figures-{shown.name}")
+    download_numbers(ours, f"figures-{shown.name}")
     if not theirs.empty:
         st.header(_("Published figures"))
         st.caption(
@@ -138,7 +137,7 @@ def all_figures(shown: Shown, ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
                 shown_columns = [*FIRST_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
                 columns = in_words(part[shown_columns].dropna(axis="columns", how="all"))
                 figures(columns, f"published-{told}-{shown.name}", heading or _("Published figures"), choose=False)
-        numbers(theirs, f"published-{shown.name}")
+        download_numbers(theirs, f"published-{shown.name}")
 
 
 def in_words(theirs: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +151,7 @@ def explain(known: about.About) -> None:
     """Where the figures of a row come from; the commands with a button that copies them."""
     with st.container(border=True):
         facts = [f"{what}: {how}" for what, how in known.facts.items()]
-        st.markdown(f"**{common.plain(known.title)}**  \n{common.plain(' · '.join(facts))}")
+        st.markdown(f"**{format.escape_markdown(known.title)}**  \n{format.escape_markdown(' · '.join(facts))}")
         st.caption(_("To make them again, in a terminal:"))
         st.code("\n".join(known.commands), language=None, wrap_lines=True)
 
@@ -169,7 +168,9 @@ def figures(table: pd.DataFrame, key: str, about_table: str = "", choose: bool =
     columns["title"] = st.column_config.TextColumn(words.COLUMNS["title"], width=150, pinned=True)
     shown: dict[str, Any] = {"hide_index": True, "column_config": columns, "placeholder": "–", "key": key}
     if not choose:
-        st.dataframe(written(table), **shown, alt=about_table)
+        st.dataframe(localised_table(table), **shown, alt=about_table)
         return None
-    event = st.dataframe(written(table), **shown, alt=about_table, on_select="rerun", selection_mode="single-row")
+    event = st.dataframe(
+        localised_table(table), **shown, alt=about_table, on_select="rerun", selection_mode="single-row"
+    )
     return next(iter(event.selection.rows), None)

@@ -7,9 +7,8 @@ from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import lines as charts
 from pages.evaluation.charts import scatter
 from pages.evaluation.measured import Shown
-from pages.ui import errors, loaders
-from pages.ui import words as common
-from pages.ui.charts import chart, numbers, plot
+from pages.ui import cache, errors, format
+from pages.ui.charts import chart, download_numbers, plot
 from pages.ui.i18n import _, ngettext, say
 from recsys.evaluation import protocols, report, results, tables
 
@@ -17,15 +16,15 @@ from recsys.evaluation import protocols, report, results, tables
 def show(shown: Shown) -> None:
     """The training logs, then seconds against a metric."""
     splitting = protocols.get_or_former(shown.protocol).splitting
-    logs = tables.curves(shown.dataset, [loaders.FIRST_MODEL, *shown.board["variant"]], splitting)
+    logs = tables.curves(shown.dataset, [cache.DEFAULT_MODEL, *shown.board["variant"]], splitting)
     if logs:
         curves(shown, logs)
     elif others := with_logs(shown):
-        names = common.listed([f"“{words.protocol(name)}”" for name in others])
+        names = format.listed([f"“{words.protocol(name)}”" for name in others])
         st.caption(
             _(
                 "For this protocol no training log was kept. On {data} there are some under {protocols}.",
-                data=loaders.data_title(shown.dataset),
+                data=cache.dataset_title(shown.dataset),
                 protocols=names,
             )
         )
@@ -33,17 +32,17 @@ def show(shown: Shown) -> None:
         st.caption(
             _(
                 "No recommender has kept a training log on {data} yet. Train one first.",
-                data=loaders.data_title(shown.dataset),
+                data=cache.dataset_title(shown.dataset),
             )
         )
-        errors.command(report.training_command(loaders.FIRST_MODEL, shown.dataset, shown.protocol))
+        errors.show_command(report.training_command(cache.DEFAULT_MODEL, shown.dataset, shown.protocol))
     costs(shown)
 
 
 def with_logs(shown: Shown) -> list[str]:
     """The protocols of the data set under which these recommenders kept training logs."""
     known = protocols.in_order(name for data, name in results.available() if data == shown.dataset)
-    variants = [loaders.FIRST_MODEL, *shown.board["variant"]]
+    variants = [cache.DEFAULT_MODEL, *shown.board["variant"]]
     return [name for name in known if tables.curves(shown.dataset, variants, protocols.get_or_former(name).splitting)]
 
 
@@ -51,7 +50,7 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
     """Loss and validation of the chosen recommenders."""
     board = with_logged(shown.board, logs)
     known = [variant for variant in board["variant"] if variant in logs]
-    first = list(dict.fromkeys([loaders.FIRST_MODEL, *known]))[:3]
+    first = list(dict.fromkeys([cache.DEFAULT_MODEL, *known]))[:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = choice.recommenders(shown, known, [variant for variant in known if variant in first], "curves")
         axis = choose_axis()
@@ -75,7 +74,7 @@ def curves(shown: Shown, logs: dict[str, pd.DataFrame]) -> None:
                 figure.update_yaxes(title=title)
                 about = _("{title} of {names}", title=title, names=", ".join(titles[variant] for variant in chosen))
                 plot(charts.name_ends(figure), about, f"curves-{column}")
-    numbers(pd.concat([own[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
+    download_numbers(pd.concat([own[variant].assign(variant=variant) for variant in chosen]), f"curves-{shown.dataset}")
 
 
 def choose_axis() -> str:
@@ -140,4 +139,4 @@ def costs(shown: Shown) -> None:
         (_("Left out, as they were trained on other hardware: {models}."), found.other_hardware),
     ):
         if titles:
-            st.caption(sentence.format(models=common.listed([say(title) for title in titles])))
+            st.caption(sentence.format(models=format.listed([say(title) for title in titles])))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.ui import loaders
+from pages.ui import cache
 from pages.ui.i18n import _, say
 from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
@@ -146,4 +146,4 @@ def ties(dataset: str) -> dict[str, Any] | None:
 
 def data_of(shown: Shown) -> Dataset:
     """The data set that was measured on. Raises DataError, with the command, where it is not on this machine."""
-    return loaders.dataset(shown.dataset)
+    return cache.dataset(shown.dataset)

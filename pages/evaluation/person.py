@@ -8,8 +8,7 @@ import streamlit as st
 from pages.evaluation import measured
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
-from pages.ui import errors, film_cards
-from pages.ui import words as common
+from pages.ui import errors, film_cards, format
 from pages.ui.charts import chart
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
@@ -26,7 +25,7 @@ def show(shown: Shown) -> None:
     row = choose(len(test), f"person-{shown.name}")
     somebody = tables.held_out_user(dataset, test, row)
     ranks, damaged = measured.ranks(shown)
-    errors.explain_all(damaged)
+    errors.show_file_errors(damaged)
     table = tables.ranks_of_user(shown.board, ranks, measured.comparable(shown, dataset), row)
     about = ngettext(
         "User {id} in the ratings file, with {n} film in the history.",
@@ -34,9 +33,9 @@ def show(shown: Shown) -> None:
         len(somebody.history),
         id=somebody.user_id,
     )
-    st.caption(common.plain(about))
+    st.caption(format.escape_markdown(about))
     st.header(_("The film that was hidden"))
-    st.html(film_cards.past([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
+    st.html(film_cards.film_columns([(len(somebody.history) + 1, dataset.catalog.films[somebody.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
         who_found(shown, dataset, somebody, table)
@@ -66,7 +65,7 @@ def past(dataset: Dataset, somebody: HeldOutUser) -> None:
         if len(history) > LATEST
         else _("Watched before")
     )
-    st.html(film_cards.past([(number, films[item]) for number, item in reversed(latest)]))
+    st.html(film_cards.film_columns([(number, films[item]) for number, item in reversed(latest)]))
 
 
 def who_found(shown: Shown, dataset: Dataset, somebody: HeldOutUser, table: pd.DataFrame) -> None:
@@ -82,7 +81,7 @@ def who_found(shown: Shown, dataset: Dataset, somebody: HeldOutUser, table: pd.D
             all=len(table),
             names=", ".join(found),
         )
-    st.markdown(common.plain(sentence))
+    st.markdown(format.escape_markdown(sentence))
     film = dataset.catalog.films[somebody.target].label
     about = ngettext(
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film

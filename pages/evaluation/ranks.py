@@ -6,8 +6,7 @@ import streamlit as st
 from pages.evaluation import choice, measured, words
 from pages.evaluation.charts import ranks as charts
 from pages.evaluation.measured import Shown
-from pages.ui import loaders
-from pages.ui import words as common
+from pages.ui import cache, format
 from pages.ui.charts import chart
 from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import protocols, results, tables
@@ -17,7 +16,7 @@ from recsys.evaluation.significance import FEW_USERS
 def show(shown: Shown) -> None:
     """Protocols and a metric to choose; ranks as lines, and how much of the order they share."""
     st.markdown(
-        common.plain(
+        format.escape_markdown(
             _(
                 "Where only 100 other films compete, a rank of 1,000 among all films can still be a top ten, "
                 "so the figures are far higher and say little about the first ranks, which people see. "
@@ -32,7 +31,7 @@ def show(shown: Shown) -> None:
         st.info(
             _(
                 "Results on {data} exist under one protocol only, so there is nothing to set beside it.",
-                data=loaders.data_title(shown.dataset),
+                data=cache.dataset_title(shown.dataset),
             ),
             icon=":material/info:",
         )
@@ -56,7 +55,7 @@ def show(shown: Shown) -> None:
             "Where lines cross, two recommenders change ranks."
         )
     )
-    st.markdown("\n".join(f"- {common.plain(line)}" for line in lines(table, chosen)))
+    st.markdown("\n".join(f"- {format.escape_markdown(line)}" for line in lines(table, chosen)))
     about = ngettext(
         "Ranks of {n} recommender by {metric} under {protocols}",
         "Ranks of {n} recommenders by {metric} under {protocols}",

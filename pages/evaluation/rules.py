@@ -6,8 +6,7 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.ui import loaders
-from pages.ui import words as common
+from pages.ui import cache, format
 from pages.ui.i18n import _, ngettext, say
 from recsys.data import datasets
 from recsys.evaluation import protocols
@@ -51,11 +50,11 @@ def learnt_also(shown: Shown) -> list[str]:
     others: dict[str, list[str]] = {}
     for document in measured.documents(shown).values():
         if other := document.get("also"):
-            others.setdefault(loaders.data_title(other), []).append(say(document["title"]))
+            others.setdefault(cache.dataset_title(other), []).append(say(document["title"]))
     return [
         _(
             "{models} learnt from the people of {data} too, but for those who are in both sets; the others did not.",
-            models=common.listed(sorted(titles)),
+            models=format.listed(sorted(titles)),
             data=data,
         )
         for data, titles in others.items()
@@ -69,4 +68,4 @@ def lines(rules: dict[str, Any]) -> list[str]:
         *(name for name in words.RULE_NAMES if name in told),
         *(name for name in told if name not in words.RULE_NAMES),
     ]
-    return [f"**{words.RULE_NAMES.get(name, name)}**: {common.plain(told[name])}" for name in order]
+    return [f"**{words.RULE_NAMES.get(name, name)}**: {format.escape_markdown(told[name])}" for name in order]

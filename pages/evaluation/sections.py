@@ -22,8 +22,7 @@ from pages.evaluation import (
     words,
 )
 from pages.evaluation.measured import Shown
-from pages.ui import errors, loaders, session
-from pages.ui import words as common
+from pages.ui import cache, errors, format, session
 from pages.ui.i18n import _
 from recsys.data import datasets
 from recsys.errors import recsys_command
@@ -43,7 +42,7 @@ SECTIONS: dict[str, Callable[[Shown], None]] = {
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def report(dataset: str, protocol: str) -> None:
     """One section on a data set under a protocol; a choice within it runs nothing but this."""
     board, damaged = measured.board(dataset, protocol)
@@ -57,7 +56,7 @@ def report(dataset: str, protocol: str) -> None:
     found = read_studies(damaged.append)
     if dataset not in datasets.SETS:
         found = [study for study in found if study.dataset == dataset]
-    errors.explain_all(damaged)
+    errors.show_file_errors(damaged)
     offered = [name for name in SECTIONS if name != "ties" or measured.ties(dataset)]
     section = choose([*offered, *(["studies"] if found else [])])
     if section == "studies":
@@ -66,7 +65,7 @@ def report(dataset: str, protocol: str) -> None:
         nothing(dataset, protocol)
     else:
         SECTIONS[section](Shown(dataset, protocol, board))
-    session.write_address()  # a fragment ends here, without app.py
+    session.write_url()  # a fragment ends here, without app.py
 
 
 def choose(sections: list[str]) -> str:
@@ -89,9 +88,9 @@ def nothing(dataset: str, protocol: str) -> None:
     """How to measure, where nothing was."""
     own = dataset not in datasets.SETS
     text = (
-        _("No recommender has been measured on {data} yet.", data=common.plain(loaders.data_title(dataset)))
+        _("No recommender has been measured on {data} yet.", data=format.escape_markdown(cache.dataset_title(dataset)))
         if own
         else _("Nothing that can be read has been measured under this protocol yet.")
     )
     st.info(text, icon=":material/leaderboard:")
-    errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
+    errors.show_command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))

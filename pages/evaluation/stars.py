@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.evaluation import measured, words
 from pages.evaluation.measured import Shown
-from pages.ui import words as common
-from pages.ui.charts import numbers, written
+from pages.ui import format
+from pages.ui.charts import download_numbers, localised_table
 from pages.ui.i18n import _
 from recsys.evaluation import tables
 
@@ -31,16 +31,16 @@ def show(shown: Shown) -> None:
     columns: dict[str, Any] = {"name": _("Predicted by")}
     for error in ("rmse", "mae"):
         ends = zip(table[f"low {error}"], table[f"high {error}"], strict=True)
-        rows[f"{error} interval"] = [f"{common.metric(low)}–{common.metric(high)}" for low, high in ends]
+        rows[f"{error} interval"] = [f"{format.metric(low)}–{format.metric(high)}" for low, high in ends]
         columns[error] = st.column_config.NumberColumn(words.metric_name(error), width=70)
         columns[f"{error} interval"] = _("95% interval")
     order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
     st.dataframe(
-        written(rows),
+        localised_table(rows),
         hide_index=True,
         column_config=columns,
         column_order=order,
         alt=_("How many stars somebody would give"),
         width="content",
     )
-    numbers(table, f"stars-{shown.name}")
+    download_numbers(table, f"stars-{shown.name}")

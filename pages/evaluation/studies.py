@@ -4,9 +4,8 @@ import streamlit as st
 
 from pages.evaluation import words
 from pages.evaluation.charts import study as charts
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import numbers, plot, written
+from pages.ui import cache, format
+from pages.ui.charts import download_numbers, localised_table, plot
 from pages.ui.i18n import _, localize, say
 from recsys.evaluation.studies import Study
 
@@ -17,18 +16,18 @@ def show(found: list[Study], dataset: str) -> None:
     Those of the data set come first.
     """
     study = choose(sorted(found, key=lambda study: study.dataset != dataset))
-    st.markdown(common.plain(say(study.question)))
+    st.markdown(format.escape_markdown(say(study.question)))
     if study.papers:
-        st.markdown(common.plain(say(study.papers)))
+        st.markdown(format.escape_markdown(say(study.papers)))
     if study.answer:
-        st.markdown(f"**{common.plain(localize(study.answer))}**")
+        st.markdown(f"**{format.escape_markdown(localize(study.answer))}**")
     if study.chart:
         y, x = (say(study.titles[name]) for name in (study.chart.y, study.chart.x))
         about = _("{title}: {y} by {x}", title=say(study.title), y=y, x=x)
         plot(charts.drawn(study, study.chart), about, "study-named" if study.chart.label else "study")
     table(study)
     if study.how:
-        st.caption(common.plain(localize(study.how)))
+        st.caption(format.escape_markdown(localize(study.how)))
 
 
 def choose(found: list[Study]) -> Study:
@@ -43,7 +42,7 @@ def choose(found: list[Study]) -> Study:
 
 def on(study: Study) -> str:
     """The data set of a study, for people; "" where it names none."""
-    return study.dataset and loaders.data_title(study.dataset)
+    return study.dataset and cache.dataset_title(study.dataset)
 
 
 def table(study: Study) -> None:
@@ -51,10 +50,10 @@ def table(study: Study) -> None:
     text = study.table.select_dtypes(exclude="number").columns
     shown = study.table.assign(**{name: study.table[name].map(words.cell) for name in text})
     st.dataframe(
-        written(shown, study.digits),
+        localised_table(shown, study.digits),
         hide_index=True,
         column_config=say(study.titles),
         placeholder="–",
         alt=_("All figures of the study"),
     )
-    numbers(study.table, f"study-{study.name}")
+    download_numbers(study.table, f"study-{study.name}")

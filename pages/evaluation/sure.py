@@ -6,8 +6,7 @@ import streamlit as st
 from pages.evaluation import choice, measured, person, words
 from pages.evaluation.charts import confidence as charts
 from pages.evaluation.measured import Shown
-from pages.ui import loaders
-from pages.ui import words as common
+from pages.ui import cache, format
 from pages.ui.charts import chart
 from pages.ui.i18n import _, ngettext
 from recsys.data import datasets
@@ -28,7 +27,7 @@ def show(shown: Shown, known: list[str]) -> None:
         st.caption(
             _(
                 "None of these recommenders is on this machine for {data}, so there is no list to look at.",
-                data=loaders.data_title(shown.dataset),
+                data=cache.dataset_title(shown.dataset),
             )
         )
         return
@@ -48,7 +47,7 @@ def show(shown: Shown, known: list[str]) -> None:
             _(
                 "On {data} this app has the recommenders of “{protocol}”, so lists and shares here are of "
                 "that protocol.",
-                data=loaders.data_title(dataset.name),
+                data=cache.dataset_title(dataset.name),
                 protocol=words.protocol(served.name),
             )
         )
@@ -61,7 +60,7 @@ def show(shown: Shown, known: list[str]) -> None:
         return
     shares = hidden_films(dataset, served.name, chosen)
     order = [*shares, *(variant for variant in chosen if variant not in shares)]  # so both charts have the same colours
-    models = {variant: loaders.predictor(variant, dataset.name).model for variant in order}
+    models = {variant: cache.load_predictor(variant, dataset.name).model for variant in order}
     lists = {
         variant: list_metrics.probabilities_by_rank(model, test.queries[row : row + 1])
         for variant, model in models.items()
@@ -99,7 +98,7 @@ def of_person(
         len(somebody.history),
         id=somebody.user_id,
     )
-    st.caption(common.plain(f"{who} " + _("A ring marks it: {film}.", film=film)))
+    st.caption(format.escape_markdown(f"{who} " + _("A ring marks it: {film}.", film=film)))
     sums = ", ".join(
         _("{model} {sum:,.0%}", model=shown.title(variant), sum=table["probability"].sum())
         for variant, table in lists.items()
@@ -115,7 +114,7 @@ def of_person(
     table = pd.concat([own.assign(variant=variant) for variant, own in lists.items()]).assign(film=films)
     chart(figure, about, table.drop(columns="item"), f"sure-of-list-{shown.dataset}-{somebody.user_id}")
     st.caption(
-        common.plain(
+        format.escape_markdown(
             _(
                 "One film comes next, so more than 100% cannot be right. The first hundred films are given "
                 "in all: {sums}. A softmax shares 100% out over all films; with BCE and in gSASRec each film "

@@ -8,9 +8,8 @@ import streamlit as st
 from pages.evaluation import measured, words
 from pages.evaluation.charts import ties as charts
 from pages.evaluation.measured import Shown
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import chart, written
+from pages.ui import cache, format
+from pages.ui.charts import chart, localised_table
 from pages.ui.i18n import _, ngettext, number, say
 
 
@@ -18,10 +17,10 @@ def show(shown: Shown) -> None:
     """The order in a picture, what a rule gains that knows it alone, and what each recommender loses without it."""
     found = measured.ties(shown.dataset)
     assert found is not None, "the section is offered where there is something to show"
-    data = loaders.data_title(shown.dataset)
+    data = cache.dataset_title(shown.dataset)
     st.header(_("Films rated in the same second"))
     for line in the_order(found, data):
-        st.markdown(common.plain(line))
+        st.markdown(format.escape_markdown(line))
     distances = pd.DataFrame(found["distances"])
     chart(
         charts.distances(distances),
@@ -38,7 +37,7 @@ def show(shown: Shown) -> None:
     if found["recommenders"]:
         st.header(_("What is left without it"))
         without_the_order(pd.DataFrame(found["recommenders"]), shown.dataset)
-    st.caption(common.plain(how(found)))
+    st.caption(format.escape_markdown(how(found)))
 
 
 def the_order(found: dict[str, Any], data: str) -> list[str]:
@@ -73,7 +72,7 @@ def the_order(found: dict[str, Any], data: str) -> list[str]:
 def rules(rows: list[dict[str, Any]]) -> None:
     """What the order adds to counts, while it is that of the file and once it is drawn."""
     st.markdown(
-        common.plain(
+        format.escape_markdown(
             _(
                 "A rule that knows how far on in that order the next film usually stands, but nothing of any "
                 "film, is added to two simple recommenders (NDCG@10; how much it weighs is chosen on "
@@ -86,7 +85,7 @@ def rules(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         own = table.setdefault(row["title"], {"title": say(row["title"])})
         own[row["protocol"]], own[f"{row['protocol']} added"] = row["alone"], row["with the order"]
-    shown = written(pd.DataFrame(table.values()))
+    shown = localised_table(pd.DataFrame(table.values()))
     st.dataframe(
         shown,
         hide_index=True,
@@ -101,7 +100,7 @@ def without_the_order(table: pd.DataFrame, dataset: str) -> None:
     most = table.assign(lost=table["full"] - table["untied"]).sort_values("lost", ascending=False, ignore_index=True)
     first = most.iloc[0]
     st.markdown(
-        common.plain(
+        format.escape_markdown(
             _(
                 "The same recommenders, trained and tested once in the order of the file and once in a drawn "
                 "one (the protocol “{protocol}”). {title} loses most: {full:.4f} falls to {untied:.4f}. "

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.inside import charts
 from pages.inside import lesson_words as words
 from pages.inside.step import Lesson, rows, say
-from pages.ui import download, film_cards
-from pages.ui import words as common
+from pages.ui import charts as ui_charts
+from pages.ui import film_cards, format
 from pages.ui.i18n import _, ngettext
 
 
@@ -50,7 +50,7 @@ def tell_softmax(lesson: Lesson) -> None:
             "they divide, so the same film has a higher probability there."
         )
     )
-    download.csv(lesson.found.answers, f"softmax-{lesson.name}")
+    ui_charts.download_buttons(lesson.found.answers, f"softmax-{lesson.name}")
 
 
 def show_softmax(lesson: Lesson) -> None:
@@ -65,11 +65,11 @@ def show_softmax(lesson: Lesson) -> None:
             else _("score {score:.2f}, e^score {weight:.0%} of the first")
         )
         lines.append(
-            film_cards.measured(
+            film_cards.film_bar_row(
                 rank,
                 lesson.dataset.catalog.films[answer.item],
                 answer.weight,
-                common.percent(answer.probability),
+                format.percent(answer.probability),
                 note.format(score=answer.score, weight=answer.weight),
             )
         )
@@ -98,11 +98,11 @@ def show_learning(lesson: Lesson) -> None:
     )
     most = table["probability"].max() or 1
     rows(
-        film_cards.measured(
+        film_cards.film_bar_row(
             number,
             films[row.item],
             row.probability / most,
-            common.percent(row.probability),
+            format.percent(row.probability),
             _("rank {rank:,}, loss {loss:.2f}", rank=row.rank, loss=row.loss),
         )
         for number, row in enumerate(table.itertuples(), start=1)

@@ -9,8 +9,7 @@ from pages.inside import charts
 from pages.inside import lesson_words as words
 from pages.inside import words as page_words
 from pages.inside.step import NEWEST, Lesson, head_name, one_of, rows, say
-from pages.ui import film_cards, i18n
-from pages.ui import words as common
+from pages.ui import film_cards, format, i18n
 from pages.ui.i18n import _
 from recsys.serving.insight import steps
 
@@ -54,8 +53,8 @@ def show_attention(lesson: Lesson) -> None:
     )
     known, most = lesson.dataset.catalog.films, films["share"].max() or 1
     rows(
-        film_cards.measured(
-            row.position, known[row.token], row.share / most, common.percent(row.share), note.format(**row._asdict())
+        film_cards.film_bar_row(
+            row.position, known[row.token], row.share / most, format.percent(row.share), note.format(**row._asdict())
         )
         for row in films.itertuples()
     )
@@ -65,7 +64,7 @@ def show_attention(lesson: Lesson) -> None:
         if len(films) == len(table) - 1
         else _("The rest, {share}, goes to other films and to `[mask]` itself.")
     )
-    st.caption(sentence.format(share=common.percent(rest)))
+    st.caption(sentence.format(share=format.percent(rest)))
     st.markdown(example(films.iloc[0], table))
     shown = table[["label", "match", "bias", "share"]].tail(NEWEST)
     shown.columns = pd.Index([_("Position"), _("Match"), _("Bias"), _("Weight")])
@@ -94,11 +93,11 @@ def example(first: pd.Series, table: pd.DataFrame) -> str:
     return _(
         "For {film}: e to the power of {sum:+.2f} is {exponential:.2f}. All positions together make "
         "{total:.2f}, so the share is {share}.",
-        film=common.plain(first["label"]),
+        film=format.escape_markdown(first["label"]),
         sum=first["sum"],
         exponential=np.exp(first["sum"]),
         total=total,
-        share=common.percent(first["share"]),
+        share=format.percent(first["share"]),
     )
 
 
@@ -140,14 +139,14 @@ def show_heads(lesson: Lesson) -> None:
         _(
             "{head}: of the films, most to {film} ({share}).",
             head=name,
-            film=f"**{common.plain(row.index[row.argmax()])}**",
-            share=common.percent(row.max()),
+            film=f"**{format.escape_markdown(row.index[row.argmax()])}**",
+            share=format.percent(row.max()),
         )
         for name, row in films.iterrows()
     ]
     say("\n".join(f"- {line}" for line in most))
     charts.as_table(
-        table.iloc[:, -NEWEST:].T.rename_axis(_("Position")).map(common.percent),
+        table.iloc[:, -NEWEST:].T.rename_axis(_("Position")).map(format.percent),
         _("attention of [mask], head by head"),
         "heads",
     )
@@ -233,6 +232,6 @@ def show_layers(lesson: Lesson) -> None:
     for number, table in enumerate(read):
         st.markdown("**" + (_("After layer {n}", n=number) if number else _("Before the first layer")) + "**")
         rows(
-            film_cards.line(rank, films[row.item], row.probability, best)
+            film_cards.row(rank, films[row.item], row.probability, best)
             for rank, row in enumerate(table.itertuples(), 1)
         )

@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.inside import charts, lines, offered, words
 from pages.inside.step import attention_bars, one_of
-from pages.ui import download, errors, explanation, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, errors, explanation, format, recommenders
+from pages.ui import charts as ui_charts
 from pages.ui.i18n import _, localised, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
@@ -25,7 +25,7 @@ PEOPLE, AT_ONCE = 200, 20  # people whose attention is averaged, and how many be
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """The controls and what they choose."""
     st.markdown(
@@ -71,7 +71,11 @@ def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | N
                 "to later ones."
             )
         )
-        about = {"model": loaders.title(predictor), "film": seen.labels[most[0]], "share": common.percent(most[1])}
+        about = {
+            "model": cache.recommender_title(predictor),
+            "film": seen.labels[most[0]],
+            "share": format.percent(most[1]),
+        }
         if as_lines:
             st.caption(
                 _("Each position on the left attends to those on the right. The thicker a line, the larger the share.")
@@ -122,11 +126,11 @@ def look(predictor: Predictor, seen: Attention, layer: int | None, head: int | N
             )
         if short:
             charts.as_table(
-                attention.table(seen, layer, head).rename_axis(_("Attends …")).map(common.percent),
+                attention.table(seen, layer, head).rename_axis(_("Attends …")).map(format.percent),
                 _("who attends to whom; rows attend to columns"),
                 "attention",
             )
-        download.csv(attention.table(seen, layer, head), f"attention-{name_of(predictor)}", index=True)
+        ui_charts.download_buttons(attention.table(seen, layer, head), f"attention-{name_of(predictor)}", index=True)
     with bars:
         st.header(_("What the mask attends to") if seen.by_mask else _("What the newest film attends to"))
         attention_bars(predictor.dataset, seen, looked_at)
@@ -170,8 +174,8 @@ def influence(predictor: Predictor, films: tuple[int, ...]) -> None:
     with panel:
         request = Request(films, k=1)
         for first in recommend(predictor, request):
-            st.markdown(f"**{common.plain(first.film.label)}**")
-            explanation.body(predictor, request, first.item)
+            st.markdown(f"**{format.escape_markdown(first.film.label)}**")
+            explanation.dialog_body(predictor, request, first.item)
 
 
 def heat_map(seen: Attention, layer: int | None, head: int | None) -> go.Figure:
@@ -228,7 +232,7 @@ def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> No
             "Averaged over {n} person of {data}, drawn at random: from the newest film of the history to the 30th.",
             "Averaged over {n} people of {data}, drawn at random: from the newest film of their history to the 30th.",
             people,
-            data=loaders.data_title(dataset.name),
+            data=cache.dataset_title(dataset.name),
         )
     )
     asked = st.session_state.setdefault("averaged", set())
@@ -238,7 +242,7 @@ def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> No
         return
     found = averaged(predictor, people)
     table = found.table(layer, head)
-    share = common.percent(float(table["attention"].iloc[0]))
+    share = format.percent(float(table["attention"].iloc[0]))
     chart = localised(distance_chart(found, layer, head))
     st.plotly_chart(
         chart,
@@ -248,7 +252,7 @@ def by_distance(predictor: Predictor, layer: int | None, head: int | None) -> No
     )
     named = table.rename(columns=words.BY_DISTANCE_COLUMNS).set_index(words.BY_DISTANCE_COLUMNS["distance"])
     charts.as_table(named, _("mean attention and number of people by distance"), "distance")
-    download.csv(table, f"distance-{wanted}")
+    ui_charts.download_buttons(table, f"distance-{wanted}")
 
 
 def averaged(predictor: Predictor, people: int) -> ByDistance:
@@ -262,7 +266,7 @@ def averaged(predictor: Predictor, people: int) -> ByDistance:
     return reduce(add, parts)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _some(predictor: Predictor, first: int) -> ByDistance:
     """The sum over `AT_ONCE` of the people drawn."""
     people = attention.sample(predictor.dataset, PEOPLE)[first : first + AT_ONCE]

@@ -4,8 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import offered, step, words
-from pages.ui import download, errors, film_cards, recommenders
-from pages.ui import words as common
+from pages.ui import charts, errors, film_cards, format, recommenders
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.export import as_record
@@ -19,7 +18,7 @@ SHORT, AROUND = 14, 3  # a sequence that is shown whole; films around a blank of
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose the blanks, see what belongs there."""
     st.markdown(
@@ -67,7 +66,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             if answer is not None and cloze.between(sequence, blank.position):
                 with st.container(gap="small"):
                     both_sides(predictor, sequence, blank.position, answer)
-    download.csv(table(blanks), f"blanks-{dataset.name}")
+    charts.download_buttons(table(blanks), f"blanks-{dataset.name}")
 
 
 def choose(dataset: Dataset, films: tuple[int, ...], first: int) -> tuple[list[int], list[int], bool]:
@@ -122,16 +121,16 @@ def strip(dataset: Dataset, sequence: list[int | None]) -> None:
         if len(sequence) <= SHORT or min(abs(position - blank) for blank in blanks) <= AROUND:
             label = attention.MASK if item is None else dataset.catalog.films[item].label
             chips.append((position + 1, label, item is None))
-    st.html(film_cards.tokens(chips))
+    st.html(film_cards.sequence_chips(chips))
 
 
 def one(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
     """One blank: what is known of it, and the films for it."""
     st.header(_("Blank at position {n}", n=blank.position + 1))
-    st.caption(common.plain(where(dataset, sequence, blank.position)))
+    st.caption(format.escape_markdown(where(dataset, sequence, blank.position)))
     st.markdown(verdict(dataset, blank, answer))
     best = blank.picks[0].probability if blank.picks else None
-    rows = (film_cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    rows = (film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
     step.rows(rows)
 
 
@@ -156,7 +155,7 @@ def both_sides(predictor: Predictor, sequence: list[int | None], position: int, 
             _("Shown"): list(rows),
             _("Rank"): [words.rank(stands.rank if stands else None) for stands in rows.values()],
             _("Probability"): [
-                common.percent(stands.probability) if stands and stands.probability is not None else ""
+                format.percent(stands.probability) if stands and stands.probability is not None else ""
                 for stands in rows.values()
             ],
         }
@@ -165,7 +164,7 @@ def both_sides(predictor: Predictor, sequence: list[int | None], position: int, 
     st.markdown(
         _(
             "What do the two sides bring? Where {film} ranks when the network is shown only a part:",
-            film=common.plain(film),
+            film=format.escape_markdown(film),
         )
     )
     st.table(
@@ -179,7 +178,7 @@ def verdict(dataset: Dataset, blank: Blank, answer: int | None) -> str:
     """The rank of the film that was covered; nobody knows what belongs into a gap."""
     if answer is None:
         return _("Nobody knows what belongs here.")
-    film = f"**{common.plain(dataset.catalog.films[answer].label)}**"
+    film = f"**{format.escape_markdown(dataset.catalog.films[answer].label)}**"
     found = blank.answer
     if found is None:
         return _("You watched {film} here. It is in your list a second time, so it is not offered.", film=film)
@@ -189,7 +188,7 @@ def verdict(dataset: Dataset, blank: Blank, answer: int | None) -> str:
         "You watched {film} here: rank {rank:,}, at {probability}.",
         film=film,
         rank=found.rank,
-        probability=common.percent(found.probability),
+        probability=format.percent(found.probability),
     )
 
 

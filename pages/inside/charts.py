@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import words
-from pages.ui import words as common
+from pages.ui import format
 from pages.ui.charts import ACCENT, SECOND
 from pages.ui.i18n import _
 
@@ -47,4 +47,4 @@ def as_table(table: pd.DataFrame, about: str, key: str) -> None:
 
 def _written(value: Any) -> Any:
     """A cell; Streamlit writes the numbers of a table as English has them."""
-    return common.metric(value) if isinstance(value, float) else value
+    return format.metric(value) if isinstance(value, float) else value

@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import charts, map_chart, offered, step, words
-from pages.ui import download, errors, film_cards, film_search, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, errors, film_cards, film_search, format, recommenders
+from pages.ui import charts as ui_charts
 from pages.ui.i18n import _, count, localised, ngettext, number, say
 from recsys import paths
 from recsys.data.dataset import Dataset
@@ -22,12 +22,12 @@ POINTS = "film-points"  # the chart's key
 TERMS, FIRST = 3, 3  # of a region, in the table: what sets it apart, and films
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _map(predictor: Predictor, method: str) -> FilmMap:
     return embedding_map.embedding_map(predictor, method)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _regions(predictor: Predictor) -> list[Region]:
     table = _map(predictor, TSNE).table
     dataset = predictor.dataset
@@ -35,7 +35,7 @@ def _regions(predictor: Predictor) -> list[Region]:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Choose a model and a colour; search or click a film; see the map and the neighbours."""
     name, method, colour = choose(dataset.name)
@@ -55,27 +55,27 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             "same company have similar ones. The map puts all of them on a plane. Search for a film, or "
             "click a point.",
             found.directions.shape[1],
-            model=common.plain(loaders.title(predictor)),
+            model=format.escape_markdown(cache.recommender_title(predictor)),
         )
     )
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
-        film_search.box(
+        film_search.search_box(
             dataset.name,
             _("Find a film"),
             "map_search",
             lambda film: offer(dataset.name, film),
             5,
             "found-on-map",
-            enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
+            on_enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
         )
         neighbours(dataset, found, chosen, f"{name}-{dataset.name}")
     with chart:
-        draw(dataset, found, areas, films, chosen, colour, loaders.title(predictor))
+        draw(dataset, found, areas, films, chosen, colour, cache.recommender_title(predictor))
         if areas:
             charts.as_table(region_table(dataset, areas), _("the regions of the map"), "regions")
-        download.csv(found.table, f"map-{name}-{dataset.name}")
+        ui_charts.download_buttons(found.table, f"map-{name}-{dataset.name}")
 
 
 def has_tsne(predictor: Predictor) -> bool:
@@ -91,13 +91,13 @@ def has_tsne(predictor: Predictor) -> bool:
                 "The t-SNE map of {model} on this set has not been computed yet, so this is PCA. Computing "
                 "it for {n:,} films runs on this machine, once.",
                 predictor.dataset.n_items,
-                model=common.plain(loaders.title(predictor)),
+                model=format.escape_markdown(cache.recommender_title(predictor)),
             )
         )
         name = f"tsne-{predictor.variant.name}-{predictor.dataset.name}"
         asked = st.session_state.setdefault("tsne_asked", set())
         if paths.is_public():  # minutes of all cores are nothing that a visitor may start
-            errors.command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
+            errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
             return False
         if name not in asked:
             st.button(
@@ -158,7 +158,7 @@ def clicked(name: str, n_items: int) -> None:
 
 def offer(name: str, film: Found) -> None:
     """One film that was found, to be marked with a click; greyed out with the reason where no model knows it."""
-    film_search.line(
+    film_search.film_button(
         film, f"mark-{film.movie_id}", "location_searching", choose_film, (name, film.item), say(film.reason)
     )
 
@@ -168,18 +168,18 @@ def neighbours(dataset: Dataset, found: FilmMap, chosen: int, name: str) -> None
     films = dataset.catalog.films
     near = found.neighbours(chosen)
     st.header(
-        common.plain(_("Nearest to {film}", film=films[chosen].label)),
+        format.escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_(
             "By the angle between their numbers, all of them: 1.00 is the same direction, 0.00 has nothing in common."
         ),
     )
     rows = [
-        film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
+        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(near, start=1)
     ]
     step.rows(rows)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in near])
-    download.csv(table, f"neighbours-{name}")
+    ui_charts.download_buttons(table, f"neighbours-{name}")
 
 
 def draw(
@@ -239,9 +239,9 @@ def explained(found: FilmMap, n_drawn: int) -> str:
         said = _(
             "These two axes explain {share} of the variance ({x} from left to right, {y} upwards). The "
             "neighbours are found with all numbers.",
-            share=common.percent(x + y),
-            x=common.percent(x),
-            y=common.percent(y),
+            share=format.percent(x + y),
+            x=format.percent(x),
+            y=format.percent(y),
         )
     part = (
         ngettext(
@@ -266,7 +266,7 @@ def region_table(dataset: Dataset, areas: list[Region]) -> pd.DataFrame:
             _("More frequent here"): "; ".join(
                 _(
                     "{name} {here:.0%}, of all films {everywhere:.0%}",
-                    name=common.term(term.name),
+                    name=format.display_tag(term.name),
                     here=term.here,
                     everywhere=term.everywhere,
                 )

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.inside import answering, attending, offered, reading, step
 from pages.inside import lesson_words as words
 from pages.inside.step import Lesson
-from pages.ui import loaders, recommenders
+from pages.ui import cache, recommenders
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import layers
@@ -74,7 +74,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             part.show(lesson)
 
 
-@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
     return steps(predictor, films)
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import charts, words
-from pages.ui import words as common
+from pages.ui import format
 from pages.ui.i18n import _, count, ngettext
 from recsys.serving.insight import embedding_map
 from recsys.serving.insight.regions import Region
@@ -53,7 +53,7 @@ def points(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
         genre = embedding_map.common_genres(table)
         shown = [name for name in genre.value_counts().index if name != embedding_map.OTHER_GENRE]
         traces = [
-            dots(table[genre == name], common.term(name), {"color": colour})
+            dots(table[genre == name], format.display_tag(name), {"color": colour})
             for name, colour in zip(shown, charts.KINDS, strict=False)
         ]
         return [dots(table[genre == embedding_map.OTHER_GENRE], _("Other genres"), {"color": charts.GREY}), *traces]
@@ -104,7 +104,7 @@ def labels(table: pd.DataFrame) -> list[str]:
     for title, year, genres, views in zip(table["title"], table["year"], table["genres"], table["views"], strict=True):
         name = title if pd.isna(year) else f"{title} ({year})"
         found.append(
-            f"<b>{words.in_chart(name)}</b><br>{common.genres(genres)}<br>"
+            f"<b>{words.in_chart(name)}</b><br>{format.display_genres(genres)}<br>"
             + ngettext("watched once", "watched {n:,} times", views)
         )
     return found

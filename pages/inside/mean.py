@@ -9,8 +9,8 @@ import streamlit as st
 from pages.inside import charts, mean_charts, offered
 from pages.inside.attention import name_of
 from pages.inside.step import head_name, one_of
-from pages.ui import download, errors, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, errors, format, recommenders
+from pages.ui import charts as ui_charts
 from pages.ui.i18n import _, localised, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import genre_attention, mean_attention
@@ -31,7 +31,7 @@ class Found:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """By position, then by genre; the visitor's films take no part."""
     name = offered.choose(offered.attending(), dataset.name, "attending", width=230)
@@ -42,7 +42,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         ngettext("Reading the history of {n} person", "Reading the histories of {n} people", mean_attention.PEOPLE)
     ):
         found = _found(predictor)
-    data, least = loaders.data_title(dataset.name), found.mean.newest
+    data, least = cache.dataset_title(dataset.name), found.mean.newest
     st.markdown(
         ngettext(
             "Your list says how a network reads *you*. Here its attention is averaged over {n} people of "
@@ -62,7 +62,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     genres(predictor, found.genres)
 
 
-@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _found(predictor: Predictor) -> Found:
     """Two seconds on a machine of two cores."""
     read = mean_attention.sequences(predictor)
@@ -98,9 +98,9 @@ def positions(predictor: Predictor, found: MeanAttention) -> None:
     with st.grid(AT_MOST, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
             name = head_name(layer, head)
-            most, row = common.percent(found.weights[layer, head].max()), last[name].drop(_("further back"))
+            most, row = format.percent(found.weights[layer, head].max()), last[name].drop(_("further back"))
             first = mean_charts.position(str(row.idxmax()))
-            said = {"n": found.newest, "model": loaders.title(predictor), "head": name}
+            said = {"n": found.newest, "model": cache.recommender_title(predictor), "head": name}
             about = ngettext(
                 "Mean attention of the newest {n} positions to each other in {model}, {head}; the position "
                 "that predicts the next film attends most to {position}, with {share}",
@@ -109,12 +109,12 @@ def positions(predictor: Predictor, found: MeanAttention) -> None:
                 found.newest,
                 **said,
                 position=first,
-                share=common.percent(row.max()),
+                share=format.percent(row.max()),
             )
             with st.container(gap="xsmall"):
                 st.markdown(f"**{name}**")
                 st.caption(
-                    _("up to {most} · {within} within", most=most, within=common.percent(within[layer, head, -1]))
+                    _("up to {most} · {within} within", most=most, within=format.percent(within[layer, head, -1]))
                 )
                 figure = mean_charts.square(found, layer, head)
                 st.plotly_chart(localised(figure), alt=about, config=charts.STILL, key=f"mean-{layer}-{head}")
@@ -124,8 +124,8 @@ def positions(predictor: Predictor, found: MeanAttention) -> None:
             "of the framed row's attention is drawn here."
         )
     )
-    charts.as_table(last.map(common.percent), _("what the framed row attends to, by head"), "mean")
-    download.csv(found.table(), f"mean-attention-{name_of(predictor)}")
+    charts.as_table(last.map(format.percent), _("what the framed row attends to, by head"), "mean")
+    ui_charts.download_buttons(found.table(), f"mean-attention-{name_of(predictor)}")
 
 
 def last_row(found: MeanAttention) -> pd.DataFrame:
@@ -182,7 +182,7 @@ def genres(predictor: Predictor, found: GenreAttention) -> None:
         )
     )
     numbered = pd.concat(table.assign(layer=layer + 1) for layer, table in zip(layers, tables, strict=True))
-    download.csv(numbered, f"genre-attention-{name_of(predictor)}")
+    ui_charts.download_buttons(numbered, f"genre-attention-{name_of(predictor)}")
 
 
 def choose(found: GenreAttention, everything: bool) -> list[str]:
@@ -194,7 +194,7 @@ def choose(found: GenreAttention, everything: bool) -> list[str]:
         select_all=False,
         default=first if len(first) > 1 else found.genres[:4],
         key=f"mean-genres-{len(found.genres)}",
-        format_func=common.term,
+        format_func=format.display_tag,
         width=480,
         wrap=True,
         disabled=everything,
@@ -207,7 +207,7 @@ def as_square(table: pd.DataFrame) -> pd.DataFrame:
     """`GenreAttention.table` with a row for each genre that attends, a column for each attended to."""
     genres = list(dict.fromkeys(table["from"]))
     times = table["times"].to_numpy().reshape(len(genres), -1)
-    names = [common.term(genre) for genre in genres]
+    names = [format.display_tag(genre) for genre in genres]
     square = pd.DataFrame(times, pd.Index(names, name=_("Attends …")), names)
     return square.map(lambda times: _("too few people") if np.isnan(times) else _("{times:.2f}×", times=times))
 
@@ -220,7 +220,7 @@ def about_genres(predictor: Predictor, table: pd.DataFrame, layer: str) -> str:
         "Attention from films of one genre to films of another in {layer} of {model}, relative to "
         "distance alone: within their own genre {same}, between different ones {other} in the middle",
         layer=layer,
-        model=loaders.title(predictor),
+        model=cache.recommender_title(predictor),
         same=same,
         other=other,
     )

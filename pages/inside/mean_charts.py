@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.inside import charts
-from pages.ui import words as common
+from pages.ui import format
 from pages.ui.i18n import _
 from recsys.serving.insight import attention
 from recsys.serving.insight.mean_attention import MeanAttention
@@ -74,7 +74,7 @@ def between_genres(table: pd.DataFrame, most: float, dark: bool) -> go.Figure:
     most: how many times the strongest colour stands for; dark: for a dark page.
     """
     names = list(dict.fromkeys(table["from"]))
-    n, shown = len(names), [common.term(name) for name in names]
+    n, shown = len(names), [format.display_tag(name) for name in names]
     colour = np.log(table["times"].where(table["times"] > 0)).where(sure(table), 0).where(table["times"].notna())
     told = [
         _("too few people") if np.isnan(row.times) else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", **row._asdict())

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui import loaders, recommenders
+from pages.ui import cache, recommenders
 from pages.ui.i18n import _
 from recsys.serving.predictor import Recommender, is_there, variants_with
 
@@ -33,13 +33,13 @@ def with_embeddings() -> list[str]:
 
 def first_model(variants: tuple[Recommender, ...]) -> list[str]:
     """Their names in the order of every menu, with the one that the app offers first in front."""
-    return sorted(recommenders.ordered(variants), key=lambda name: name != loaders.FIRST_MODEL)
+    return sorted(recommenders.ordered(variants), key=lambda name: name != cache.DEFAULT_MODEL)
 
 
 def choose(names: list[str], data: str, key: str, width: int) -> str:
     """The selector of one of them; those that are not there yet for a data set are marked."""
     labels = recommenders.menu(data)
-    recommenders.keep(key)
+    recommenders.preserve_widget_value(key)
     return st.selectbox(
         _("Recommender"),
         names,

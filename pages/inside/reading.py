@@ -8,8 +8,8 @@ import streamlit as st
 from pages.inside import charts, drawing
 from pages.inside import lesson_words as words
 from pages.inside.step import IN_DRAWING, NEWEST, Lesson, draw, first_new, head_name, rows, say, strip
-from pages.ui import download, film_cards, i18n
-from pages.ui import words as common
+from pages.ui import charts as ui_charts
+from pages.ui import film_cards, format, i18n
 from pages.ui.i18n import _, ngettext
 from recsys.serving.insight import embedding_map
 
@@ -79,7 +79,7 @@ def show_hiding(lesson: Lesson) -> None:
     """The sequence with blanks: once as in training, once as in prediction."""
     st.caption(_("In training: a history like yours, with gaps"))
     strip(lesson.found.training)
-    st.caption(common.plain(_("Covered here: {films}.", films=", ".join(lesson.found.hidden))))
+    st.caption(format.escape_markdown(_("Covered here: {films}.", films=", ".join(lesson.found.hidden))))
     st.caption(_("To predict: your films, and a gap at the end"))
     strip(lesson.found.prediction)
 
@@ -109,7 +109,7 @@ def tell_embedding(lesson: Lesson) -> None:
         if "pre_norm" in lesson.departs
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
-    download.csv(pd.DataFrame(found.embeddings, found.prediction), f"embedding-{lesson.name}", index=True)
+    ui_charts.download_buttons(pd.DataFrame(found.embeddings, found.prediction), f"embedding-{lesson.name}", index=True)
 
 
 def input_formula(lesson: Lesson) -> str:
@@ -138,11 +138,11 @@ def show_embedding(lesson: Lesson) -> None:
             "No single number means anything by itself. Together they put films that are watched in the "
             "same company close to each other. These are nearest to {film}, by the angle between the "
             "rows: 1.00 is the same direction, 0.00 has nothing in common.",
-            film=common.plain(films[newest].label),
+            film=format.escape_markdown(films[newest].label),
         )
     )
     rows(
-        film_cards.measured(rank, films[item], cos, i18n.number(cos, ".2f"))
+        film_cards.film_bar_row(rank, films[item], cos, i18n.number(cos, ".2f"))
         for rank, (item, cos) in enumerate(near, start=1)
     )
 

@@ -7,8 +7,7 @@ import streamlit as st
 
 from pages.inside import drawing, words
 from pages.inside.drawing import Drawn
-from pages.ui import film_cards
-from pages.ui import words as common
+from pages.ui import film_cards, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
@@ -53,19 +52,21 @@ def say(*sentences: str) -> None:
 def strip(labels: list[str]) -> None:
     """The newest tokens as chips."""
     chips = [(number, label, label == attention.MASK) for number, label in enumerate(labels, start=1)]
-    st.html(film_cards.tokens(chips[-NEWEST:]))
+    st.html(film_cards.sequence_chips(chips[-NEWEST:]))
 
 
 def rows(lines: Iterable[str]) -> None:
     """Films below each other."""
-    st.html(film_cards.rows(lines))
+    st.html(film_cards.row_list(lines))
 
 
 def attention_bars(dataset: Dataset, seen: attention.Attention, looked_at: list[tuple[int, float]]) -> None:
     """Films with the share of the attention that each is given; numbers are positions in the sequence."""
     strongest = max((weight for _unused, weight in looked_at), default=0) or 1
     rows(
-        film_cards.measured(at + 1, dataset.catalog.films[seen.tokens[at]], weight / strongest, common.percent(weight))
+        film_cards.film_bar_row(
+            at + 1, dataset.catalog.films[seen.tokens[at]], weight / strongest, format.percent(weight)
+        )
         for at, weight in looked_at
     )
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from html import escape
 
+from pages.ui.format import display_tag
 from pages.ui.i18n import _, count, speak
-from pages.ui.words import term
 
 # Inside the model
 SECTIONS = {
@@ -36,7 +36,7 @@ def stands_in(film: str, others: Sequence[str]) -> str:
 
 def region(label: str) -> str:
     """The name of a region of the map: "Horror · 1980s"."""
-    return " · ".join(map(term, label.split(" · ")))
+    return " · ".join(map(display_tag, label.split(" · ")))
 
 
 def rank(number: int | None) -> str:

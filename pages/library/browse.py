@@ -5,10 +5,9 @@ import math
 import streamlit as st
 
 from pages.library import filters, words
-from pages.ui import announce, film_cards, film_search, keyboard, loaders, session
-from pages.ui import words as common
-from pages.ui.frame import WATCH_NEXT
+from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import _, count, ngettext
+from pages.ui.page import WATCH_PAGE
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -47,7 +46,7 @@ def search(name: str) -> str:
         key="browse_title",
         type="search",
         live="400ms",
-        placeholder=film_search.hint(loaders.title_index(name)),
+        placeholder=film_search.placeholder(cache.title_index(name)),
         width=340,
         max_chars=100,
         on_change=first_page,
@@ -85,9 +84,9 @@ def looked_for(known: Library, text: str, order: str) -> list[int]:
     if not text:
         return known.find(wish).tolist()
     name = known.dataset.name
-    found = loaders.title_index(name).search(text, limit=FOUND)
+    found = cache.title_index(name).search(text, limit=FOUND)
     sure = [film for film in found if film.sure]
-    if notice := film_search.missing(name, text, sure):
+    if notice := film_search.missing_note(name, text, sure):
         st.caption(f"{notice} " + _("Nearest to it:") if found and not sure else notice)
     return known.find(wish, [film.item for film in sure or found]).tolist()
 
@@ -99,8 +98,8 @@ def say(dataset: Dataset, known: Library, n: int) -> None:
     said, to_list = words.COUNT[kind], words.TO_LIST[min(mine, 2)]
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(said.format(n=count(n), all=count(len(known))), width="content")
-        announce.status(said.format(n=count(n), all=count(len(known))))
-        st.page_link(WATCH_NEXT, label=to_list.format(n=mine), icon=":material/playlist_play:")
+        browser.status(said.format(n=count(n), all=count(len(known))))
+        st.page_link(WATCH_PAGE, label=to_list.format(n=mine), icon=":material/playlist_play:")
 
 
 def shelf(known: Library, films: list[int]) -> None:
@@ -122,11 +121,11 @@ def one(known: Library, number: int) -> None:
         people = _("1 person") if n == 1 else ngettext("{n:,} person", "{n:,} people", n)
         mean = float(known.rating[number])
         facts = [people if math.isnan(mean) else (f"{people}, " + _("{mean:.1f} stars", mean=mean))]
-        st.html(film_cards.shelved(catalog.films[number], facts, film_links(catalog, number)))
+        st.html(film_cards.library_card(catalog.films[number], facts, film_links(catalog, number)))
     else:
         tag = words.UNLEARNT[min(fewest, 2)].format(n=fewest)
         links = film_links(catalog.complete, number)
-        st.html(film_cards.shelved(catalog.films[number], (), links, tag=tag))
+        st.html(film_cards.library_card(catalog.films[number], (), links, tag=tag))
     put_in_or_out(known, number)
 
 
@@ -136,7 +135,7 @@ def put_in_or_out(known: Library, number: int) -> None:
     key = f"shelf-{film.movie_id}"
     label = _("In your list *{film}: take it out again*") if there else _("Add *{film} to your films*")
     st.button(
-        label.format(film=common.plain(film.label)),
+        label.format(film=format.escape_markdown(film.label)),
         key=key,
         icon=":material/check:" if there else ":material/add:",
         type="tertiary",
@@ -149,7 +148,7 @@ def toggle(number: int, key: str) -> None:
     """Put a film at the end of the list or take it out; the focus stays where it is."""
     now = st.session_state.films
     if number in now:
-        session.change([film for film in now if film != number])
+        session.set_films([film for film in now if film != number])
     else:
-        session.add(number)
-    keyboard.focus_on(key)
+        session.add_film(number)
+    browser.focus_on(key)

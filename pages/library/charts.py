@@ -4,7 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.library import words
-from pages.ui.charts import ACCENT, QUIET, SECOND, framed
+from pages.ui.charts import ACCENT, GREY, SECOND, set_layout
 from pages.ui.i18n import _, count, number, say
 from recsys.data.statistics import Lengths, LongTail
 
@@ -27,7 +27,7 @@ def lengths(found: Lengths) -> go.Figure:
     _frame(figure).update_layout(bargap=0.06)
     for value, label in ((found.median, _("half: {n}")), (found.p90, _("9 of 10: {n}"))):
         place = _place(table, value)
-        figure.add_vline(place, line={"color": QUIET, "dash": "dot", "width": 1.5})
+        figure.add_vline(place, line={"color": GREY, "dash": "dot", "width": 1.5})
         figure.add_annotation(
             x=place, y=1, yref="paper", yanchor="bottom", text=label.format(n=number(value, ",.0f")), **MARKED
         )
@@ -51,7 +51,7 @@ def _place(table: pd.DataFrame, value: float) -> float:
 def long_tail(found: LongTail) -> go.Figure:
     """The Lorenz curve, the most watched films first, its top shares marked, and the line where all are equal."""
     figure = go.Figure()
-    line = {"color": QUIET, "dash": "dot", "width": 1.5}
+    line = {"color": GREY, "dash": "dot", "width": 1.5}
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", name=_("if all were watched equally often"), line=line, hoverinfo="skip"
     )
@@ -84,7 +84,7 @@ def long_tail(found: LongTail) -> go.Figure:
 def years(table: pd.DataFrame) -> go.Figure:
     """Shares of the films and of the ratings, by decade."""
     figure = go.Figure()
-    for column, colour, name in (("films", QUIET, _("of the films")), ("events", ACCENT, _("of the ratings"))):
+    for column, colour, name in (("films", GREY, _("of the films")), ("events", ACCENT, _("of the ratings"))):
         share = table[column] / max(1, table[column].sum())
         label = _("{decade}s", decade="%{x}")
         figure.add_bar(
@@ -99,10 +99,10 @@ def genres(table: pd.DataFrame) -> go.Figure:
     """A row per genre: its share of the films and of the ratings, the most watched on top."""
     figure = go.Figure()
     for row in table.itertuples():
-        ends, name, line = [row.films, row.events], say(row.genre), {"color": QUIET, "width": 1.5}
+        ends, name, line = [row.films, row.events], say(row.genre), {"color": GREY, "width": 1.5}
         figure.add_scatter(x=ends, y=[name] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip")
     for column, colour, symbol, name in (
-        ("films", QUIET, "circle-open", _("of the films")),
+        ("films", GREY, "circle-open", _("of the films")),
         ("events", ACCENT, "circle", _("of the ratings")),
     ):
         figure.add_scatter(
@@ -113,7 +113,7 @@ def genres(table: pd.DataFrame) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": 10},
             hovertemplate="%{y}: %{x:.1%}",
         )
-    framed(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
+    set_layout(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(tickformat=".0%", rangemode="tozero")
 
@@ -156,7 +156,7 @@ def gaps(table: pd.DataFrame) -> go.Figure:
         cliponaxis=False,
         hovertemplate="%{y}: %{x:.1%}",
     )
-    framed(figure, 240, right=40)
+    set_layout(figure, 240, right=40)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(
         title=_("Share of a person’s neighbouring ratings"), tickformat=".0%", rangemode="tozero"
@@ -165,4 +165,4 @@ def gaps(table: pd.DataFrame) -> go.Figure:
 
 def _frame(figure: go.Figure) -> go.Figure:
     """A chart of the usual height; without a legend unless it asks for one."""
-    return framed(figure, HEIGHT).update_layout(showlegend=False)
+    return set_layout(figure, HEIGHT).update_layout(showlegend=False)

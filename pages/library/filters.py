@@ -8,10 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages.ui import filters as shared
-from pages.ui import loaders
+from pages.ui import cache, page
 from pages.ui.i18n import _, count
-from pages.ui.popovers import content
+from pages.ui.page import popover_content
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
 
@@ -19,10 +18,10 @@ OFFERED = 300  # tags; a menu of thousands is slow
 OPEN = "library_filters_open"
 
 
-@loaders.of_set()
+@cache.cached_for_dataset()
 def library(name: str) -> Library:
     """All films of a data set."""
-    return Library.of(loaders.dataset(name))
+    return Library.of(cache.dataset(name))
 
 
 def begin() -> None:
@@ -41,9 +40,9 @@ def wish(order: str = Wish.order) -> Wish:
 def choose(known: Library) -> None:
     """The popover; what it holds is made when it is opened."""
     active = sum(st.session_state[key] != value for key, value in NOTHING.items() if key != "browse_page")
-    panel = shared.popover(OPEN, active)
+    panel = page.filter_popover(OPEN, active)
     if panel.open:
-        with panel, content(OPEN):
+        with panel, popover_content(OPEN):
             _controls(known)
     if active:
         st.button(
@@ -63,9 +62,9 @@ def reset() -> None:
 def _controls(known: Library) -> None:
     """One control for each filter."""
     now, read = wish(), partial(_read, known)
-    shared.years(known.facts, "in_years", now.filters.years, read)
-    shared.genres(known.facts, "in_genres", now.filters.genres, read, _("Only these genres"), _("Any genre"))
-    shared.how_known("in_known", now.filters.known, read)
+    page.year_slider(known.facts, "in_years", now.filters.years, read)
+    page.genre_menu(known.facts, "in_genres", now.filters.genres, read, _("Only these genres"), _("Any genre"))
+    page.popularity_slider("in_known", now.filters.known, read)
     if n := len(known.dataset.catalog.tags.words):
         st.session_state.in_tags = list(now.tags)
         st.multiselect(
@@ -86,7 +85,7 @@ def _controls(known: Library) -> None:
 def _read(known: Library) -> None:
     """Take over what the controls say; the first page of what is found then comes first."""
     state = st.session_state
-    state.library_years = shared.years_read(known.facts, "in_years")
+    state.library_years = page.chosen_years(known.facts, "in_years")
     state.library_genres, state.library_known = tuple(state.in_genres), state.in_known
     state.library_tags = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in state.get("in_tags", ())))
     state.browse_page = 1

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.ui import film_search, keyboard, loaders, popovers, viewers
-from pages.ui import words as common
+from pages.ui import browser, cache, film_search, format, page
 from pages.ui.i18n import _, localize, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Catalog, Dataset
@@ -34,16 +33,16 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     else:
         found, notices = (
             [],
-            [_("The films of the other are of {data}, which is not on this machine.", data=loaders.data_title(name))],
+            [_("The films of the other are of {data}, which is not on this machine.", data=cache.dataset_title(name))],
         )
     for notice in notices:
-        st.caption(common.plain(localize(notice)))
+        st.caption(format.escape_markdown(localize(notice)))
     return tuple(found)
 
 
 def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[Message | str]]:
     """Films of one data set in another, by title, and a sentence where some are not there."""
-    catalog, index = loaders.dataset(name).catalog, loaders.title_index(to.name)
+    catalog, index = cache.dataset(name).catalog, cache.title_index(to.name)
     items, link_notices = history.from_query({"s": ids}, catalog)
     notices: list[Message | str] = [*link_notices]
     found = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
@@ -54,7 +53,7 @@ def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[Message
                 "{n} of their {all} films are not in {data}.",
                 lost,
                 all=len(items),
-                data=loaders.data_title(to.name),
+                data=cache.dataset_title(to.name),
             )
         )
     return list(dict.fromkeys(found)), notices
@@ -62,13 +61,13 @@ def elsewhere(name: str, ids: str, to: Dataset) -> tuple[list[int], list[Message
 
 def choose(dataset: Dataset, now: tuple[int, ...]) -> None:
     """Their films, each to be taken out, and the ways to more of them."""
-    film_search.box(
+    film_search.search_box(
         dataset.name,
         _("Add a film of theirs"),
         "other_search",
         lambda film: offer(dataset, now, film),
         limit=6,
-        enter=lambda film: add(dataset, now, film),
+        on_enter=lambda film: add(dataset, now, film),
     )
     if now:
         titles = [film.label for film in dataset.catalog.films]
@@ -96,7 +95,7 @@ def take(name: str, catalog: Catalog, items: Sequence[int]) -> None:
 def offer(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
     """One film that was found, to add with a click; greyed out where it is among theirs already."""
     reason = _("already among theirs") if film.item in now else ""
-    film_search.line(film, f"other-{film.movie_id}", "add", add, (dataset, now, film), reason)
+    film_search.film_button(film, f"other-{film.movie_id}", "add", add, (dataset, now, film), reason)
 
 
 def add(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
@@ -104,7 +103,7 @@ def add(dataset: Dataset, now: tuple[int, ...], film: Found) -> None:
     if film.item not in now:
         take(dataset.name, dataset.catalog, [*now, film.item])
     st.session_state.other_search = ""
-    keyboard.focus_on("other_search")
+    browser.focus_on("other_search")
 
 
 def draw(dataset: Dataset) -> None:
@@ -118,16 +117,16 @@ def draw(dataset: Dataset) -> None:
 
 def by_number(dataset: Dataset) -> None:
     """The films of the person with a number of the ratings file."""
-    panel = popovers.popover(_("By number"), NUMBER, "tag", first=("other_person",))
+    panel = page.popover(_("By number"), NUMBER, "tag", focus=("other_person",))
     if panel.open:
-        with panel, popovers.content(NUMBER):
+        with panel, page.popover_content(NUMBER):
             about = ngettext(
                 "{data} has {n:,} person. Their newest films replace those that are there.",
                 "{data} has {n:,} people. Their newest films replace those that are there.",
                 dataset.n_users,
-                data=loaders.data_title(dataset.name),
+                data=cache.dataset_title(dataset.name),
             )
-            if viewer := viewers.by_number(dataset, "other_person", about):
+            if viewer := page.user_input(dataset, "other_person", about):
                 st.button(
                     _("Take their films"),
                     key="other-take",
@@ -139,20 +138,20 @@ def by_number(dataset: Dataset) -> None:
 
 def by_link() -> None:
     """The films of a link of this app, which the other one has copied."""
-    panel = popovers.popover(
+    panel = page.popover(
         _("A link"),
         LINK,
         "link",
         _("Paste what the other one has copied from their address bar, or from Share."),
-        first=("other_link",),
+        focus=("other_link",),
     )
     if panel.open:
-        with panel, popovers.content(LINK):
+        with panel, page.popover_content(LINK):
             st.text_input(
                 _("Link to their films"), key="other_link", placeholder=_("https://…?s=1-260"), on_change=take_link
             )
             if note := st.session_state.get("other_note"):
-                st.warning(common.plain(note), icon=":material/link_off:")
+                st.warning(format.escape_markdown(note), icon=":material/link_off:")
 
 
 def take_link() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.library import browse, filters, statistics, together, words
-from pages.ui import errors, keyboard, session
+from pages.ui import browser, errors, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 
@@ -17,7 +17,7 @@ SECTIONS: dict[str, Callable[[Dataset], None]] = {
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset) -> None:
     """The section that was chosen; a choice within it runs nothing but this."""
     filters.begin()
@@ -32,5 +32,5 @@ def show(dataset: Dataset) -> None:
         persist_state="session",
     )
     SECTIONS[section](dataset)
-    keyboard.place()
-    session.write_address()  # a fragment ends here, without main.py
+    browser.place_focus()
+    session.write_url()  # a fragment ends here, without main.py

@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.library import charts, words
-from pages.ui import loaders
-from pages.ui import words as common
+from pages.ui import cache, format
 from pages.ui.charts import chart
 from pages.ui.i18n import _, count, number
 from recsys.data.dataset import Dataset
@@ -21,9 +20,9 @@ def numbers(dataset: Dataset) -> Statistics:
         return _numbers(dataset.name)
 
 
-@loaders.of_set()
+@cache.cached_for_dataset()
 def _numbers(name: str) -> Statistics:
-    return Statistics.from_dataset(loaders.dataset(name))
+    return Statistics.from_dataset(cache.dataset(name))
 
 
 def show(dataset: Dataset) -> None:
@@ -53,7 +52,7 @@ def how_much(found: Statistics) -> None:
                 else None
             )
             st.metric(name, figure, width="content", help=about)
-    st.caption(common.plain(words.size(size)))
+    st.caption(format.escape_markdown(words.size(size)))
 
 
 def watched_how_much(dataset: Dataset, found: Statistics) -> None:
@@ -94,5 +93,5 @@ def part(
     if table.empty:
         return
     st.header(title)
-    st.markdown(common.plain(said))
+    st.markdown(format.escape_markdown(said))
     chart(draw(), _("Chart: {title}. {said}", title=title, said=said), table, f"{name}-{dataset.name}")

@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages.library import filters, other, words
-from pages.ui import download, film_cards, loaders, page_header, rated, recommenders, session
-from pages.ui import words as common
-from pages.ui.frame import WATCH_NEXT
+from pages.ui import cache, charts, film_cards, format, page, recommenders, session
 from pages.ui.i18n import _, ngettext
+from pages.ui.page import WATCH_PAGE
 from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
@@ -44,7 +43,7 @@ def show(dataset: Dataset) -> None:
         return
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
-        variant = recommenders.choose(dataset.name, "model")
+        variant = recommenders.select(dataset.name, "model")
         rule = choose_rule()
         filters.choose(filters.library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
@@ -55,9 +54,9 @@ def yours(dataset: Dataset, mine: tuple[int, ...]) -> None:
     """The visitor's films, and the way to change them."""
     st.header(_("Your films"))
     if mine:
-        page_header.in_one_line(dataset, mine)
+        page.show_titles(dataset, mine)
     st.page_link(
-        WATCH_NEXT,
+        WATCH_PAGE,
         label=_("Change the films") if mine else _("Put your films into your list first"),
         icon=":material/edit:",
     )
@@ -81,7 +80,7 @@ def answer(
 ) -> None:
     """The films for both, how much each wants them, and what that means."""
     mine, theirs = histories
-    own = Request(mine, unwanted=st.session_state.unwanted, ratings=rated.given(dataset, mine))
+    own = Request(mine, unwanted=st.session_state.unwanted, ratings=session.current_ratings(dataset, mine))
     passing = filters.library(dataset.name).passing(filters.wish())[: predictor.dataset.n_items]
     found = together.together(predictor, (own, Request(theirs)), K, rule, passing)
     if not found:
@@ -100,11 +99,11 @@ def answer(
             "by the logarithm of the rank. {model} ranks the {n:,} films that neither of you has watched "
             "and that pass the filters.",
             found[0].standings[0].of,
-            model=loaders.title(predictor),
+            model=cache.recommender_title(predictor),
         ),
     )
-    st.caption(common.plain(" ".join(said)))
-    download.csv(together.table(found), "together", quiet=True)
+    st.caption(format.escape_markdown(" ".join(said)))
+    charts.download_buttons(together.table(found), "together", quiet=True)
 
 
 def row(predictor: Predictor, one: Shared) -> None:
@@ -115,18 +114,18 @@ def row(predictor: Predictor, one: Shared) -> None:
     ]
     links = film_links(predictor.dataset.catalog, one.item)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        st.html(film_cards.wanted(one.rank, one.film, wishes, links))
+        st.html(film_cards.group_row(one.rank, one.film, wishes, links))
         st.button(
-            _("*Add {film} to your films*", film=common.plain(one.film.label)),
+            _("*Add {film} to your films*", film=format.escape_markdown(one.film.label)),
             key=f"together-{one.film.movie_id}",
             icon=":material/add:",
             type="tertiary",
-            on_click=session.add,
+            on_click=session.add_film,
             args=(one.item,),
         )
 
 
 def figure(standing: Standing) -> str:
     """A rank, and the probability where there is one: "3rd, 2.1%"."""
-    rank = common.ordinal(standing.rank or standing.of)
-    return rank if standing.probability is None else f"{rank}, {common.fine_percent(standing.probability)}"
+    rank = format.ordinal(standing.rank or standing.of)
+    return rank if standing.probability is None else f"{rank}, {format.precise_percent(standing.probability)}"

@@ -4,9 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui import i18n
-from pages.ui import words as common
-from pages.ui.charts import framed, plot
+from pages.ui import format, i18n
+from pages.ui.charts import plot, set_layout
 from pages.ui.i18n import _
 from recsys.jobs.queue import Progress
 
@@ -28,7 +27,7 @@ def show(progress: Progress, title: str, name: str) -> None:
         for column, (axis, about) in drawn.items():
             known = table.dropna(subset=[column]) if column in table else table.iloc[:0]
             if len(known):
-                n, last = int(known["epoch"].iloc[-1]), common.metric(known[column].iloc[-1])
+                n, last = int(known["epoch"].iloc[-1]), format.metric(known[column].iloc[-1])
                 said = about.format(model=title, last=last, n=n)
                 figure = curve(known, column, progress.epochs[1]).update_yaxes(title=axis)
                 plot(figure, said, f"{column}-{name}")
@@ -51,6 +50,6 @@ def curve(known: pd.DataFrame, column: str, epochs: int) -> go.Figure:
         marker={"size": 6},
         hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC}}}<extra></extra>",
     )
-    framed(figure, HEIGHT).update_layout(showlegend=False, margin_t=8)
+    set_layout(figure, HEIGHT).update_layout(showlegend=False, margin_t=8)
     figure.update_xaxes(title=_("Epoch"), range=[0.5, epochs + 0.5], tickformat="d")
     return figure

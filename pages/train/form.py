@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.train import words
-from pages.ui import errors, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, errors, format, recommenders
 from pages.ui.i18n import _, localize, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -27,19 +26,19 @@ def show(dataset: Dataset) -> None:
     changes = ask_for_settings(variant, data)
     device = choose_device()
     say_before(variant, data)
-    with errors.explained():
+    with errors.show_errors():
         start(variant, data, changes, device, works=can_work(variant, data, changes))
 
 
 def choose(data: str) -> Recommender:
     """The recommender, among those that learn step by step."""
-    known, labels = loaders.recommenders(), recommenders.menu(data)
+    known, labels = cache.all_recommenders(), recommenders.menu(data)
     names = [name for name in labels if known[name].needs_training]
-    recommenders.keep(recommenders.TO_TRAIN)
+    recommenders.preserve_widget_value(recommenders.TO_TRAIN)
     name = st.selectbox(
         _("Recommender"),
         names,
-        index=names.index(loaders.FIRST_MODEL) if loaders.FIRST_MODEL in names else 0,
+        index=names.index(cache.DEFAULT_MODEL) if cache.DEFAULT_MODEL in names else 0,
         format_func=labels.__getitem__,
         key=recommenders.TO_TRAIN,
         help=_(
@@ -60,7 +59,7 @@ def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
             "Change what you like; what cannot work is said before it starts."
         )
     )
-    st.caption(text.format(data=common.plain(loaders.data_title(data))))
+    st.caption(text.format(data=format.escape_markdown(cache.dataset_title(data))))
     lists = numbers.MAIN_SETTINGS, numbers.MORE_SETTINGS
     main, more = (numbers.settings(variant.name, data, names) for names in lists)
     with st.grid(2, min_column_width=140):
@@ -94,7 +93,7 @@ def choose_device() -> str:
         st.caption(
             _(
                 "It will learn on the CPU ({name}); this machine has no GPU that PyTorch can use.",
-                name=common.plain(localize(found["cpu"])),
+                name=format.escape_markdown(localize(found["cpu"])),
             )
         )
         return "cpu"
@@ -111,10 +110,13 @@ def choose_device() -> str:
 
 def say_before(variant: Recommender, data: str) -> None:
     """How long it may take, and what a new one takes the place of."""
-    said = {"model": common.plain(loaders.title(variant)), "data": common.plain(loaders.data_title(data))}
+    said = {
+        "model": format.escape_markdown(cache.recommender_title(variant)),
+        "data": format.escape_markdown(cache.dataset_title(data)),
+    }
     known = numbers.previous_training(variant.name, data)
     if known:
-        time, device = common.about(known.seconds), words.KIND.get(known.device, known.device)
+        time, device = format.format_duration(known.seconds), words.KIND.get(known.device, known.device)
         st.caption(
             ngettext(
                 "The one that is there now took {time} for {n} epoch on a {device}. Other settings take another time.",
@@ -150,7 +152,7 @@ def can_work(variant: Recommender, data: str, changes: dict[str, Any]) -> bool:
     try:
         queue.check(variant.name, data, changes)
     except RecsysError as error:
-        errors.explain(error)
+        errors.show_error(error)
         return False
     return True
 

@@ -6,10 +6,9 @@ from typing import Literal
 import streamlit as st
 
 from pages.train import curves, words
-from pages.ui import errors, getting, loaders, url
-from pages.ui import words as common
-from pages.ui.frame import WATCH_NEXT
+from pages.ui import cache, errors, format, session, url
 from pages.ui.i18n import _, localize, ngettext, number
+from pages.ui.page import WATCH_PAGE
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
 
@@ -72,7 +71,7 @@ def card(job: Job) -> None:
         if job.state is State.RUNNING:
             far(progress)
         if sentence := said(job, progress):
-            st.caption(common.plain(sentence))
+            st.caption(format.escape_markdown(sentence))
         drawn(job, progress)
         actions(job)
 
@@ -82,8 +81,10 @@ def head(job: Job) -> None:
     label, (icon, colour) = words.STATES[job.state], LOOKS[job.state]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if job.variant:
-            data = common.plain(loaders.data_title(job.dataset))
-            st.markdown(_("**{model}** for {data}", model=common.plain(title(job)), data=data), width="content")
+            data = format.escape_markdown(cache.dataset_title(job.dataset))
+            st.markdown(
+                _("**{model}** for {data}", model=format.escape_markdown(title(job)), data=data), width="content"
+            )
         st.badge(label, icon=f":material/{icon}:", color=colour)
     if job.variant:
         st.caption(" ".join(details(job)))
@@ -91,17 +92,17 @@ def head(job: Job) -> None:
 
 def title(job: Job) -> str:
     """The recommender's name for people, its own where no such recommender is left."""
-    known = loaders.recommenders().get(job.variant)
-    return loaders.title(known) if known else job.variant or job.id
+    known = cache.all_recommenders().get(job.variant)
+    return cache.recommender_title(known) if known else job.variant or job.id
 
 
 def details(job: Job) -> list[str]:
     """The settings that were changed, and when it was begun."""
     values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
     changed = [_("{name} {value}", name=words.SETTINGS.get(name, name), value=value) for name, value in values.items()]
-    variant = loaders.recommenders().get(job.variant)
+    variant = cache.all_recommenders().get(job.variant)
     unchanged = _("As tuned.") if variant and variant.is_tuned_for(job.dataset) else _("With the suggested settings.")
-    settings = _("Changed: {settings}.", settings=common.listed(changed)) if changed else unchanged
+    settings = _("Changed: {settings}.", settings=format.listed(changed)) if changed else unchanged
     return [settings, *([words.begun(job.started)] if job.started else [])]
 
 
@@ -110,7 +111,12 @@ def far(progress: Progress) -> None:
     n, every = progress.epochs
     text = _("Epoch {n} of {all}", n=n, all=every) if every else _("Getting ready, then the first epoch")
     if progress.seconds_left is not None:
-        text = _("Epoch {n} of {all}, {time} left at most", n=n, all=every, time=common.about(progress.seconds_left))
+        text = _(
+            "Epoch {n} of {all}, {time} left at most",
+            n=n,
+            all=every,
+            time=format.format_duration(progress.seconds_left),
+        )
     st.progress(progress.share, text)
 
 
@@ -119,7 +125,7 @@ def said(job: Job, progress: Progress) -> str:
     (n, _unused), best = progress.epochs, progress.best
     if job.state is State.RUNNING:
         return (
-            _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best[0], value=common.metric(best[1]))
+            _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best[0], value=format.metric(best[1]))
             if best
             else ""
         )
@@ -131,7 +137,7 @@ def said(job: Job, progress: Progress) -> str:
             "It learnt for {n} epochs. Kept is what it knew after epoch {best}, the best in validation: NDCG@10 {value}.",
             n,
             best=best[0],
-            value=common.metric(best[1]),
+            value=format.metric(best[1]),
         )
     if job.state is State.STOPPED and not n:
         return _("It was stopped before the first epoch was over.")
@@ -153,7 +159,7 @@ def drawn(job: Job, progress: Progress) -> None:
 
 def actions(job: Job) -> None:
     """Buttons: what can be done with a training in its state."""
-    model = common.plain(title(job))
+    model = format.escape_markdown(title(job))
     with st.container(horizontal=True, gap="small"):
         if job.state is State.DONE:
             use(job)
@@ -169,21 +175,21 @@ def actions(job: Job) -> None:
 
 def use(job: Job) -> None:
     """A button to Watch next, with this recommender and its data set."""
-    text = _("Use it *: {model}*", model=common.plain(title(job)))
+    text = _("Use it *: {model}*", model=format.escape_markdown(title(job)))
     key, icon = f"use-{job.id}", ":material/arrow_forward:"
     if st.button(text, key=key, icon=icon, type="primary", on_click=choose_it, args=(job,)):
-        st.switch_page(WATCH_NEXT)
+        st.switch_page(WATCH_PAGE)
 
 
 def choose_it(job: Job) -> None:
     """Choose it for the pages that follow; a callback, because this page has a selector of the data set too."""
-    url.choose("model", job.variant)
-    getting.open_set(job.dataset)
+    url.set_value("model", job.variant)
+    session.open_dataset(job.dataset)
 
 
 def pressed(text: str, icon: str, job: Job, act: Callable[[], None]) -> None:
     """A button that does something with a training; the page then begins anew."""
     if st.button(text, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
-        with errors.explained():
+        with errors.show_errors():
             act()
             st.rerun()

@@ -12,7 +12,7 @@ from recsys.data.dataset import Dataset
 def controls(dataset: Dataset) -> tuple[str, int, str]:
     """Name of the recommender, number of films, cards or list; the filters beside them keep what they are told."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        variant = recommenders.choose(dataset.name, "model")
+        variant = recommenders.select(dataset.name, "model")
         k = st.segmented_control(
             _("How many"), [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
         )

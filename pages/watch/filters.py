@@ -8,11 +8,9 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.ui import filters as shared
-from pages.ui import keyboard, loaders, rated, session
-from pages.ui import words as common
+from pages.ui import browser, cache, format, page, session
 from pages.ui.i18n import _
-from pages.ui.popovers import content
+from pages.ui.page import popover_content
 from pages.watch import words
 from recsys.data.dataset import Dataset
 from recsys.serving.filters import Facts, Filters, too_strict
@@ -26,7 +24,7 @@ def chosen() -> Filters:
 
 def request(dataset: Dataset, films: tuple[int, ...], k: int) -> Request:
     """What is wanted: k films after the visitor's, among those that may be recommended."""
-    return Request(films, k, chosen(), st.session_state.unwanted, rated.given(dataset, films))
+    return Request(films, k, chosen(), st.session_state.unwanted, session.current_ratings(dataset, films))
 
 
 def among(request: Request) -> str:
@@ -39,10 +37,10 @@ def among(request: Request) -> str:
 def choose(dataset: Dataset) -> None:
     """The popover; what it holds is made when it is opened."""
     count = len(chosen().active)
-    panel = shared.popover("filters_open", count)
+    panel = page.filter_popover("filters_open", count)
     if panel.open:
-        with panel, content("filters_open"):
-            _controls(loaders.facts(dataset.name))
+        with panel, popover_content("filters_open"):
+            _controls(cache.film_features(dataset.name))
     if count:
         reset_button("reset", label="*" + _("Reset filters") + "*", type="tertiary")
 
@@ -60,10 +58,10 @@ def _controls(known: Facts) -> None:
         ),
         on_change=read,
     )
-    shared.years(known, "years", now.years, read)
-    shared.genres(known, "genres", now.genres, read, _("Only these genres"), _("Any genre"))
-    shared.genres(known, "without", now.without, read, _("None of these genres"), _("Nothing left out"))
-    shared.how_known("known", now.known, read)
+    page.year_slider(known, "years", now.years, read)
+    page.genre_menu(known, "genres", now.genres, read, _("Only these genres"), _("Any genre"))
+    page.genre_menu(known, "without", now.without, read, _("None of these genres"), _("Nothing left out"))
+    page.popularity_slider("known", now.known, read)
     st.slider(
         _("Variety"),
         0.0,
@@ -88,14 +86,14 @@ def reset_button(key: str, label: str = "", type: Literal["secondary", "tertiary
 def reset() -> None:
     """Ask for nothing."""
     st.session_state.filters = Filters()
-    keyboard.focus_on("filters_open")
+    browser.focus_on("filters_open")
 
 
 def _read(known: Facts) -> None:
     """Take over what the widgets say; all years are no wish."""
     state = st.session_state
     state.filters = Filters(
-        years=shared.years_read(known, "years"),
+        years=page.chosen_years(known, "years"),
         genres=tuple(state.genres),
         without=tuple(state.without),
         known=state.known,
@@ -112,7 +110,7 @@ def nothing_left(dataset: Dataset, films: tuple[int, ...]) -> None:
             _("There is no film left to recommend. Remove a film from your list, or show the ones already watched.")
         )
         return
-    strict = too_strict(loaders.facts(dataset.name), chosen(), films, st.session_state.unwanted)
+    strict = too_strict(cache.film_features(dataset.name), chosen(), films, st.session_state.unwanted)
     st.info(words.too_strict(strict), icon=":material/filter_alt:")
     reset_button("reset-here")
 
@@ -122,9 +120,9 @@ def unwanted(dataset: Dataset) -> None:
     items = st.session_state.unwanted
     if not items:
         return
-    panel = shared.steady(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
+    panel = page.stable_popover(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
     if panel.open:
-        with panel, content("unwanted_open"):
+        with panel, popover_content("unwanted_open"):
             st.caption(_("These films are not recommended to you. Undo brings the last one back, too."))
             for position, item in enumerate(items):
                 others = items[position + 1 :] + items[:position]
@@ -133,7 +131,7 @@ def unwanted(dataset: Dataset) -> None:
 
 def _take_back(dataset: Dataset, item: int, others: list[str]) -> None:
     """A button that lets a film be recommended again. others: keys of the buttons that may have the focus then."""
-    film = common.plain(dataset.catalog.films[item].label)
+    film = format.escape_markdown(dataset.catalog.films[item].label)
     st.button(
         _("Recommend {film} again", film=film),
         key=f"back-{item}",
@@ -145,5 +143,5 @@ def _take_back(dataset: Dataset, item: int, others: list[str]) -> None:
 
 
 def _allow(item: int, others: list[str]) -> None:
-    session.take_back(item)
-    keyboard.focus_on(*others, "filters_open")
+    session.unhide_film(item)
+    browser.focus_on(*others, "filters_open")

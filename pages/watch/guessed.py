@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.ui import download, errors, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, format, recommenders
+from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number, say
-from pages.ui.looking import look_for
 from pages.watch import history_words as words
 from recsys.data.dataset import Dataset
 from recsys.serving import predictor as serving
@@ -53,7 +52,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def there(data: str) -> list[str]:
     """The recommenders that can answer without being fitted."""
-    return [name for name in recommenders.ordered(loaders.recommenders().values()) if serving.is_there(name, data)]
+    return [name for name in recommenders.ordered(cache.all_recommenders().values()) if serving.is_there(name, data)]
 
 
 def begin(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
@@ -73,11 +72,11 @@ def ask(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...], na
     """Ask one after the other, while a bar shows how far it is; one that is broken says so and is left out."""
     bar, answers = st.progress(0.0), {}
     for n, name in enumerate(names):
-        model = loaders.recommenders()[name]
-        asking = _("Asking {model}: {n} of {all}", model=loaders.title(model), n=n + 1, all=len(names))
-        bar.progress(n / len(names), common.plain(asking))
-        with errors.explained():
-            answers[model.title] = look_for(loaders.predictor(name, dataset.name), films, positions)
+        model = cache.all_recommenders()[name]
+        asking = _("Asking {model}: {n} of {all}", model=cache.recommender_title(model), n=n + 1, all=len(names))
+        bar.progress(n / len(names), format.escape_markdown(asking))
+        with errors.show_errors():
+            answers[model.title] = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, positions)
     bar.empty()
     return answers
 
@@ -87,7 +86,7 @@ def show(answers: Answers, n: int) -> None:
     if not answers:
         return
     rows = hidden.guesses(answers)
-    names = [common.plain(say(name)) for name in rows["recommender"]]
+    names = [format.escape_markdown(say(name)) for name in rows["recommender"]]
     intervals = list(zip(rows["low"], rows["high"], strict=True))
     st.markdown(words.verdict(rows["found"].tolist(), intervals, names, n, hidden.FOUND))
     st.html(table(rows, n))
@@ -97,7 +96,7 @@ def show(answers: Answers, n: int) -> None:
             "statistics for the median rank."
         )
     )
-    download.csv(rows, "last-films-guessed", quiet=True)
+    charts.download_buttons(rows, "last-films-guessed", quiet=True)
 
 
 def table(rows: pd.DataFrame, n: int) -> str:
@@ -122,7 +121,7 @@ def _row(row: Any, n: int) -> str:
         (f"<b>{row.found}</b> <span class='nr-quiet'>" + _("of {n}", n=n) + "</span>"),
         f'<span class="nr-span" style="{share}" aria-hidden="true"><i></i><b></b></span>',
         f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
-        common.metric(row.ndcg),
+        format.metric(row.ndcg),
         f"{_rank(row.median)} <span class='nr-quiet'>{_between(row.best, row.worst)}</span>",
     ]
     name = escape(say(row.recommender))

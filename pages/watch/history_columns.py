@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.ui import words as common
+from pages.ui import format
 from pages.ui.i18n import _
 from pages.watch import history_words as words
 from recsys.data.history_import.entries import ColumnQuestion, Columns
@@ -14,7 +14,10 @@ from recsys.data.history_import.entries import ColumnQuestion, Columns
 def choose(question: ColumnQuestion, file: str, number: str, now: Columns | None, answer: Callable[..., None]) -> None:
     """The menus; `answer` is given the columns when one of them changes. now: what was chosen before."""
     columns = now or question.guess
-    title, first = _("What is in the columns of {file}?", file=common.plain(file)), not question.guess.names_films
+    title, first = (
+        _("What is in the columns of {file}?", file=format.escape_markdown(file)),
+        not question.guess.names_films,
+    )
     with st.expander(title, icon=":material/view_column:", expanded=first):
         if not columns.names_films:
             st.caption(_("Choose at least the column with titles, or one with numbers of films."))

@@ -17,8 +17,7 @@ from babel.dates import format_date
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server.uploads import expect
-from pages.ui import download, errors, i18n, loaders, rated, session
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, format, i18n, session
 from pages.ui.i18n import _, localize, ngettext
 from pages.watch import history_columns, in_browser, ratings
 from pages.watch import history_words as words
@@ -77,7 +76,7 @@ def _forget() -> None:
     st.session_state.bringing = None
 
 
-@errors.explained()
+@errors.show_errors()
 def body(dataset: Dataset) -> None:
     """What the dialog holds."""
     bringing: Bringing = st.session_state.setdefault("bringing", None) or Bringing()
@@ -125,14 +124,16 @@ def where() -> None:
     """Where the services have their files, and that nothing of them is kept."""
     st.caption(_("Your files are read in memory for this visit. They are not kept, not logged and not sent on."))
     with st.expander(_("Where to find the files"), icon=":material/help:"):
-        st.markdown("\n".join(f"- **{service}**: {common.plain(place)}" for service, place in words.WHERE_TO.items()))
+        st.markdown(
+            "\n".join(f"- **{service}**: {format.escape_markdown(place)}" for service, place in words.WHERE_TO.items())
+        )
 
 
 def file(bringing: Bringing, name: str, number: str, data: bytes) -> list[Imported]:
     """What one file holds, said in a line, with the questions that it leaves open."""
     found = opened(bringing, name, number, data)
     if isinstance(found, HistoryError):
-        errors.explain(found)
+        errors.show_error(found)
         return []
     for part in found:
         say(part)
@@ -154,15 +155,18 @@ def opened(bringing: Bringing, name: str, number: str, data: bytes) -> list[Impo
 def say(part: Imported) -> None:
     """Where a file comes from and how many lines were read, and what else there is to know of it."""
     if part.source != "ZIP":
-        about = {"file": common.plain(part.file), "source": i18n.say(part.source) or _("a list of its own kind")}
+        about = {
+            "file": format.escape_markdown(part.file),
+            "source": i18n.say(part.source) or _("a list of its own kind"),
+        }
         st.markdown(words.counted(words.READ, len(part.entries), **about))
     for note in part.notes:
-        st.caption(common.plain(f"{localize(note)}."))
+        st.caption(format.escape_markdown(f"{localize(note)}."))
 
 
 def ask(part: Imported, number: str, answers: Answers) -> None:
     """The questions of a file."""
-    name = common.plain(part.file)
+    name = format.escape_markdown(part.file)
     if part.may_be_watchlist:
         first = _("A watchlist") if part.looks_like_watchlist else _("Films I watched")
         choose(
@@ -176,7 +180,7 @@ def ask(part: Imported, number: str, answers: Answers) -> None:
         readings = {day(part.dates.day_first): True, day(part.dates.month_first): False}
         first = day(part.dates.day_first if part.dates.likely else part.dates.month_first)
         choose(
-            _("What does {cell} in {file} mean?", cell=common.plain(part.dates.cell), file=name),
+            _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name),
             readings,
             first,
             number,
@@ -214,10 +218,10 @@ def day(date: datetime) -> str:
     return format_date(date, "d MMMM y", locale=i18n.current())
 
 
-@loaders.of_set()
+@cache.cached_for_dataset()
 def matcher(name: str) -> Matcher:
     """What finds films of a data set, made once for all visitors."""
-    return Matcher(loaders.dataset(name))
+    return Matcher(cache.dataset(name))
 
 
 def look_through(bringing: Bringing, dataset: Dataset, parts: list[Imported]) -> None:
@@ -237,7 +241,7 @@ def look_through(bringing: Bringing, dataset: Dataset, parts: list[Imported]) ->
 
 def summary(review: Review, watched: list[Watched], dataset: Dataset) -> None:
     """How many films were found, and how."""
-    title = common.plain(loaders.data_title(dataset.name))
+    title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.history:
             st.info(
@@ -280,9 +284,9 @@ def one(bringing: Bringing, review: Review, at: int, dataset: Dataset) -> None:
     chosen = bringing.choices.get(seen.key, match.films[0] if match.likely else None)
     key = f"check-{seen.key}"
     line = seen.lines[0]
-    origin = _("{file}, line {line}", file=common.plain(line.file), line=line.line)
+    origin = _("{file}, line {line}", file=format.escape_markdown(line.file), line=line.line)
     st.selectbox(
-        f"{common.plain(seen.name)} :small[:gray[· {origin}]]",
+        f"{format.escape_markdown(seen.name)} :small[:gray[· {origin}]]",
         options,
         index=options.index(chosen),
         format_func=lambda film: _("None of these") if film is None else named(dataset, film),
@@ -294,7 +298,7 @@ def one(bringing: Bringing, review: Review, at: int, dataset: Dataset) -> None:
 def named(dataset: Dataset, film: int) -> str:
     """A film to choose; its genres tell it from another of the same title and year."""
     known = dataset.catalog.films[film]
-    return f"{known.label} · {common.genres(known.genres)}"
+    return f"{known.label} · {format.display_genres(known.genres)}"
 
 
 def lists(bringing: Bringing, review: Review, dataset: Dataset) -> None:
@@ -305,7 +309,7 @@ def lists(bringing: Bringing, review: Review, dataset: Dataset) -> None:
         with st.expander(words.counted(words.LOST, len(lost)), icon=":material/playlist_remove:"):
             st.caption(_("Everything in your files that is not in your list afterwards, with the reason."))
             st.dataframe(in_words(lost), hide_index=True, height=min(38 + 35 * len(lost), 320))
-            download.csv(lost, "not-taken", quiet=True)
+            charts.download_buttons(lost, "not-taken", quiet=True)
     if len(found):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             st.dataframe(in_words(found), hide_index=True, height=min(38 + 35 * len(found), 320))
@@ -342,9 +346,9 @@ def use(bringing: Bringing, review: Review, watched: list[Watched], dataset: Dat
 def take(dataset: Dataset, watched: list[Watched]) -> None:
     """Make these films the watch sequence, with their stars, dates and rewatches."""
     state, films = st.session_state, dataset.catalog.films
-    session.change([one.film for one in watched])
+    session.set_films([one.film for one in watched])
     stars = {films[one.film].label: one.stars for one in watched if one.stars is not None}
-    rated.take_over(stars)
+    session.import_ratings(stars)
     if stars:
         state.rate_by = ratings.STARS
     state.watched_when = {films[one.film].label: one for one in watched}
@@ -359,6 +363,6 @@ def note(film: Film) -> str:
         said.append(words.counted(words.TIMES, one.times, date=day(one.last)))
     elif one and one.times > 1:
         said.append(ngettext("Watched once.", "Watched {n} times.", one.times))
-    if (stars := rated.stars(film) or 0) % 1:
+    if (stars := session.rating(film) or 0) % 1:
         said.append(_("You gave it {stars} stars.", stars=i18n.number(stars, ".1f")))
     return " ".join(said)

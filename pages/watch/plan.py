@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import errors, film_cards, loaders, session
-from pages.ui import words as common
+from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _
 from pages.watch import words
 from recsys.data.dataset import Film
@@ -31,7 +30,7 @@ class Evening:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def panel(predictor: Predictor, request: Request) -> None:
     """The panel, closed at first: nothing is computed until it is opened."""
     with st.expander(_("Plan an evening"), icon=":material/nightlife:", key="plan", on_change="rerun") as opened:
@@ -67,7 +66,7 @@ def tonight(predictor: Predictor, request: Request) -> Evening:
     return evening
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def planned(
     predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[Step, ...]
 ) -> list[Step]:
@@ -75,7 +74,7 @@ def planned(
     return plan(predictor, request, length, rejected, kept=kept)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def explained(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
     """`reasons`, kept."""
     return reasons(predictor, request, items)
@@ -89,11 +88,11 @@ def rows(predictor: Predictor, request: Request, evening: Evening, steps: list[S
     with st.container(key="evening", gap="xsmall"):
         for number, (step, spoke_for_it) in enumerate(zip(steps, why, strict=True), start=1):
             film = films[step.item]
-            reason = because([films[item] for item in spoke_for_it], loaders.title(predictor))
+            reason = because([films[item] for item in spoke_for_it], cache.recommender_title(predictor))
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(film_cards.line(number, film, step.probability, best, note=reason))
+                st.html(film_cards.row(number, film, step.probability, best, note=reason))
                 st.button(
-                    _("*Not {film}: plan the rest again*", film=common.plain(film.label)),
+                    _("*Not {film}: plan the rest again*", film=format.escape_markdown(film.label)),
                     key=f"reject-{step.item}",
                     icon=":material/thumb_down:",
                     type="tertiary",
@@ -127,7 +126,7 @@ def say(predictor: Predictor, steps: list[Step], length: int) -> None:
         if steps[0].probability is None
         else _("Of all the sequences that {model} compared, this one is the most probable as a whole.")
     )
-    st.caption(common.plain(together.format(model=loaders.title(predictor))))
+    st.caption(format.escape_markdown(together.format(model=cache.recommender_title(predictor))))
 
 
 def decide(evening: Evening, steps: list[Step], films: tuple[int, ...]) -> None:
@@ -138,7 +137,7 @@ def decide(evening: Evening, steps: list[Step], films: tuple[int, ...]) -> None:
             _("Add all to my films"),
             key="plan-add",
             icon=":material/playlist_add:",
-            on_click=session.change,
+            on_click=session.set_films,
             args=(everything,),
             disabled=not steps,
         ):

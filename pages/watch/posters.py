@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import at_tmdb
+from pages.ui import explanation
 from pages.ui.i18n import _
 from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb
@@ -19,8 +19,8 @@ def addresses(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
 
     What comes later is there in the next run. Whoever shows a poster also calls `at_tmdb.attribution`.
     """
-    chosen = at_tmdb.key()
-    return at_tmdb.service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
+    chosen = explanation.tmdb_key()
+    return explanation.tmdb_service().addresses(chosen, tmdb.wanted(catalog, items)) if chosen else {}
 
 
 def pictures(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
@@ -40,18 +40,18 @@ def settings() -> None:
                 "why a film is recommended. The key stays in this session and is forgotten with it."
             )
         )
-        chosen = at_tmdb.key()
-        if chosen and at_tmdb.service().health(chosen) is not Health.REFUSED:
+        chosen = explanation.tmdb_key()
+        if chosen and explanation.tmdb_service().health(chosen) is not Health.REFUSED:
             in_use(chosen)
         else:
             ask()
-        at_tmdb.attribution()
+        explanation.tmdb_attribution()
 
 
 def in_use(chosen: tmdb.Key) -> None:
     """How the key in use is doing, and the way to forget it."""
     own = st.session_state.get("poster_key") is not None
-    if at_tmdb.service().health(chosen) is Health.RESTING:
+    if explanation.tmdb_service().health(chosen) is Health.RESTING:
         st.warning(
             _("TMDB does not answer at the moment. Drawn cards stand in, and posters come once it does."),
             icon=":material/hourglass_empty:",
@@ -91,7 +91,7 @@ def take_key() -> None:
             if typed.strip()
             else ""
         )
-    elif at_tmdb.service().check(chosen) is Health.REFUSED:
+    elif explanation.tmdb_service().check(chosen) is Health.REFUSED:
         state.poster_note = _("TMDB refuses this key. Check that it was copied whole.")
     else:
         state.poster_key = chosen

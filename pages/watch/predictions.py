@@ -5,8 +5,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from pages.ui import announce, at_tmdb, errors, explanation, film_cards, keyboard, loaders, recommenders, session
-from pages.ui import words as common
+from pages.ui import browser, cache, errors, explanation, film_cards, format, recommenders, session
 from pages.ui.i18n import _, count, say
 from pages.ui.url import AS_CARDS
 from pages.watch import controls, filters, posters, ratings, words
@@ -43,10 +42,10 @@ class Answer:
 
     def figure(self, probability: float) -> str:
         """A probability as the whole list shows it: "4.2%", or "3.1×" the average film's."""
-        return common.fine_percent(probability) if self.stands_out else common.times(probability * self.n_allowed)
+        return format.precise_percent(probability) if self.stands_out else format.factor(probability * self.n_allowed)
 
 
-@errors.explained()
+@errors.show_errors()
 def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Controls and predictions; None where no recommender could answer."""
     st.header(_("What comes next"))
@@ -56,13 +55,13 @@ def what_comes_next(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     say_before(answer)
     if not answer.picks:
         filters.nothing_left(dataset, films)
-        announce.status(
+        browser.status(
             _("There is no film left to recommend. Remove a film from your list, or show the ones already watched.")
         )
         return answer
     show = grid if view == AS_CARDS else listing
     show(answer)
-    announce.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
+    browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
     say_after(answer)
     return answer
 
@@ -71,8 +70,8 @@ def ready(variant: str, dataset: Dataset) -> Predictor:
     """The recommender that was chosen; where it is not there yet, the fallback, and the page says so."""
     if predictor := recommenders.predictor(variant, dataset):
         return predictor
-    fallback = loaders.fallback(dataset.name)
-    st.caption(_("Until then, this shows what {model} recommends.", model=loaders.title(fallback)))
+    fallback = cache.popularity_predictor(dataset.name)
+    st.caption(_("Until then, this shows what {model} recommends.", model=cache.recommender_title(fallback)))
     return fallback
 
 
@@ -82,18 +81,18 @@ def say_before(answer: Answer) -> None:
         st.caption(
             _(
                 "Nothing watched yet, so this is what {model} shows to anybody. Add a film to make it yours.",
-                model=loaders.title(answer.predictor),
+                model=cache.recommender_title(answer.predictor),
             )
         )
     if answer.predictor.model.note:
-        st.caption(common.plain(say(answer.predictor.model.note)))
+        st.caption(format.escape_markdown(say(answer.predictor.model.note)))
     if said := ratings.effect(answer.predictor, answer.request.ratings):
-        st.caption(common.plain(said))
+        st.caption(format.escape_markdown(said))
 
 
 def say_after(answer: Answer) -> None:
     """What the percentages mean."""
-    title = loaders.title(answer.predictor)
+    title = cache.recommender_title(answer.predictor)
     if answer.best is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
@@ -129,7 +128,7 @@ def grid(answer: Answer) -> None:
                 st.html(film_cards.card(pick, answer.best, links, photo, answer.figure, made(answer, pick)))
                 actions(answer, pick)
     if photos:
-        at_tmdb.attribution()
+        explanation.tmdb_attribution()
 
 
 def listing(answer: Answer) -> None:
@@ -141,7 +140,9 @@ def listing(answer: Answer) -> None:
                 links = film_links(catalog, pick.item)
                 by = made(answer, pick)
                 st.html(
-                    film_cards.line(pick.rank, pick.film, pick.probability, answer.best, links, answer.figure, made=by)
+                    film_cards.row(
+                        pick.rank, pick.film, pick.probability, answer.best, links, answer.figure, credits_text=by
+                    )
                 )
                 actions(answer, pick)
 
@@ -149,12 +150,12 @@ def listing(answer: Answer) -> None:
 def made(answer: Answer, pick: Recommendation) -> str | None:
     """How long a film is and who directed it, "" where nobody knows; None where the set was not enriched."""
     known = answer.predictor.dataset.catalog.details
-    return common.made(known.get(pick.film.movie_id)) if len(known) else None
+    return format.credits_line(known.get(pick.film.movie_id)) if len(known) else None
 
 
 def actions(answer: Answer, pick: Recommendation) -> None:
     """Put a recommended film at the end of the sequence; in a menu, what else can be done with it."""
-    name, menu = common.plain(pick.film.label), f"more-{pick.film.movie_id}"
+    name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
     others = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
         _("Add *{film} to your films*", film=name),
@@ -175,17 +176,17 @@ def actions(answer: Answer, pick: Recommendation) -> None:
         args=(menu, pick.item, others),
     )
     if chosen == _("Why this film?"):
-        explanation.dialog(answer.predictor, answer.request, pick.item)
+        explanation.open_dialog(answer.predictor, answer.request, pick.item)
 
 
 def add(item: int, others: list[int]) -> None:
     """Put a recommended film at the end of the list; the focus goes to the next film. others: their MovieLens ids."""
-    session.add(item)
-    keyboard.focus_on(*(f"pick-{movie}" for movie in others), "picks")
+    session.add_film(item)
+    browser.focus_on(*(f"pick-{movie}" for movie in others), "picks")
 
 
 def choose_from_menu(menu: str, item: int, others: list[int]) -> None:
     """Do what changes the page; a dialog opens in the run that follows. others: ids of films that may get the focus."""
     if st.session_state[menu] == _("Not for me"):
-        session.refuse(item)
-        keyboard.focus_on(*(f"more-{movie}" for movie in others), "picks")
+        session.hide_film(item)
+        browser.focus_on(*(f"more-{movie}" for movie in others), "picks")

@@ -5,10 +5,9 @@ Session state: that of `pages.ui.rated` · rate_by (thumbs or stars).
 
 import streamlit as st
 
-from pages.ui import keyboard, loaders, popovers
-from pages.ui import words as common
+from pages.ui import browser, cache, format, page
 from pages.ui.i18n import _
-from pages.ui.rated import forget, rate, stars
+from pages.ui.session import clear_ratings, rate, rating
 from pages.watch import words
 from recsys.data.dataset import Film
 from recsys.serving.predictor import Predictor
@@ -24,7 +23,7 @@ def by_stars() -> bool:
 
 def thumbs(film: Film) -> None:
     """Two buttons for a row of the list: liked, and not liked; the one that was chosen stands out."""
-    now = stars(film)
+    now = rating(film)
     liked, disliked = now is not None and now >= ENOUGH, now is not None and now < ENOUGH
     _thumb(
         _("Take back that I liked {film}") if liked else _("I liked {film}"),
@@ -46,7 +45,7 @@ def thumbs(film: Film) -> None:
 
 def _thumb(sentence: str, key: str, icon: str, film: Film, value: float, chosen: bool) -> None:
     st.button(
-        f"*{sentence.format(film=common.plain(film.label))}*",
+        f"*{sentence.format(film=format.escape_markdown(film.label))}*",
         key=key,
         icon=f":material/{icon}:",
         type="primary" if chosen else "tertiary",
@@ -57,13 +56,13 @@ def _thumb(sentence: str, key: str, icon: str, film: Film, value: float, chosen:
 
 def _take_thumb(film: Film, value: float | None, key: str) -> None:
     rate(film, value)
-    keyboard.focus_on(key)
+    browser.focus_on(key)
 
 
 def star_row(film: Film) -> None:
     """Five stars below a title."""
     key = f"stars-{film.movie_id}"
-    now = stars(film)
+    now = rating(film)
     st.session_state[key] = None if now is None else max(round(now), 1) - 1  # a half star is shown as one
     st.feedback("stars", key=key, on_change=_take_stars, args=(film, key))
 
@@ -75,10 +74,10 @@ def _take_stars(film: Film, key: str) -> None:
 
 def settings(predictor: Predictor | None, rated: Ratings) -> None:
     """A popover: thumbs or stars, what the recommender makes of them, and the way to forget them."""
-    panel = popovers.popover(_("Ratings"), "ratings-open", "star")
+    panel = page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
-    with panel, popovers.content("ratings-open"):
+    with panel, page.popover_content("ratings-open"):
         st.segmented_control(
             _("Rate your films with"),
             [THUMBS, STARS],
@@ -90,9 +89,11 @@ def settings(predictor: Predictor | None, rated: Ratings) -> None:
         )
         st.caption(_("Rate any film of your list, or none. One or two stars count as not liked."))
         if predictor:
-            st.caption(common.plain(about(predictor)))
+            st.caption(format.escape_markdown(about(predictor)))
         if rated:
-            st.button(_("Clear all ratings"), key="ratings-forget", icon=":material/restart_alt:", on_click=forget)
+            st.button(
+                _("Clear all ratings"), key="ratings-forget", icon=":material/restart_alt:", on_click=clear_ratings
+            )
 
 
 def about(predictor: Predictor) -> str:
@@ -104,7 +105,7 @@ def about(predictor: Predictor) -> str:
             "{model} learnt from what people watched, not from what they liked: it is not told about the "
             "films you dislike, and takes all others as they are."
         )
-    ).format(model=loaders.title(predictor))
+    ).format(model=cache.recommender_title(predictor))
 
 
 def effect(predictor: Predictor, rated: Ratings) -> str:
@@ -112,11 +113,11 @@ def effect(predictor: Predictor, rated: Ratings) -> str:
     if not rated:
         return ""
     if predictor.model.uses_query_ratings:
-        return _("{model} reads your ratings.", model=loaders.title(predictor))
+        return _("{model} reads your ratings.", model=cache.recommender_title(predictor))
     disliked = sum(stars < ENOUGH for _unused, stars in rated)
     if not disliked:
         return _(
             "{model} does not read ratings: it knows which films you watched, not whether you liked them.",
-            model=loaders.title(predictor),
+            model=cache.recommender_title(predictor),
         )
-    return words.DISLIKES_UNTOLD[min(disliked, 2)].format(model=loaders.title(predictor), n=disliked)
+    return words.DISLIKES_UNTOLD[min(disliked, 2)].format(model=cache.recommender_title(predictor), n=disliked)

@@ -6,7 +6,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.ui import download, loaders, popovers, session
+from pages.ui import cache, charts, session
+from pages.ui import page as ui_page
 from pages.ui.i18n import _
 from pages.watch import words
 from pages.watch.predictions import Answer
@@ -24,10 +25,10 @@ class Reach(Enum):
 
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """The link, the picture and the files, made when the popover is opened."""
-    panel = popovers.popover(_("Share"), "share", "share", disabled=not films, first=("file-picture", "file-films-csv"))
+    panel = ui_page.popover(_("Share"), "share", "share", disabled=not films, focus=("file-picture", "file-films-csv"))
     if not (panel.open and films):
         return
-    with panel, popovers.content("share"):
+    with panel, ui_page.popover_content("share"):
         st.markdown("**" + _("A link") + "**")
         st.code(link(), language=None, wrap_lines=True)
         st.caption(words.SHARE_HELP[reach(st.context.url or "").value])
@@ -43,7 +44,7 @@ def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> 
 def link() -> str:
     """The address that brings all of this back."""
     page = (st.context.url or "").partition("?")[0]
-    return f"{page}?{urlencode(session.address())}"
+    return f"{page}?{urlencode(session.url_params())}"
 
 
 def reach(url: str) -> Reach:
@@ -62,7 +63,7 @@ def reach(url: str) -> Reach:
 
 def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
     """The picture, small, and the button that saves it."""
-    known, model = dataset.catalog.films, loaders.title(answer.predictor)
+    known, model = dataset.catalog.films, cache.recommender_title(answer.predictor)
     picks = [
         (pick.film, "" if pick.probability is None else answer.figure(pick.probability))
         for pick in answer.picks[: picture.NEXT]
@@ -94,7 +95,7 @@ def show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> No
 @st.cache_data(max_entries=32, show_spinner=False)
 def drawn(films: list[Film], picks: list[tuple[Film, str]], said: picture.Words) -> bytes:
     """`picture.png`, kept."""
-    return picture.png(films, picks, said, download.fonts())
+    return picture.png(films, picks, said, charts.fonts())
 
 
 def sentences(n_films: int, model: str) -> picture.Words:

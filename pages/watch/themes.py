@@ -4,10 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import announce, errors, film_search, keyboard, loaders, session
-from pages.ui import words as common
+from pages.ui import browser, cache, errors, film_search, format, session
 from pages.ui.i18n import _
-from pages.ui.tasks import share
+from pages.ui.tasks import progress
 from pages.watch import words
 from recsys import paths
 from recsys.data import prepared
@@ -22,11 +21,11 @@ SHOWN = 8  # films
 @st.cache_resource(max_entries=4, show_spinner=False)
 def index(name: str, stamp: str) -> ThemeIndex:
     """The theme index of a data set with that stamp; the first one loads the sentence encoder."""
-    return themes.open_index(loaders.dataset(name))
+    return themes.open_index(cache.dataset(name))
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def search(name: str) -> None:
     """The panel, closed at first: the encoder is not touched until it is opened. `name`: of the data set."""
     with st.expander(_("Find by theme"), icon=":material/auto_awesome:", key="theme-open", on_change="rerun") as opened:
@@ -45,14 +44,14 @@ def search(name: str) -> None:
             found = index(name, prepared.version(name))
         say_missing(name, found.missing)
         if text and text.strip():
-            show(loaders.dataset(name), found.search(text, SHOWN))
+            show(cache.dataset(name), found.search(text, SHOWN))
 
 
 def show(dataset: Dataset, found: list[Near]) -> None:
     """The films that fit best, each to be added with a click."""
     if not found:
         st.caption(_("No tag, genre or title of this set has one of these words. Try others."))
-    announce.status(_("Films found: {n}.", n=len(found)))
+    browser.status(_("Films found: {n}.", n=len(found)))
     with st.container(key="near", gap=None):
         for rank, near in enumerate(found):
             offer(dataset, near, found[rank + 1 :] + found[:rank])
@@ -62,8 +61,8 @@ def offer(dataset: Dataset, near: Near, others: list[Near]) -> None:
     """One film, with what makes it fit; greyed out where it is in the list already. others: where the focus may go."""
     film = dataset.catalog.films[near.item]
     reason = _("already in your list") if near.item in (st.session_state.films or ()) else ""
-    note = ", ".join(map(common.term, near.because)) or common.genres(film.genres)
-    film_search.line(
+    note = ", ".join(map(format.display_tag, near.because)) or format.display_genres(film.genres)
+    film_search.film_button(
         film,
         key_of(dataset, near),
         "add",
@@ -82,8 +81,8 @@ def key_of(dataset: Dataset, near: Near) -> str:
 def take(item: int, others: list[str]) -> None:
     """Add a film that was found; the theme stays, for more of it, and the focus goes to the next film."""
     if item not in st.session_state.films:
-        session.add(item)
-    keyboard.focus_on(*others, "theme")
+        session.add_film(item)
+    browser.focus_on(*others, "theme")
     st.rerun()  # all of the page, not the search alone
 
 
@@ -93,14 +92,14 @@ def say_missing(name: str, missing: Missing) -> None:
         return
     st.caption(f"{words.THEME_MISSING[missing.value]} " + _("Without it, a theme is looked up word by word."))
     if missing is Missing.ENCODER and paths.is_public():
-        errors.command(recsys_command("prepare", name))
+        errors.show_command(recsys_command("prepare", name))
     elif missing is Missing.ENCODER:
         if st.button(_("Fetch it (90 MB, once)"), key="theme-fetch", icon=":material/download:"):
             fetch(name)
     elif missing is Missing.VECTORS:
-        errors.command(recsys_command("train", "content-sentence", "--dataset", name))
+        errors.show_command(recsys_command("train", "content-sentence", "--dataset", name))
     else:
-        errors.command(f"{python()} -m pip install sentence-transformers")
+        errors.show_command(f"{python()} -m pip install sentence-transformers")
 
 
 def fetch(name: str) -> None:
@@ -111,11 +110,11 @@ def fetch(name: str) -> None:
         said = (
             _("Reading the tags of this set") if event.get("stage") == "encode" else _("Fetching the sentence encoder")
         )
-        bar.progress(share(event), said)
+        bar.progress(progress(event), said)
 
     try:
         themes.fetch_encoder(report)
-        themes.open_index(loaders.dataset(name), report)  # keeps what it has read, so that `index` is quick
+        themes.open_index(cache.dataset(name), report)  # keeps what it has read, so that `index` is quick
     except RecsysError:
         bar.empty()
         raise

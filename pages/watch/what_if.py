@@ -6,8 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.ui import errors, loaders, session
-from pages.ui import words as common
+from pages.ui import cache, errors, format, session
 from pages.ui.i18n import _
 from pages.watch import words
 from recsys.data.dataset import Dataset, Film
@@ -20,7 +19,7 @@ MARKS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓"
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def panel(predictor: Predictor, request: Request) -> None:
     """The panel, closed at first: nothing is computed until it is opened."""
     with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as opened:
@@ -78,19 +77,19 @@ def choose_position(n: int, position: int) -> int:
 def outcome(predictor: Predictor, now: Request, changed: Request) -> None:
     """What would rise and fall, and the button that makes it so."""
     found = compared(predictor, now, changed)
-    st.markdown(f"**{common.plain(summary(found, now.k, loaders.title(predictor)))}**")
+    st.markdown(f"**{format.escape_markdown(summary(found, now.k, cache.recommender_title(predictor)))}**")
     st.html(table(found, predictor.dataset.catalog.films))
     if st.button(
         _("Change my list"),
         key="what-if-apply",
         icon=":material/check:",
-        on_click=session.change,
+        on_click=session.set_films,
         args=(changed.history,),
     ):
         st.rerun()  # all of the page, not this panel alone
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def compared(predictor: Predictor, before: Request, after: Request) -> list[Shift]:
     """`shifts`, kept."""
     return shifts(predictor, before, after)
@@ -164,6 +163,6 @@ def _probabilities(before: Standing, after: Standing) -> str:
         return ""
     return _(
         "{before} → {after}",
-        before=common.fine_percent(before.probability),
-        after=common.fine_percent(after.probability),
+        before=format.precise_percent(before.probability),
+        after=format.precise_percent(after.probability),
     )

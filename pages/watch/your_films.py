@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import film_cards, film_search, keyboard, loaders, page_header, popovers, session, viewers
-from pages.ui import words as common
+from pages.ui import browser, cache, film_cards, film_search, format, session
+from pages.ui import page as ui_page
 from pages.ui.i18n import _, ngettext
 from pages.watch import in_browser, own_history, ratings, share, themes, words
 from pages.watch.predictions import Answer
@@ -25,7 +25,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     )
     search(dataset.name)
     themes.search(dataset.name)
-    page_header.show_notices()
+    ui_page.show_notices()
     show_viewer(films)
     if films:
         rows(dataset, films, answer)
@@ -37,36 +37,36 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     say_what_links_hold(dataset, films)
     in_browser.place()
     if not films:
-        page_header.choose_example(dataset)
+        ui_page.show_examples(dataset)
 
 
 @st.fragment
 def search(name: str) -> None:
     """The search box; only this part runs again while somebody types."""
-    film_search.box(name, _("Add a film"), "search", offer, limit=8, enter=lambda film: take(film.item))
+    film_search.search_box(name, _("Add a film"), "search", offer, limit=8, on_enter=lambda film: take(film.item))
 
 
 def offer(film: Found) -> None:
     """One film that was found, to add with a click; greyed out where it is in the list already."""
     reason = _("already in your list") if film.item in st.session_state.films else ""
     note = _("few people rated it, so a similar film stands in for it") if film.left_out else ""
-    film_search.line(film, f"found-{film.movie_id}", "add", take, (film.item,), reason, note)
+    film_search.film_button(film, f"found-{film.movie_id}", "add", take, (film.item,), reason, note)
 
 
 def take(item: int) -> None:
     """Add a film that was found, empty the search box, and stay in it for the next one."""
     if item not in st.session_state.films:
-        session.add(item)
+        session.add_film(item)
     st.session_state.search = ""
-    keyboard.focus_on("search")
+    browser.focus_on("search")
     st.rerun()  # all of the page, not the search alone
 
 
 def show_viewer(now: tuple[int, ...]) -> None:
     """Whose films these are, while they are still those of a real person."""
-    viewer = st.session_state.viewer
+    viewer = st.session_state.user
     if viewer and viewer.items == now:
-        st.caption(common.viewer(viewer.watched, len(now), loaders.data_title(st.session_state.data)))
+        st.caption(ui_page.user_caption(viewer.watched, len(now), cache.dataset_title(st.session_state.data)))
 
 
 def rows(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
@@ -104,14 +104,14 @@ def stand_in(dataset: Dataset, film: int) -> str:
 def row(dataset: Dataset, films: tuple[int, ...], position: int, note: str) -> None:
     """One film of the sequence, how it was liked, and its three buttons. note: a sentence about it."""
     film, last = dataset.catalog.films[films[position]], position == len(films) - 1
-    name = common.plain(film.label)
+    name = format.escape_markdown(film.label)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         if ratings.by_stars():
             with st.container(gap=None):
-                st.html(film_cards.watched(position + 1, film, last, note))
+                st.html(film_cards.list_row(position + 1, film, last, note))
                 ratings.star_row(film)
         else:
-            st.html(film_cards.watched(position + 1, film, last, note))
+            st.html(film_cards.list_row(position + 1, film, last, note))
             ratings.thumbs(film)
         button(_("Move {film} up"), name, f"up-{film.movie_id}", "arrow_upward", move, (position, -1), position == 0)
         button(_("Move {film} down"), name, f"down-{film.movie_id}", "arrow_downward", move, (position, 1), last)
@@ -121,21 +121,21 @@ def row(dataset: Dataset, films: tuple[int, ...], position: int, note: str) -> N
 def move(position: int, by: int) -> None:
     """Move a film; the focus goes along with it, to the other arrow at an end of the list."""
     movie = movie_at(position)
-    session.move(position, by)
-    keyboard.focus_on(*(f"{way}-{movie}" for way in (("up", "down") if by < 0 else ("down", "up"))))
+    session.move_film(position, by)
+    browser.focus_on(*(f"{way}-{movie}" for way in (("up", "down") if by < 0 else ("down", "up"))))
 
 
 def remove(position: int) -> None:
     """Take a film out; the focus goes to the one that takes its position, else to the last one, else to the search."""
     n = len(st.session_state.films)
     after = movie_at(position + 1 if position + 1 < n else position - 1) if n > 1 else None
-    session.remove(position)
-    keyboard.focus_on(f"remove-{after}", "search")
+    session.remove_film(position)
+    browser.focus_on(f"remove-{after}", "search")
 
 
 def movie_at(position: int) -> int:
     """The MovieLens id of the film at a position; keys are made of it, as positions change."""
-    films = loaders.dataset(st.session_state.data).catalog.films
+    films = cache.dataset(st.session_state.data).catalog.films
     return films[st.session_state.films[position]].movie_id
 
 
@@ -156,7 +156,7 @@ def button(
 def tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Undo, clear, share, ratings, a history from elsewhere, somebody else's list."""
     with st.container(horizontal=True, gap="small"):
-        if films or st.session_state.past:
+        if films or st.session_state.undo_stack:
             undo_and_clear(films)
             share.popover(dataset, films, answer)
         if films:
@@ -179,14 +179,14 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
             args=(dataset,),
         )
         return
-    panel = popovers.popover(
+    panel = ui_page.popover(
         _("Surprise me"),
         "surprise-open",
         "casino",
         _("Fills the list with the films of a real person of this data set, drawn at random."),
     )
     if panel.open:
-        with panel, popovers.content("surprise-open"):
+        with panel, ui_page.popover_content("surprise-open"):
             st.caption(words.SURPRISE_ASK[min(len(films), 2)].format(n=len(films)))
             st.button(
                 _("Replace my films"), key="surprise", icon=":material/casino:", on_click=replace, args=(dataset,)
@@ -195,46 +195,46 @@ def surprise(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def surprise_first(dataset: Dataset) -> None:
     """Draw a real person; a popover takes the place of the button."""
-    session.surprise(dataset)
-    keyboard.focus_on("surprise-open", "surprise")
+    session.load_random_user(dataset)
+    browser.focus_on("surprise-open", "surprise")
 
 
 def by_number(dataset: Dataset) -> None:
     """The films of the person with a number of the ratings file."""
-    panel = popovers.popover(
+    panel = ui_page.popover(
         _("By number"),
         "person-open",
         "tag",
         _("Fills the list with the films of one particular person of this data set."),
-        first=("person",),
+        focus=("person",),
     )
     if panel.open:
-        with panel, popovers.content("person-open"):
+        with panel, ui_page.popover_content("person-open"):
             about = ngettext(
                 "{data} has {n:,} person. Films of your list are replaced; Undo brings them back.",
                 "{data} has {n:,} people. Films of your list are replaced; Undo brings them back.",
                 dataset.n_users,
-                data=loaders.data_title(dataset.name),
+                data=cache.dataset_title(dataset.name),
             )
-            if viewer := viewers.by_number(dataset, "person", about):
+            if viewer := ui_page.user_input(dataset, "person", about):
                 st.button(
                     _("Take their films"),
                     key="take-person",
                     icon=":material/person:",
-                    on_click=session.take_films_of,
+                    on_click=session.load_user,
                     args=(viewer,),
                 )
 
 
 def replace(dataset: Dataset) -> None:
     """Draw a real person; the question stays open for another one."""
-    session.surprise(dataset)
-    keyboard.focus_on("surprise")
+    session.load_random_user(dataset)
+    browser.focus_on("surprise")
 
 
 def undo_and_clear(films: tuple[int, ...]) -> None:
     """Take back the last step, or all films."""
-    past = bool(st.session_state.past)
+    past = bool(st.session_state.undo_stack)
     st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not past)
     st.button(
         _("Clear"),
@@ -248,10 +248,10 @@ def undo_and_clear(films: tuple[int, ...]) -> None:
 def undo() -> None:
     """Take back the last step. The focus goes to the search box when there is nothing left to take back."""
     session.undo()
-    keyboard.focus_on("undo", "search")
+    browser.focus_on("undo", "search")
 
 
 def clear() -> None:
     """Remove all films; the focus goes to Undo, as Clear is disabled now."""
-    session.change(())
-    keyboard.focus_on("undo")
+    session.set_films(())
+    browser.focus_on("undo")

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from pages.evaluation.charts.lines import lines
 from pages.evaluation.charts.looks import percents
-from pages.ui.charts import QUIET, logarithmic
+from pages.ui.charts import GREY, log_axis
 from pages.ui.i18n import _, number
 
 HEIGHT = 400  # pixels: on a phone the legend takes five lines of it
@@ -20,14 +20,14 @@ def by_rank(tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: st
     figure = lines(tables, titles, "rank", y, _("Rank"))
     figure.update_layout(height=HEIGHT)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
-    figure.update_xaxes(**logarithmic(lambda step: number(step, "g"), from_exponent=0))
-    return figure.update_yaxes(**logarithmic(percents), range=[_exponent(lowest), 0.08])
+    figure.update_xaxes(**log_axis(lambda step: number(step, "g"), min_exponent=0))
+    return figure.update_yaxes(**log_axis(percents), range=[_exponent(lowest), 0.08])
 
 
 def ringed(figure: go.Figure, tables: Mapping[str, pd.DataFrame], item: int) -> go.Figure:
     """A ring around one item on each line that it stands on."""
     found = pd.concat([table[table["item"] == item] for table in tables.values()])
-    ring = {"symbol": "circle-open", "size": 15, "color": QUIET, "line": {"width": 2.5}}
+    ring = {"symbol": "circle-open", "size": 15, "color": GREY, "line": {"width": 2.5}}
     if len(found):
         figure.add_scatter(
             x=found["rank"],

@@ -5,8 +5,8 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import MARKS, look, members
-from pages.ui import words as common
-from pages.ui.charts import QUIET, framed
+from pages.ui import format
+from pages.ui.charts import GREY, set_layout
 from pages.ui.i18n import _
 
 
@@ -14,7 +14,7 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
     """A row per bucket, a mark with its interval per model, side by side within a row (`groups.by_bucket`)."""
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
     known = members(board, list(dict.fromkeys(table["variant"])))
-    names = {bucket: common.term(bucket) for bucket in buckets}
+    names = {bucket: format.display_group(bucket) for bucket in buckets}
     rows = {bucket: row for row, bucket in enumerate(buckets)}
     for number, (variant, (title, shape, member)) in enumerate(known.items()):
         own = table[table["variant"] == variant]
@@ -32,7 +32,7 @@ def slices(table: pd.DataFrame, board: pd.DataFrame, metric: str) -> go.Figure:
         )
     users = table.drop_duplicates("bucket").set_index("bucket")["users"]
     ticks = [(f"{names[bucket]}<br>" + _("n = {n:,}", n=users[bucket])) for bucket in buckets]
-    framed(figure, 110 + len(buckets) * (30 + 11 * len(known))).update_layout(showlegend=True)
+    set_layout(figure, 110 + len(buckets) * (30 + 11 * len(known))).update_layout(showlegend=True)
     figure.update_yaxes(tickvals=list(rows.values()), ticktext=ticks, range=[len(rows) - 0.4, -0.6])
     figure.update_yaxes(showgrid=False, zeroline=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")
@@ -53,11 +53,11 @@ def margins(table: pd.DataFrame, one: tuple[str, str], other: tuple[str, str]) -
             cliponaxis=False,
             name=winner[0] if winner else words.MARGINS[0],
             marker={
-                "color": look(winner[1]).colour if winner else QUIET,
+                "color": look(winner[1]).colour if winner else GREY,
                 "pattern_shape": "/" if winner is other else "",
             },
             hovertemplate="%{y}",
         )
-    framed(figure, 330).update_layout(showlegend=True)
+    set_layout(figure, 330).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=table["margin"], ticktext=labels, tickangle=0, tickfont={"size": 11})
     return figure.update_yaxes(title=_("People"), range=[0, 1.12 * max(table["users"].max(), 1)])

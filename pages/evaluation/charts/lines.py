@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from pages.evaluation.charts.looks import LOOKS, percents
 from pages.ui import i18n
-from pages.ui.charts import QUIET, framed, logarithmic
+from pages.ui.charts import GREY, log_axis, set_layout
 from pages.ui.i18n import _
 
 MOST = 6  # lines in a chart that can be told apart
@@ -38,7 +38,7 @@ def lines(logs: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y
             marker={"symbol": SYMBOLS[look], "size": 7, "maxdisplayed": 15},
             hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC}}}",
         )
-    framed(figure, TALL + 70).update_layout(showlegend=True)
+    set_layout(figure, TALL + 70).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)
 
 
@@ -84,19 +84,19 @@ def reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> 
     figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
     known = pd.concat(bins.values())[["predicted", "hit_rate"]]
     ends = [known[known > 0].min().min(), known.max().max()]
-    line = {"color": QUIET, "width": 1}
+    line = {"color": GREY, "width": 1}
     figure.add_scatter(x=ends, y=ends, mode="lines", name=_("calibrated"), line=line, hoverinfo="skip")
-    figure.update_xaxes(**logarithmic(percents))
-    return figure.update_yaxes(title=_("Share that came true"), **logarithmic(percents))
+    figure.update_xaxes(**log_axis(percents))
+    return figure.update_yaxes(title=_("Share that came true"), **log_axis(percents))
 
 
 def overconfidence(ranks: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
     """Predicted probability over the share that came true, by rank."""
     figure = lines(ranks, titles, "rank", "times", _("Rank"))
     ends = [min(table["rank"].min() for table in ranks.values()), max(table["rank"].max() for table in ranks.values())]
-    line = {"color": QUIET, "width": 1}
+    line = {"color": GREY, "width": 1}
     figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=_("calibrated"), line=line, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
     return figure.update_yaxes(
-        title=_("Predicted over observed"), **logarithmic(lambda step: f"{i18n.number(step, 'g')}×")
+        title=_("Predicted over observed"), **log_axis(lambda step: f"{i18n.number(step, 'g')}×")
     )

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import look
-from pages.ui.charts import QUIET, framed, logarithmic
+from pages.ui.charts import GREY, log_axis, set_layout
 from pages.ui.i18n import _, number, say
 from recsys.evaluation import tables
 
@@ -33,7 +33,7 @@ def bump(table: pd.DataFrame, shown: Sequence[str]) -> go.Figure:
         figure.add_annotation(
             x=len(shown) - 1, y=line, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
         )
-    framed(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
+    set_layout(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
     ticks = [name.replace(" ", "<br>") for name in names]
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
     figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])
@@ -58,10 +58,10 @@ def ranks_of_film(table: pd.DataFrame) -> go.Figure:
             customdata=own[["low", "high"]],
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
-    framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
-    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
+    set_layout(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
+    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": GREY, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
-    return figure.update_xaxes(title=_("Rank"), **logarithmic(lambda step: number(step, ",.0f"), from_exponent=0))
+    return figure.update_xaxes(title=_("Rank"), **log_axis(lambda step: number(step, ",.0f"), min_exponent=0))
 
 
 def _round_ranks(n: int) -> list[int]:

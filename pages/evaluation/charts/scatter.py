@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from pages.evaluation import words
 from pages.evaluation.charts.labels import free_sides, scaled
 from pages.evaluation.charts.looks import look
-from pages.ui.charts import framed
+from pages.ui.charts import set_layout
 from pages.ui.i18n import METRIC, _, say
 
 TALL, AROUND = 430, 130  # pixels inside the axes, and of what stands around them
@@ -38,7 +38,7 @@ def scatter(table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {told}<br>{y_title}: %{{y:{METRIC}}}",
         )
     name_marks(figure, known[x], known[y], known["title"].tolist(), known[log or x], TALL)
-    framed(figure, TALL + AROUND)
+    set_layout(figure, TALL + AROUND)
     figure.update_xaxes(title=x_title, zeroline=False, **(_times() if log else {}))
     return figure.update_yaxes(title=y_title, zeroline=False)
 

@@ -11,7 +11,7 @@ from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, Look
 from pages.evaluation.charts.scatter import AROUND, name_marks
 from pages.ui import i18n
-from pages.ui.charts import QUIET, framed, logarithmic
+from pages.ui.charts import GREY, log_axis, set_layout
 from recsys.evaluation.studies import Chart, Study
 
 ALL_LOOKS = list(LOOKS.values())
@@ -36,7 +36,7 @@ def drawn(found: Study, chart: Chart) -> go.Figure:
             )
     if chart.label is not None:
         name_each(figure, table.sort_values(chart.y, ascending=False, kind="stable"), chart)
-    framed(figure, HEIGHT).update_layout(showlegend=len(groups) > 1)
+    set_layout(figure, HEIGHT).update_layout(showlegend=len(groups) > 1)
     return as_rows(figure, found, chart, len(groups)) if chart.kind == "rows" else with_axes(figure, found, chart)
 
 
@@ -96,7 +96,7 @@ def with_axes(figure: go.Figure, found: Study, chart: Chart) -> go.Figure:
     if "x" not in chart.log:
         return figure
     if chart.kind != "line":
-        return figure.update_xaxes(**logarithmic(lambda step: i18n.number(step, "g"), steps=(1, 2, 5)))
+        return figure.update_xaxes(**log_axis(lambda step: i18n.number(step, "g"), steps=(1, 2, 5)))
     ticks = sorted(set(found.table[chart.x]))
     return figure.update_xaxes(type="log", tickvals=ticks, ticktext=[i18n.number(tick, "g") for tick in ticks])
 
@@ -108,7 +108,7 @@ def as_rows(figure: go.Figure, found: Study, chart: Chart, groups: int) -> go.Fi
     figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4])
     if found.table[chart.y].min() < 0:
-        figure.add_vline(0, line={"color": QUIET, "width": 1})
+        figure.add_vline(0, line={"color": GREY, "width": 1})
     return figure.update_xaxes(
         title=i18n.say(found.titles[chart.y]),
         type="log" if "y" in chart.log else None,

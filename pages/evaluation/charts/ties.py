@@ -5,10 +5,10 @@ import plotly.graph_objects as go
 
 from pages.evaluation import words
 from pages.evaluation.charts.looks import LOOKS, look
-from pages.ui.charts import QUIET, framed
+from pages.ui.charts import GREY, set_layout
 from pages.ui.i18n import _
 
-SAME, ALONE = LOOKS["Transformers"].colour, QUIET
+SAME, ALONE = LOOKS["Transformers"].colour, GREY
 
 
 def distances(table: pd.DataFrame) -> go.Figure:
@@ -22,8 +22,8 @@ def distances(table: pd.DataFrame) -> go.Figure:
         figure.add_bar(
             x=at, y=table[column], name=name, marker={"color": colour}, opacity=0.85, hovertemplate="%{y:.1%}"
         )
-    framed(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
-    figure.add_vline(x=0, line={"color": QUIET, "dash": "dot", "width": 1.5})
+    set_layout(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
+    figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
     figure.update_xaxes(title=_("Where the second film stands"), tickvals=[-0.9, 0, 0.9], ticktext=words.DISTANCE_ENDS)
     return figure.update_yaxes(title=_("Share of the pairs"), tickformat=".0%")
 
@@ -54,6 +54,6 @@ def both_orders(table: pd.DataFrame) -> go.Figure:
             marker={"symbol": symbol, "size": 9, "color": [look(family).colour for family in table["family"]]},
             hovertemplate="%{y}: %{x:.4f}",
         )
-    framed(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
+    set_layout(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(title="NDCG@10", rangemode="tozero")

@@ -4,8 +4,7 @@ from html import escape
 import pytest
 
 from pages.compare import words
-from pages.ui import loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, format, recommenders
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import order
@@ -23,7 +22,7 @@ UNTRAINED = [  # neither they nor those that they stand on have to be trained
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """However busy the machine is, the page waits for a fit: no browser looks again by itself here."""
-    monkeypatch.setattr(recommenders, "PATIENCE", 60.0)
+    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 60.0)
 
 
 def lists(app):
@@ -92,9 +91,11 @@ def test_what_the_visitor_did_not_like_is_known_here_too(visit):
 def test_the_films_of_the_visitor_are_reversed_first_and_shuffled_on_demand(visit):
     app = visit("compare", s="1-2-3-4-5")
     shown = [element.value for element in app.markdown if element.value.startswith(":gray[")]
-    order = [shown[0].index(common.plain(world.TITLES[item])) for item in range(5)]
+    order = [shown[0].index(format.escape_markdown(world.TITLES[item])) for item in range(5)]
     assert order == sorted(order)
-    assert shown[1].index(common.plain(world.TITLES[4])) < shown[1].index(common.plain(world.TITLES[0]))
+    assert shown[1].index(format.escape_markdown(world.TITLES[4])) < shown[1].index(
+        format.escape_markdown(world.TITLES[0])
+    )
     before = opening(app)
     app.get_by_key("opening").set_value("shuffled").run()
     after = opening(app)
@@ -170,7 +171,7 @@ def test_a_recommender_that_cannot_answer_says_so_in_its_place_and_the_others_an
 
 
 def test_what_takes_longer_is_fitted_after_a_click_in_its_column(visit, monkeypatch):
-    monkeypatch.setattr(recommenders, "AT_ONCE", 0.0)
+    monkeypatch.setattr(recommenders, "MAX_AUTOMATIC_SECONDS", 0.0)
     app = choose(visit("compare", s="1-2-3"), "bert4rec", "item-knn")
     assert len(lists(app)) == 1
     app.button(key="fit-item-knn").click().run()
@@ -261,7 +262,7 @@ def test_one_film_has_no_order_and_cannot_be_hidden(visit):
 
 def test_one_of_the_two_evenings_can_be_taken_over(visit):
     app = visit("compare", s="1")
-    (one, _), (other, _) = order.moods(history.examples(loaders.title_index("ml-latest-sample")))
+    (one, _), (other, _) = order.moods(history.examples(cache.title_index("ml-latest-sample")))
     app.button(key="take-order-1").click().run()
     films = [world.TITLES[item] for item in app.session_state.films]
     assert films[-1] in history.EXAMPLES[other][1]
@@ -340,4 +341,4 @@ def test_one_alone_cannot_be_mixed(visit):
 def test_a_film_that_few_people_rated_is_not_hidden(visit):
     app = open_tab(visit("compare", s=f"1-2-{len(world.TITLES) + 1}"), 3)
     assert not app.warning
-    assert common.plain(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)
+    assert format.escape_markdown(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import loaders
+from pages.ui import cache
 from recsys.data import datasets, own_data, tables
 from tests.pages.reading import keys, said
 
@@ -15,7 +15,7 @@ def panel():
 
     from pages.ui import add_dataset, session
 
-    session.seed()
+    session.load()
     add_dataset.form()
     st.text(st.session_state.data)
 
@@ -76,11 +76,11 @@ def test_a_name_that_is_taken_is_said_and_nothing_is_lost(form):
 
 def test_a_set_of_ones_own_can_be_put_in_the_place_of_another(form):
     own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
-    assert loaders.dataset("shop").n_users == 1
+    assert cache.dataset("shop").n_users == 1
     given(form, USUAL)
     assert form.button(key="own-add").label == "Replace *{name}*".format(name="shop")
     form.button(key="own-add").click().run()
-    assert loaders.dataset("shop").n_users == 3
+    assert cache.dataset("shop").n_users == 3
 
 
 def test_what_is_no_table_is_a_sentence(form):
@@ -163,7 +163,7 @@ def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home
 
         from pages.ui import dataset_menu, session
 
-        session.seed()
+        session.load()
         if not st.session_state.get("sets_done") or st.button("close"):
             dataset_menu.dialog()
 

@@ -12,12 +12,12 @@ def page(error):
 
     from pages.ui import errors
 
-    @errors.explained()
+    @errors.show_errors()
     def part():
         raise error
 
     st.text(str(part()))
-    with errors.explained():
+    with errors.show_errors():
         raise error
     st.text("the page goes on")
 
@@ -46,7 +46,7 @@ def files_page():
     from pages.ui import errors
 
     st.session_state.language = "uk"
-    errors.explain_all(["a is damaged", "b is missing or damaged"])
+    errors.show_file_errors(["a is damaged", "b is missing or damaged"])
 
 
 def test_whoever_reads_ukrainian_reads_so_of_errors_too():

@@ -15,11 +15,11 @@ RARE = len(world.TITLES) + 1
 
 
 def script():
-    from pages.ui import loaders, session
+    from pages.ui import cache, session
     from pages.watch import guessed
 
-    session.seed()
-    dataset = loaders.dataset("ml-latest-sample")
+    session.load()
+    dataset = cache.dataset("ml-latest-sample")
     guessed.panel(dataset, session.films(dataset))
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from pages.ui import words as common
+from pages.ui import format
 from pages.watch import filters, words
 from pages.watch.predictions import LOW, Answer
 from recsys.serving.filters import Filters
@@ -30,7 +30,7 @@ def test_where_none_stands_out_films_are_compared_with_the_average_one():
     assert found.best < LOW
     assert found.n_allowed == 999
     assert found.figure(1 / 999) == "1.0×"  # the average
-    assert found.figure(found.best) == common.times(found.best * 999) == "1.6×"  # e times the last one
+    assert found.figure(found.best) == format.factor(found.best * 999) == "1.6×"  # e times the last one
 
 
 def test_the_average_is_that_of_the_films_that_are_allowed():
@@ -67,11 +67,11 @@ def test_filters_and_percentages_explain_each_other(visit):
     [(0.5, "50.0%"), (0.0421, "4.2%"), (0.00421, "0.42%"), (0.000421, "0.042%"), (1e-5, "0.0010%"), (1e-7, "<0.001%")],
 )
 def test_small_percentages_keep_two_digits(probability, shown):
-    assert common.fine_percent(probability) == shown
+    assert format.precise_percent(probability) == shown
 
 
 @pytest.mark.parametrize(
     ("factor", "shown"), [(1234.5, "1,234×"), (12.3, "12×"), (9.96, "10×"), (1.04, "1.0×"), (0.031, "0.031×")]
 )
 def test_factors_keep_two_digits(factor, shown):
-    assert common.times(factor) == shown
+    assert format.factor(factor) == shown
