@@ -404,7 +404,7 @@ def download_text(name: str, event: dict[str, Any]) -> str:
         done, total = megabytes(event["done"]), megabytes(event["total"])
         return _("Fetching {data}: {done} of {all} MB", data=title, done=done, all=total)
     if event:
-        return _("Fetching {data} from {host}", data=title, host=event["from"])
+        return _("Fetching {data} from {host}", data=title, host=localize(event["from"]))
     return _("Fetching {data}", data=title)
 
 

@@ -146,7 +146,7 @@ def running_time(minutes: int | None) -> str:
     if minutes is None:
         return ""
     hours, rest = divmod(minutes, 60)
-    return _("{hours} h {minutes} min", hours=hours, minutes=rest) if hours else _("{minutes} min", minutes=rest)
+    return _("{hours} h {minutes} min", hours=hours, minutes=rest) if hours else _("{minutes} min", minutes=rest)
 
 
 def credits_line(detail: Detail) -> str:

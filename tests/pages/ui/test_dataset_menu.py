@@ -258,10 +258,6 @@ def saying(event):
             {"stage": "download", "done": 0, "total": None, "from": "the package index"},
             "Завантажуємо MovieLens 1M; звідки: індекс пакунків",
         ),
-        (
-            {"stage": "note", "text": "x.org: it does not answer; taking the same ratings from the package index"},
-            "x.org: сервер не відповідає; беремо ті самі оцінки з індексу пакунків",
-        ),
     ],
 )
 def test_progress_is_said_in_ukrainian(event, sentence):

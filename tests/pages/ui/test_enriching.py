@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import dataset_menu, tasks
+from pages.ui.dataset_menu import DatasetTask
 from recsys import paths
 from recsys.data import enrich, film_details, wikidata
 from tests.data.wikidata_fake import asking, seconds, thing, title
