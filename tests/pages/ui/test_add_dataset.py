@@ -36,7 +36,7 @@ def given(app, data, name="shop.csv", items=None):
 
 def test_the_form_says_how_large_a_file_may_be_and_who_sees_it(form):
     assert "up to 50 MB" in said(form)
-    assert "whoever opens the app" in said(form)
+    assert "Everybody who opens this app" in said(form)
     assert keys(form) == []
 
 
@@ -154,7 +154,7 @@ def test_columns_that_cannot_be_read_are_checked_once(work, form):
 def test_the_results_of_one_upload_are_kept_at_most(form):
     for number in range(3):
         given(form, USUAL + f"dora,x,{number}\n".encode(), items=b"product,title\nx,Tea\n")
-    assert sorted(form.session_state.own_results.kept) == ["checked", "items", "roles", "table"]
+    assert sorted(form.session_state.own_results.by_kind) == ["checked", "items", "roles", "table"]
 
 
 def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home):

@@ -87,7 +87,7 @@ def test_only_the_first_to_wait_is_told_so(home, monkeypatch):
     for _ in range(3):
         cache.all_recommenders()
         cache.load_predictor("popular", SET)
-    assert told == ["Waking the recommenders", "Getting the recommender ready. The first time takes a moment."]
+    assert told == ["Loading recommenders", "Loading the recommender. The first time takes a moment."]
 
 
 def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):

@@ -58,13 +58,13 @@ def test_with_a_key_plot_and_cast_are_shown_with_what_tmdb_asks_to_say(tmdb):
 def test_where_tmdb_fails_it_says_so_and_is_asked_again_the_next_time(tmdb):
     tmdb.tricks = [servers.status(500)] * 2
     app = page()
-    assert "TMDB tells nothing about this film at the moment." in said(app)
+    assert "TMDB has no information about this film at the moment." in said(app)
     app.run()
     assert "within a dream" in said(app)
 
 
 def test_a_session_keeps_only_so_many(tmdb, monkeypatch):
-    monkeypatch.setattr(explanation, "KEPT", 0)
+    monkeypatch.setattr(explanation, "MAX_STORIES", 0)
     app = page()
-    assert "TMDB tells nothing about this film at the moment." in said(app)
+    assert "TMDB has no information about this film at the moment." in said(app)
     assert app.session_state["stories"] == {}
