@@ -75,7 +75,7 @@ def test_a_search_and_a_link_with_a_film_that_training_left_out(hostile):
     check(app.get_by_key("search").set_value("evil").run())
 
 
-@pytest.mark.parametrize(("part", "key"), [("shared.why", None), ("watch.what_if", "what-if"), ("watch.plan", "plan")])
+@pytest.mark.parametrize(("part", "key"), [("ui.explanation", None), ("watch.what_if", "what-if"), ("watch.plan", "plan")])
 def test_the_panels(hostile, part, key):
     check(opened(part, key, s=FILMS))
 

@@ -137,7 +137,7 @@ def test_the_data_sets(marked):
 
 @pytest.mark.parametrize(
     ("part", "key"),
-    [("shared.why", None), ("watch.what_if", "what-if"), ("watch.plan", "plan"), ("watch.themes", "theme-open")],
+    [("ui.explanation", None), ("watch.what_if", "what-if"), ("watch.plan", "plan"), ("watch.themes", "theme-open")],
 )
 @pytest.mark.parametrize("variant", ["bert4rec", "popular"])
 def test_the_panels(home, monkeypatch, part, key, variant):
