@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.ui import errors, page_header, session
+from pages.ui import errors, page, session
 from pages.ui.i18n import _
 from pages.watch import evening_plan, last_films, my_list, posters, predictions, what_if
 
-with errors.explained():
-    dataset = page_header.open_page(
+with errors.show_errors():
+    dataset = page.header(
         _("Watch next"), _("Add films in the order you watched them, and get recommendations for the next one.")
     )
     if dataset:

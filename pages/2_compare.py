@@ -6,13 +6,13 @@ Session state: compare_tab (label of the open tab) · compare_tab_index (its ind
 import streamlit as st
 
 from pages.compare import answers, blend, film_rank, hidden_film, lists, order, order_demo
-from pages.ui import errors, page_header, session
+from pages.ui import errors, page, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """Render the tabs. Only the open tab is computed."""
     state = st.session_state
@@ -34,11 +34,11 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
             blend.show(dataset, films, names, k)
 
 
-with errors.explained():
-    dataset = page_header.open_page(_("Compare"), _("See how several recommenders respond to the same films."))
+with errors.show_errors():
+    dataset = page.header(_("Compare"), _("See how several recommenders respond to the same films."))
     if dataset:
         order_demo.show(dataset, session.films(dataset))
-        if films := page_header.ask_for_films(
+        if films := page.require_films(
             dataset, _("There is nothing to compare yet. Start with one of these lists, or add your own films.")
         ):
             names, k = answers.choose(dataset)

@@ -3,21 +3,22 @@
 import streamlit as st
 
 from pages.evaluation import page
-from pages.ui import errors, page_header
+from pages.ui import errors
+from pages.ui import page as ui_page
 from pages.ui.i18n import _
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import results
 
-with errors.explained():
+with errors.show_errors():
     st.title(_("Evaluation"))
     st.caption(_("How well each recommender predicts the film that people watched next."))
-    page_header.show_notices()
+    ui_page.show_notices()
     available = results.available()
     if available or st.session_state.data not in datasets.SETS:
         page.show(*page.select_dataset_and_protocol(available))
     else:
         st.info(_("No recommender has been evaluated yet. Evaluate one first."), icon=":material/leaderboard:")
-        errors.command(
+        errors.show_command(
             recsys_command("evaluate", "popular", "--dataset", datasets.DEFAULT_DATASET, "--protocol", "full")
         )

@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 
 from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
-from pages.ui import errors, page_header
+from pages.ui import errors, page
+from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.words import plain
 from recsys.serving import stand_ins
 
 SECTIONS = {
@@ -17,15 +17,13 @@ SECTIONS = {
     "map": (N_("Map"), film_map.show),
 }
 
-with errors.explained():
-    dataset = page_header.open_page(
+with errors.show_errors():
+    dataset = page.header(
         _("Inside the model"),
         _("See which films the model pays attention to, what it predicts for a gap, and which films it finds similar."),
     )
     films = (
-        page_header.ask_for_films(
-            dataset, _("This page needs your films. Start with a ready-made list or build your own.")
-        )
+        page.require_films(dataset, _("This page needs your films. Start with a ready-made list or build your own."))
         if dataset
         else ()
     )
@@ -40,7 +38,7 @@ with errors.explained():
                     film=dataset.catalog.films[film].label,
                     substitutes=", ".join(substitutes),
                 )
-                st.caption(plain(text))
+                st.caption(escape_markdown(text))
         section = st.segmented_control(
             _("Section"),
             list(SECTIONS),

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.library import browse, filters, statistics, together
-from pages.ui import errors, keyboard, page_header, session
+from pages.ui import browser, errors, page, session
 from pages.ui.i18n import N_, _
 from recsys.data.dataset import Dataset
 
@@ -15,7 +15,7 @@ SECTIONS = {
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show_section(dataset: Dataset) -> None:
     """Render the selector and the selected section."""
     filters.set_defaults()
@@ -30,15 +30,15 @@ def show_section(dataset: Dataset) -> None:
         persist_state="session",
     )
     SECTIONS[section][1](dataset)
-    keyboard.place()
-    session.write_address()  # main.py does not run when the fragment reruns
+    browser.place_focus()
+    session.write_url()  # main.py does not run when the fragment reruns
 
 
-with errors.explained():
-    dataset = page_header.open_page(
+with errors.show_errors():
+    dataset = page.header(
         _("Library"), _("Browse all films of a data set, see its statistics, and find films to watch together.")
     )
     if dataset:
         session.films(dataset)  # reads the films of the link before a section needs them
-        page_header.show_notices()
+        page.show_notices()
         show_section(dataset)

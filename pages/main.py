@@ -1,17 +1,16 @@
-"""NextReel in the browser: the frame, the page that was asked for, and the watch sequence that all pages share."""
+"""NextReel in the browser: settings, navigation and the requested page."""
 
-from pages.ui import announce, i18n, keyboard, session, tour
-from pages.ui.frame import frame
+from pages.ui import browser, i18n, page, session, tour
 from recsys import monitoring
 
-tour.begin()  # a visit without an address is a first one, so before an address is written
-session.seed()
+tour.begin()  # before a URL is written, because a first visit has no URL parameters
+session.load()
 i18n.begin()
-page = frame()
-tour.panel(page)
-with monitoring.timed("page", page.url_path or "watch_next"):
-    page.run()
-announce.place()
-keyboard.place("focus-keeper-page")
+requested_page = page.navigation()
+tour.panel(requested_page)
+with monitoring.timed("page", requested_page.url_path or "watch_next"):
+    requested_page.run()
+browser.place_announcement()
+browser.place_focus("focus-keeper-page")
 i18n.switch()
-session.write_address()
+session.write_url()

@@ -135,5 +135,5 @@ def test_a_limit_of_a_setting_is_translated(ukrainian):
 def test_a_name_at_the_start_of_a_message_keeps_its_case(error, sentence, monkeypatch):
     warnings = []
     monkeypatch.setattr(errors.st, "warning", lambda text, icon: warnings.append(text))
-    errors.explain(error)
+    errors.show_error(error)
     assert [text.replace("\\", "") for text in warnings] == [sentence]

@@ -1,4 +1,4 @@
-// What only the browser can do for people: see pages/ui/browser.py. Runs anew whenever `data` changes.
+// Features that need JavaScript, see pages/ui/browser.py. Runs again whenever `data` changes.
 
 const COOKIE = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
 const MARKDOWN = ['\\\\', ":small[", ":gray["].map((sign) => `[aria-label*="${sign}"]`).join(", ") + ', [aria-label^="*"]'
@@ -7,86 +7,111 @@ const LISTS = ".st-key-sequence, .st-key-cards, .st-key-picks:not(:has(.st-key-c
 const DROPZONES = "[data-testid=stFileUploaderDropzone][role=presentation]"
 const OVERLAY = "[role=dialog], [role=menu], [data-st-overlay-root]"
 
-export default function ({ data }) {
-  const now = (window.nextreel ??= watch())
-  if (now.path !== location.pathname) closeNavigation()
-  if (now.step !== undefined && now.step !== data.step) moveFocus(now.step, data.step)
+export default function ({ data, setTriggerValue }) {
+  if (data.task === "enter") return reportEnter(data.box, setTriggerValue)
+  if (data.task === "focus") return focusWidget(data)
+  const state = (window.nextreel ??= observe())
+  if (state.path !== location.pathname) closeNavigation()
+  if (state.step !== undefined && state.step !== data.step) {
+    if (state.step === null) document.querySelector(".st-key-tour button")?.focus()
+    else if (data.step === null) focusHeading() // the buttons of the tour are gone
+  }
   document.documentElement.lang = data.language
   document.querySelector("[data-testid=stSkipToContent]")?.replaceChildren(data.skip)
   if (data.seen) document.cookie = COOKIE
-  now.path = location.pathname
-  now.step = data.step
+  state.path = location.pathname
+  state.step = data.step
 }
 
-// On a phone the navigation lies over the page and would stay open after a page was chosen.
-function closeNavigation() {
-  if (innerWidth >= 768) return
-  document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
-  setTimeout(() => { // when it is away; a hidden navigation loses the focus to the body
-    if (document.activeElement.matches("body, [data-testid=stSidebar] *")) focusHeading()
-  }, 400)
+function reportEnter(box, setTriggerValue) {
+  const listen = (event) => {
+    if (event.key !== "Enter" || event.isComposing || !event.target.value) return
+    if (event.target.closest?.(`.st-key-${CSS.escape(box)}`)) setTriggerValue("entered", event.target.value)
+  }
+  document.addEventListener("keydown", listen)
+  return () => document.removeEventListener("keydown", listen)
 }
 
-// When the tour begins the focus goes to it; when it ends, to the heading of the page, as its buttons are gone.
-function moveFocus(before, step) {
-  if (before === null) document.querySelector(".st-key-tour button")?.focus()
-  else if (step === null) focusHeading()
+// Several instances of the script get the same request. The last request number is therefore kept in `window`.
+function focusWidget({ number, keys }) {
+  if (number === (window.nextreelFocus ?? 0)) return
+  window.nextreelFocus = number
+  let tries = 60 // of 50 ms: the widget may not exist yet, or be replaced and lose the focus
+  const attempt = () => {
+    if (tries < 0 || number !== window.nextreelFocus) return
+    if (tries === 60 || document.activeElement === document.body)
+      keys.some((key) => {
+        const widget = document.querySelector(`.st-key-${CSS.escape(key)}`)
+        const target = widget?.querySelector("input:not(:disabled)") ?? widget?.querySelector("button:not(:disabled)")
+        target?.focus({ preventScroll: true })
+        return target
+      })
+    if (--tries > 0) setTimeout(attempt, 50)
+    else if (document.activeElement === document.body) focusHeading()
+  }
+  for (const type of ["pointerdown", "keydown"]) addEventListener(type, () => (tries = -1), { once: true, capture: true })
+  setTimeout(attempt)
 }
 
 function focusHeading() {
   const heading = document.querySelector("h1")
   heading?.setAttribute("tabindex", "-1")
-  heading?.focus()
+  heading?.focus({ preventScroll: true })
 }
 
-function watch() {
-  let last = null // what had the focus before a menu or a dialog opened
+// On a phone the navigation covers the page and would stay open after a page was chosen.
+function closeNavigation() {
+  if (innerWidth >= 768) return
+  document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
+  setTimeout(() => { // a hidden navigation loses the focus to the body
+    if (document.activeElement.matches("body, [data-testid=stSidebar] *")) focusHeading()
+  }, 400)
+}
+
+function observe() {
+  let last = null // element that had the focus before a menu or a dialog opened
   let open = false
   document.addEventListener("focusin", ({ target }) => {
-    if (target.getAttribute("role") === "menu") enterMenu(target)
+    // Streamlit focuses the menu itself, from where the first arrow key skips the first entry.
+    if (target.getAttribute("role") === "menu") target.querySelector("[role=menuitem]")?.focus()
     else if (!target.closest(OVERLAY)) last = { element: target, key: keyOf(target) }
   })
   const announce = liveRegion()
-  new MutationObserver(() => {
-    document.querySelectorAll(MARKDOWN).forEach(speakPlainly)
+  const update = () => {
+    document.querySelectorAll(MARKDOWN).forEach(removeMarkdown)
     document.querySelectorAll(LISTS).forEach(markList)
     document.querySelectorAll(DROPZONES).forEach((zone) => zone.setAttribute("role", "group"))
     announce()
-    const before = open
+    const wasOpen = open
     open = document.querySelector("[role=dialog]") !== null
-    if (before && !open) setTimeout(() => giveBack(last), 50)
-  }).observe(document.body, { childList: true, subtree: true })
-  document.querySelectorAll(MARKDOWN).forEach(speakPlainly)
-  document.querySelectorAll(LISTS).forEach(markList)
-  announce()
-  // Whoever is quick chooses a page before this script runs for the first time: the path is that of the first request.
+    if (wasOpen && !open) setTimeout(() => returnFocus(last), 50)
+  }
+  new MutationObserver(update).observe(document.body, { childList: true, subtree: true })
+  update()
+  // A visitor may choose a page before this script runs for the first time, so use the path of the first request.
   return { path: new URL(performance.getEntriesByType("navigation")[0].name).pathname }
 }
 
 // Streamlit gives screen readers the Markdown of a label: "*More about Brazil \(1985\)*", "Film :small[of this set]".
-function speakPlainly(element) {
+function removeMarkdown(element) {
   const label = element.getAttribute("aria-label")
   element.setAttribute("aria-label", label.replace(/\\(.)|:[a-z-]+\[|[\]*]/g, (_, sign) => sign ?? ""))
 }
 
-// Streamlit has no list of widgets: films with buttons get the roles of a list.
+// Streamlit has no list of widgets: give films with buttons the roles of a list.
 function markList(list) {
-  const films = [...list.children].filter((child) => child.querySelector("button"))
-  for (const child of list.children) setRole(child, films.includes(child) && "listitem")
-  setRole(list, films.length > 0 && "list")
+  const hasButton = (child) => child.querySelector("button")
+  const setRole = (element, role) => (role ? element.setAttribute("role", role) : element.removeAttribute("role"))
+  for (const child of list.children) setRole(child, hasButton(child) && "listitem")
+  setRole(list, [...list.children].some(hasButton) && "list")
 }
 
-function setRole(element, role) {
-  if (role) element.setAttribute("role", role)
-  else element.removeAttribute("role")
-}
-
-// One live region outside of Streamlit's elements, which are replaced: it says what is new in elements of class
-// nr-status (pages/ui/announce.py). Returns the function that looks for new ones.
+// Streamlit replaces elements, and a replaced live region stays silent. One region outside of its elements repeats the
+// text of new elements of class nr-status. Returns the function that looks for them.
 function liveRegion() {
   const region = document.createElement("div")
   region.setAttribute("role", "status")
-  region.dataset.liveAnnouncer = "true" // an open dialog hides everything else from screen readers, but not this
+  region.dataset.liveAnnouncer = "true" // an open dialog hides everything else from screen readers
   region.className = "nr-aside"
   document.body.append(region)
   let known = new Set()
@@ -94,31 +119,22 @@ function liveRegion() {
   let timer = 0
   return () => {
     const messages = [...document.querySelectorAll(".nr-status")]
-    const fresh = messages.filter((message) => message.textContent && !known.has(message.outerHTML))
+    const added = messages.filter((message) => message.textContent && !known.has(message.outerHTML))
     known = new Set(messages.map((message) => message.outerHTML))
-    if (!fresh.length) return
-    waiting.push(...fresh.map((message) => message.textContent))
+    if (!added.length) return
+    waiting.push(...added.map((message) => message.textContent))
     clearTimeout(timer)
     region.textContent = "" // so that the same text twice is a change, too
-    timer = setTimeout(() => {
-      region.textContent = waiting.join(" ")
-      waiting = []
-    }, 300)
+    timer = setTimeout(() => (region.textContent = waiting.splice(0).join(" ")), 300)
   }
 }
 
-// Streamlit leaves the focus on the menu itself, from where the first arrow leads past the first entry.
-function enterMenu(menu) {
-  menu.querySelector("[role=menuitem]")?.focus()
-}
-
 function keyOf(element) {
-  const named = element.closest("[class*=st-key-]")
-  return named && [...named.classList].find((name) => name.startsWith("st-key-"))
+  return [...(element.closest("[class*=st-key-]")?.classList ?? [])].find((name) => name.startsWith("st-key-"))
 }
 
-// After a dialog the focus returns to where it was, or to what has been drawn anew in its place.
-function giveBack(last) {
+// After a dialog the focus returns to its element, or to the element that replaced it.
+function returnFocus(last) {
   if (!last || document.activeElement !== document.body) return
   if (last.element.isConnected) last.element.focus()
   else if (last.key) document.querySelector(`.${CSS.escape(last.key)} button, .${CSS.escape(last.key)} input`)?.focus()

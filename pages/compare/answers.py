@@ -11,8 +11,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui import loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, format, recommenders
 from pages.ui.charts import ACCENT
 from pages.ui.i18n import _, joined, ngettext
 from pages.ui.recommenders import State
@@ -42,7 +41,7 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
     """Render the controls. Return the names of the recommenders and the number of films in each list."""
     labels = recommenders.menu(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        recommenders.keep("compared")
+        recommenders.preserve_widget_value("compared")
         names = st.multiselect(
             _("Recommenders"),
             list(labels),
@@ -69,7 +68,7 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
 
 def defaults(data: str) -> list[str]:
     """Return the recommenders that are selected initially. Each of them can answer within seconds."""
-    available = loaders.recommenders()
+    available = cache.all_recommenders()
     return [name for name in DEFAULTS if name in available and can_answer(name, data)][:MAX_RECOMMENDERS]
 
 
@@ -86,7 +85,7 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
         calls together wait for at most `recommenders.PATIENCE` seconds.
     """
     recommenders.start([name for name in names if can_answer(name, dataset.name)], dataset)
-    deadline = time.monotonic() + recommenders.PATIENCE
+    deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
     return lambda name: recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
 
 
@@ -97,10 +96,10 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
     """
     get_predictor, answers, untrained = start_fits(dataset, names), {}, []
     for name in names:
-        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.LONG):
-            untrained.append(loaders.title(loaders.recommenders()[name]))
+        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.TOO_SLOW):
+            untrained.append(cache.recommender_title(cache.all_recommenders()[name]))
         elif predictor := get_predictor(name):
-            answers[loaders.title(predictor)] = question(predictor)
+            answers[cache.recommender_title(predictor)] = question(predictor)
     if untrained:
         text = ngettext(
             "Not trained for this data set: {models}. The first tab shows how to train it.",
@@ -114,7 +113,7 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
 
 def bold_list(titles: list[str]) -> str:
     """Return titles as Markdown: "**A**, **B** and **C**". Bold, because some titles contain a comma."""
-    return joined([f"**{common.plain(title)}**" for title in titles])
+    return joined([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
 def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
@@ -124,7 +123,7 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
     cells = {
         rank: [rank_text(standing, mark_hits) for standing in ordered.values()],
         probability: [
-            "–" if standing.probability is None else common.plain(common.percent(standing.probability))
+            "–" if standing.probability is None else format.escape_markdown(format.percent(standing.probability))
             for standing in ordered.values()
         ],
     }
@@ -132,7 +131,7 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
         f"background: linear-gradient(90deg, {ACCENT}55 {standing.nearness:.1%}, transparent 0)"
         for standing in ordered.values()
     ]
-    table = pd.DataFrame(cells, index=[common.plain(title) for title in ordered])
+    table = pd.DataFrame(cells, index=[format.escape_markdown(title) for title in ordered])
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 

@@ -4,8 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import download, film_cards, loaders, rated
-from pages.ui import words as common
+from pages.ui import cache, charts, film_cards, format, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import mixture
@@ -28,7 +27,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             icon=":material/join:",
         )
         return
-    titles = {name: loaders.title(loaders.recommenders()[name]) for name in ready}
+    titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
         first_name = st.selectbox(
             _("First recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300
@@ -45,10 +44,10 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     left, right = (get_predictor(name) for name in pair)
     if left is None or right is None:
         return  # the page shows the progress of the fit
-    label = _("Weight of {model}", model=common.plain(loaders.title(right)))
+    label = _("Weight of {model}", model=format.escape_markdown(cache.recommender_title(right)))
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
-    request = Request(films, k, ratings=rated.given(dataset, films))
-    lists = {loaders.title(predictor): recommend(predictor, request) for predictor in (left, right)}
+    request = Request(films, k, ratings=session.current_ratings(dataset, films))
+    lists = {cache.recommender_title(predictor): recommend(predictor, request) for predictor in (left, right)}
     show_blend(recommend(mixture(left, right, weight), request), lists)
 
 
@@ -64,7 +63,7 @@ def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation
             else _("{model}: below rank {k}", model=title, k=len(picks))
             for title, rank in ranks.items()
         ]
-        rows.append(film_cards.line(pick.rank, pick.film, probability=None, best=None, note=" · ".join(notes)))
+        rows.append(film_cards.row(pick.rank, pick.film, probability=None, best=None, note=" · ".join(notes)))
         table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in ranks.items()}})
-    st.html(film_cards.rows(rows))
-    download.csv(pd.DataFrame(table), "mixture")
+    st.html(film_cards.row_list(rows))
+    charts.download_buttons(pd.DataFrame(table), "mixture")

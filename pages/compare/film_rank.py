@@ -6,8 +6,7 @@ Session state: rank_film (data set, item and label of the last film that the use
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import download, film_search, keyboard, loaders
-from pages.ui import words as common
+from pages.ui import browser, cache, charts, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.films.search import Found
@@ -17,15 +16,15 @@ from recsys.serving.recommend import Request, recommend, standing
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render a search box and the ranks of the selected film, by default the most watched unwatched film."""
-    film_search.box(
+    film_search.search_box(
         dataset.name,
         _("Which film?"),
         "seek",
-        lambda film: film_search.line(
+        lambda film: film_search.film_button(
             film, f"seek-{film.movie_id}", "search", select, (dataset.name, film), _(film.reason)
         ),
         6,
-        enter=lambda film: select(dataset.name, film),
+        on_enter=lambda film: select(dataset.name, film),
         help=_(
             "Type a title to see its rank with each recommender. A full bar means rank 1, and an empty bar means the "
             "last rank. The scale is logarithmic."
@@ -34,11 +33,11 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     )
     item = selected_item(dataset)
     if item is None:
-        most_watched = recommend(loaders.fallback(dataset.name), Request(films, k=1))
+        most_watched = recommend(cache.popularity_predictor(dataset.name), Request(films, k=1))
         item = most_watched[0].item if most_watched else None
     if item is not None:
         show_ranks(dataset, films, names, item)
-    keyboard.place()
+    browser.place_focus()
 
 
 def select(data: str, film: Found) -> None:
@@ -46,7 +45,7 @@ def select(data: str, film: Found) -> None:
     if film.selectable:
         st.session_state.rank_film = (data, film.item, film.label)
         st.session_state.seek = ""
-        keyboard.focus_on("seek")
+        browser.focus_on("seek")
 
 
 def selected_item(dataset: Dataset) -> int | None:
@@ -54,10 +53,10 @@ def selected_item(dataset: Dataset) -> int | None:
     data, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
     if data == dataset.name:
         return item
-    film = loaders.title_index(dataset.name).exact(label)
+    film = cache.title_index(dataset.name).exact(label)
     if film is None or not film.selectable:
-        title = loaders.data_title(dataset.name)
-        st.caption(common.plain(_("{film} is not in {data}. Try another title.", film=label, data=title)))
+        title = cache.dataset_title(dataset.name)
+        st.caption(format.escape_markdown(_("{film} is not in {data}. Try another title.", film=label, data=title)))
         return None
     return film.item
 
@@ -65,13 +64,15 @@ def selected_item(dataset: Dataset) -> int | None:
 def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
     """Show the rank of a film in each list. A watched film is ranked among all films, including watched films."""
     label, is_watched = dataset.catalog.films[item].label, item in films
-    st.markdown(f"**{common.plain(label)}**")
+    st.markdown(f"**{format.escape_markdown(label)}**")
     if is_watched:
         text = _("You have watched {film}, so no list shows it. This is its rank among all films.", film=label)
-        st.caption(common.plain(text))
+        st.caption(format.escape_markdown(text))
     ranks = answers.ask_each(
         dataset, names, lambda predictor: standing(predictor, films, item, hide_seen=not is_watched)
     )
     if ranks:
         answers.rank_table(ranks)
-        download.csv(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film")
+        charts.download_buttons(
+            hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film"
+        )

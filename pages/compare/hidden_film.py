@@ -12,10 +12,9 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from pages.compare import answers
-from pages.ui import download, errors, loaders, page_header, recommenders
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, format, page, recommenders
+from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
-from pages.ui.looking import look_for
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.recommend import Standing
@@ -53,18 +52,18 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         key=f"hide-among-{len(films)}-{films[-1]}",
         width=420,
     )
-    page_header.in_one_line(dataset, films[:position], _("Input"))
+    page.show_titles(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films that you watched before the hidden film."))
     test, question = st.session_state.get("hidden_film_test"), (dataset.name, films, position)
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
-    ranks = answers.ask_each(dataset, names, lambda predictor: look_for(predictor, films, (position,))[0])
+    ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0])
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         label = dataset.catalog.films[films[position]].label
         st.markdown(summary(ranks, label))
         answers.rank_table(ranks, mark_hits=True)
-        download.csv(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film")
+        charts.download_buttons(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film")
     ask_others(dataset, test, names)
     panel = st.expander(
         _("Hide each of your films in turn"), icon=":material/grid_on:", on_change="rerun", key="hide_all"
@@ -77,7 +76,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 def summary(ranks: dict[str, Standing], film: str) -> str:
     """Return as Markdown which recommenders rank a film in the top 10. Many recommenders are only counted."""
     hits = [title for title, rank in ranks.items() if hidden.was_found(rank)]
-    label, k = common.plain(film), hidden.FOUND
+    label, k = format.escape_markdown(film), hidden.FOUND
     if not hits:
         return _("None of these would have shown you {film} in the top {k}.", film=label, k=k)
     if len(hits) > MAX_NAMES:
@@ -102,7 +101,7 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
     """Render a button that asks all other recommenders, or the progress and a button that stops it."""
     waiting = [
         name
-        for name in recommenders.ordered(loaders.recommenders().values())
+        for name in recommenders.ordered(cache.all_recommenders().values())
         if name not in selected and name not in test.asked and answers.can_answer(name, dataset.name)
     ]
     if test.is_running:
@@ -127,18 +126,18 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
     next run continues after them.
     """
     _data, films, position = test.question
-    bar, deadline = st.progress(0.0), time.monotonic() + recommenders.PATIENCE
+    bar, deadline = st.progress(0.0), time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
     for n, name in enumerate(waiting):
-        title = loaders.recommenders()[name].title
+        title = cache.all_recommenders()[name].title
         text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(waiting))
-        bar.progress(n / len(waiting), common.plain(text))
-        with errors.explained():
+        bar.progress(n / len(waiting), format.escape_markdown(text))
+        with errors.show_errors():
             predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
-            fit = recommenders.fit(name, dataset.name)
-            if predictor is None and fit and not fit.error and not fit.called_off:
+            fit = recommenders.find_fit(name, dataset.name)
+            if predictor is None and fit and not fit.error and not fit.is_cancelled:
                 return
             if predictor:
-                (test.ranks[title],) = look_for(predictor, films, (position,))
+                (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
         test.asked.append(name)
     test.set_running(False)
     st.rerun()  # updates the table above
@@ -147,7 +146,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
 def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks when each film is hidden in turn, and a note on the small sample."""
     newest = tuple(positions[: hidden.NEWEST])
-    ranks = answers.ask_each(dataset, names, lambda predictor: look_for(predictor, films, newest))
+    ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
         return
     st.caption(
@@ -173,18 +172,20 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
             points=100 / n,
         )
     )
-    download.csv(hidden.table(ranks, labels), "hidden-films")
+    charts.download_buttons(hidden.table(ranks, labels), "hidden-films")
 
 
 def heat_map(ranks: dict[str, list[Standing]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of films by recommenders with the ranks. Hits are bold, and the last two rows have the metrics."""
-    films = [common.plain(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)]
+    films = [
+        format.escape_markdown(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)
+    ]
     cells, shares = {}, {}
     for title, row in ranks.items():
         texts = [count(rank.rank) if rank.rank else "–" for rank in row]
-        score, column = hidden.score(row), common.plain(title)
+        score, column = hidden.score(row), format.escape_markdown(title)
         hits = [f"**{text}**" if hidden.was_found(rank) else text for rank, text in zip(row, texts, strict=True)]
-        cells[column] = [*hits, str(score.found), common.metric(score.mrr)]
+        cells[column] = [*hits, str(score.found), format.metric(score.mrr)]
         shares[column] = [*(rank.nearness for rank in row), np.nan, np.nan]
     index = [*films, _("In the top {k}", k=hidden.FOUND), _("Mean reciprocal rank")]
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

@@ -6,8 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.compare import answers
-from pages.ui import download, errors, film_cards, loaders, rated
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, film_cards, format, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import overlap
@@ -22,25 +21,30 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     A recommender that is not ready shows in its column how to get it.
     """
     slots = columns(names)
-    request = Request(films, k, ratings=rated.given(dataset, films))
+    request = Request(films, k, ratings=session.current_ratings(dataset, films))
     get_predictor, by_name = answers.start_fits(dataset, names), {}
     for name, slot in slots.items():
-        with slot.container(), errors.explained():
+        with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
                 by_name[name] = recommend(predictor, request)
     counts = overlap.appearances({name: items(picks) for name, picks in by_name.items()})
     for name, picks in by_name.items():
-        slots[name].html(film_cards.column(picks, counts, len(by_name)))
+        slots[name].html(film_cards.compared_list(picks, counts, len(by_name)))
     if len(by_name) > 1:
-        show_overlap(dataset, {loaders.title(loaders.recommenders()[name]): by_name[name] for name in by_name}, k)
+        show_overlap(
+            dataset, {cache.recommender_title(cache.all_recommenders()[name]): by_name[name] for name in by_name}, k
+        )
 
 
 def columns(names: list[str]) -> dict[str, DeltaGenerator]:
     """Render the heading of each recommender's column. Return the empty elements below, by name."""
-    slots, variants = {}, loaders.recommenders()
+    slots, variants = {}, cache.all_recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title, family = common.plain(loaders.title(variants[name])), common.plain(_(variants[name].family))
+            title, family = (
+                format.escape_markdown(cache.recommender_title(variants[name])),
+                format.escape_markdown(_(variants[name].family)),
+            )
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()
@@ -58,24 +62,24 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
         sentences.append(
             _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
         )
-    st.markdown(common.plain(" ".join(sentences)))
+    st.markdown(format.escape_markdown(" ".join(sentences)))
     shared = overlap.shared(by_title)
     diagonal = np.eye(len(shared), dtype=bool)
     table, shares = (
-        cells.mask(diagonal, blank).rename(index=common.plain, columns=common.plain)
+        cells.mask(diagonal, blank).rename(index=format.escape_markdown, columns=format.escape_markdown)
         for cells, blank in ((shared.astype(str), ""), (shared / k, np.nan))
     )
     st.table(answers.shade(table, shares), alt=_("Number of films that two lists share"))
     st.markdown("**" + _("In one list only") + "**")
     alone = {
-        common.plain(title): common.plain(" · ".join(films[item].label for item in only) or "–")
+        format.escape_markdown(title): format.escape_markdown(" · ".join(films[item].label for item in only) or "–")
         for title, only in overlap.only(by_title).items()
     }
     alt = _("Films that are in one list only")
     st.table(pd.Series(alone, name=_("Films")).to_frame(), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
-        download.csv(overlap.table(lists), "lists", _("Lists as CSV"))
-        download.csv(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
+        charts.download_buttons(overlap.table(lists), "lists", _("Lists as CSV"))
+        charts.download_buttons(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
 
 
 def items(picks: list[Recommendation]) -> list[int]:

@@ -4,9 +4,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import film_cards, loaders, page_header
-from pages.ui import words as common
-from pages.ui.charts import ACCENT, QUIET, SECOND, chart, framed
+from pages.ui import cache, film_cards, format, page
+from pages.ui.charts import ACCENT, GREY, SECOND, chart, set_layout
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight.order import PATIENCE, Order, OrderEffect, order_effect, reorderings, table
@@ -52,7 +51,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             show_lists(dataset, films, effects, orders)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
     """Return the lists for all orders. Cached, so that the slider only selects from them."""
     return order_effect(predictor, films, reorderings(films), k)
@@ -93,7 +92,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     marks = (  # overlaps[0] belongs to the reversed order
         (_("shuffled"), "circle", ACCENT, [effect.overlaps[1:] for _title, effect in ordered]),
         (_("latest first"), "diamond-open", SECOND, [effect.overlaps[:1] for _title, effect in ordered]),
-        (_("mean"), "line-ns-open", QUIET, [[effect.overlap] for _title, effect in ordered]),
+        (_("mean"), "line-ns-open", GREY, [[effect.overlap] for _title, effect in ordered]),
     )
     figure = go.Figure()
     for name, symbol, colour, rows in marks:
@@ -110,7 +109,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
             },
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
-    framed(figure, 110 + 48 * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
+    set_layout(figure, 110 + 48 * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
     return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
 
 
@@ -123,13 +122,13 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
         format_func=order_name,
         key=f"order-of-{len(orders)}",
     )
-    page_header.in_one_line(dataset, (films, *orders)[index])
+    page.show_titles(dataset, (films, *orders)[index])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
             with st.container(gap="small"):
-                st.markdown(f"**{common.plain(title)}**")
+                st.markdown(f"**{format.escape_markdown(title)}**")
                 picks = (effect.first, *effect.others)[index]
-                st.html(film_cards.reordered(picks, [pick.item for pick in effect.first]))
+                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.first]))
 
 
 def order_name(index: int) -> str:

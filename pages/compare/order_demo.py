@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import errors, loaders, page_header, session
-from pages.ui import words as common
+from pages.ui import cache, errors, format, page, session
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving import history
@@ -32,7 +31,7 @@ class OrderPair:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: Order) -> None:
     """Render two orders of the same films, and the predictions of two recommenders after each."""
     st.header(_("The same films in another order"))
@@ -42,7 +41,7 @@ def show(dataset: Dataset, films: Order) -> None:
         return
     pair = choose(pairs)
     for name, order in zip(pair.names, pair.orders, strict=True):
-        page_header.in_one_line(dataset, order, name)
+        page.show_titles(dataset, order, name)
     names = [
         next((name for name in candidates if answers.can_answer(name, dataset.name)), candidates[-1])
         for candidates in (READ_ORDER, IGNORE_ORDER)
@@ -51,7 +50,7 @@ def show(dataset: Dataset, films: Order) -> None:
     for name, reads_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):
             left, right = recommend_many(predictor, [Request(order, K) for order in pair.orders])
-            show_lists(loaders.title(predictor), pair.names, (left, right), reads_order)
+            show_lists(cache.recommender_title(predictor), pair.names, (left, right), reads_order)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.is_example:
             for number, (name, order) in enumerate(zip(pair.names, pair.orders, strict=True)):
@@ -83,7 +82,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     }
     for (key, (title, name)), order in zip(names.items(), reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), name), (films, order), is_example=False)
-    if evenings := moods(history.examples(loaders.title_index(dataset.name))):
+    if evenings := moods(history.examples(cache.title_index(dataset.name))):
         (left_mood, left), (right_mood, right) = evenings
         evening_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
         pairs["evenings"] = OrderPair(_("Two evenings"), evening_names, (left, right), is_example=True)
@@ -118,7 +117,7 @@ def show_lists(
 ) -> None:
     """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
     left, right = ([pick.item for pick in picks] for picks in lists)
-    model, replaced, k = common.plain(title), len({*left} - {*right}), len(left)
+    model, replaced, k = format.escape_markdown(title), len({*left} - {*right}), len(left)
     if not reads_order:
         sentence = _("**{model}** ignores the order and gives the same list both times.", model=model)
     elif replaced:
@@ -138,16 +137,16 @@ def show_lists(
     st.markdown(sentence)
     with st.grid(2, min_column_width=150):
         for name, picks in zip(names, lists, strict=True):
-            labels = [common.plain(pick.film.label) for pick in picks]
+            labels = [format.escape_markdown(pick.film.label) for pick in picks]
             lines = [
                 f"{pick.rank}. :gray[{label}]" if {pick.item} <= {*left} & {*right} else f"{pick.rank}. {label}"
                 for pick, label in zip(picks, labels, strict=True)
             ]
-            st.markdown("\n".join([f":small[{common.plain(name)}]\n", *lines]))
+            st.markdown("\n".join([f":small[{format.escape_markdown(name)}]\n", *lines]))
 
 
 def use_films(films: Order) -> None:
     """Replace the user's films by an example."""
-    session.change(films)
+    session.set_films(films)
     st.session_state.pop("order_demo", None)
     st.rerun()  # the whole page, not only this fragment

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.ui import i18n
-from pages.ui.charts import framed
+from pages.ui.charts import set_layout
 from pages.ui.i18n import N_, _
 
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
@@ -100,7 +100,7 @@ def plot_lines(
             marker={"symbol": LINE_SYMBOLS[style], "size": 7, "maxdisplayed": 15},
             hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC}}}",
         )
-    framed(figure, LINE_PLOT_HEIGHT_PX + 70).update_layout(showlegend=True)
+    set_layout(figure, LINE_PLOT_HEIGHT_PX + 70).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)
 
 
@@ -168,7 +168,7 @@ def plot_scatter(
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC}}}",
         )
     label_points(figure, rows[x], rows[y], rows["title"].tolist(), rows[log_column or x], PLOT_HEIGHT_PX)
-    framed(figure, PLOT_HEIGHT_PX + MARGIN_PX)
+    set_layout(figure, PLOT_HEIGHT_PX + MARGIN_PX)
     figure.update_xaxes(title=x_title, zeroline=False)
     if log_column:
         ticks = [(step, *TIME_UNITS[unit]) for unit, steps in TIME_TICKS.items() for step in steps]

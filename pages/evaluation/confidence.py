@@ -10,9 +10,8 @@ import streamlit as st
 from pages.evaluation import data, person
 from pages.evaluation.charts import percent_tick, plot_lines
 from pages.evaluation.data import EvaluationView
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import QUIET, chart, logarithmic
+from pages.ui import cache, format
+from pages.ui.charts import GREY, chart, log_axis
 from pages.ui.i18n import _, number
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
@@ -24,7 +23,7 @@ PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figu
 PAPER_USER = 963  # number of the test user of that figure
 LIST_PLOT_HEIGHT_PX = 400  # with five lines of the legend on a phone
 MIN_SHARE = 1e-4  # lower limit of axes
-REFERENCE_LINE = {"color": QUIET, "width": 1}
+REFERENCE_LINE = {"color": GREY, "width": 1}
 
 
 def show(view: EvaluationView) -> None:
@@ -115,12 +114,12 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     `variants` are the recommenders whose scores are probabilities.
     """
     st.header(_("Probabilities in one list"))
-    dataset_title = loaders.data_title(view.dataset)
+    dataset_title = cache.dataset_title(view.dataset)
     available = [variant for variant in variants if is_there(variant, view.dataset)]
     if not available:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
         return
-    dataset = loaders.dataset(view.dataset)
+    dataset = cache.dataset(view.dataset)
     serving_protocol = protocols.get(datasets.serving_split(dataset.name).protocol)
     test = serving_protocol.split(dataset).test
     st.caption(
@@ -149,7 +148,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     order = [*shares, *(variant for variant in selected if variant not in shares)]  # equal colours in both charts
     query = test.queries[row : row + 1]
     lists = {
-        variant: list_metrics.probabilities_by_rank(loaders.predictor(variant, dataset.name).model, query)
+        variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
         for variant in order
     }
     lowest = min(
@@ -182,7 +181,7 @@ def show_list_of_user(
     films = dataset.catalog.films
     st.markdown(f"**{_('Prediction')}**")
     ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)
-    st.caption(common.plain(f"{person.describe_user(user)} {ring}"))
+    st.caption(format.escape_markdown(f"{person.describe_user(user)} {ring}"))
     sums = ", ".join(
         _("{model} {sum:,.0%}", model=view.title(variant), sum=table["probability"].sum())
         for variant, table in lists.items()
@@ -202,7 +201,7 @@ def show_list_of_user(
             y=hidden["probability"],
             mode="markers",
             name=_("Hidden film"),
-            marker={"symbol": "circle-open", "size": 15, "color": QUIET, "line": {"width": 2.5}},
+            marker={"symbol": "circle-open", "size": 15, "color": GREY, "line": {"width": 2.5}},
             hoverinfo="skip",
             cliponaxis=False,
         )
@@ -212,7 +211,7 @@ def show_list_of_user(
         "A softmax distributes 100% over all films. With BCE and in gSASRec, each film has its own probability.",
         sums=sums,
     )
-    st.caption(common.plain(text))
+    st.caption(format.escape_markdown(text))
 
 
 def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
@@ -239,8 +238,8 @@ def plot_reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
     values = pd.concat(bins.values())[["predicted", "hit_rate"]]
     ends = [values[values > 0].min().min(), values.max().max()]
     figure.add_scatter(x=ends, y=ends, mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
-    figure.update_xaxes(**logarithmic(percent_tick))
-    return figure.update_yaxes(title=_("Share that came true"), **logarithmic(percent_tick))
+    figure.update_xaxes(**log_axis(percent_tick))
+    return figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
 
 
 def plot_overconfidence(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
@@ -251,7 +250,7 @@ def plot_overconfidence(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str
     figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
     figure.update_xaxes(dtick=1)
     title = _("Predicted / observed")
-    return figure.update_yaxes(title=title, **logarithmic(lambda ratio: f"{number(ratio, 'g')}×"))
+    return figure.update_yaxes(title=title, **log_axis(lambda ratio: f"{number(ratio, 'g')}×"))
 
 
 def plot_by_rank(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: str, lowest: float) -> go.Figure:
@@ -259,6 +258,6 @@ def plot_by_rank(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str],
     figure = plot_lines(by_rank, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
-    figure.update_xaxes(**logarithmic(lambda rank: number(rank, "g"), from_exponent=0))
+    figure.update_xaxes(**log_axis(lambda rank: number(rank, "g"), min_exponent=0))
     low_exponent = float(np.log10(max(lowest, MIN_SHARE))) - 0.1
-    return figure.update_yaxes(**logarithmic(percent_tick), range=[low_exponent, 0.08])
+    return figure.update_yaxes(**log_axis(percent_tick), range=[low_exponent, 0.08])

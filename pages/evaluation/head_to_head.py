@@ -7,9 +7,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, metric_title
-from pages.ui import errors
-from pages.ui import words as common
-from pages.ui.charts import QUIET, chart, framed
+from pages.ui import errors, format
+from pages.ui.charts import GREY, chart, set_layout
 from pages.ui.i18n import N_, _, ngettext, number
 from recsys.evaluation import significance, tables
 
@@ -40,7 +39,7 @@ def show(view: EvaluationView) -> None:
         st.info(_("Select two different recommenders."), icon=":material/info:")
         return
     tests, load_errors = data.pairwise_tests(view, metric)
-    errors.explain_all(load_errors)
+    errors.show_file_errors(load_errors)
     show_test(view, significance.select_pair(tests, left, right), metric)
     ranks = data.ranks(view)[0]
     show_margins(view, tables.rank_margins(ranks[left], ranks[right]), left, right)
@@ -70,20 +69,20 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
             n,
             **titles,
         )
-    st.markdown(f"**{common.plain(text)}**")
+    st.markdown(f"**{format.escape_markdown(text)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
-            difference = common.metric(test["difference"], sign=True)
+            difference = format.metric(test["difference"], sign=True)
             st.metric(_("Difference in {metric}", metric=metric_title(metric)), difference)
             st.caption(_("95% interval from {low:+.4f} to {high:+.4f}", low=test["low"], high=test["high"]))
         st.metric(
             _("p value"),
-            common.metric(test["p"]),
+            format.metric(test["p"]),
             help=_("Probability of a difference at least this large if both recommenders were equally good."),
         )
         st.metric(
             _("p value, corrected"),
-            common.metric(test["p_holm"]),
+            format.metric(test["p_holm"]),
             help=_(
                 "Holm's correction for all pairs of the leaderboard. The difference is significant below {alpha}.",
                 alpha=number(significance.ALPHA, ""),
@@ -103,7 +102,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
         n_even=n_even,
         **titles,
     )
-    st.markdown(common.plain(text))
+    st.markdown(format.escape_markdown(text))
     alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
     chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
     st.caption(_("Rank 5 is 2× higher than rank 10, and rank 50 than rank 100. Seeds are averaged geometrically."))
@@ -126,11 +125,11 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
             cliponaxis=False,
             name=view.title(winner) if winner else _(EVEN),
             marker={
-                "color": look(view.family(winner)).colour if winner else QUIET,
+                "color": look(view.family(winner)).colour if winner else GREY,
                 "pattern_shape": "/" if winner == right else "",
             },
             hovertemplate="%{y}",
         )
-    framed(figure, 330).update_layout(showlegend=True)
+    set_layout(figure, 330).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=margins["margin"], ticktext=labels, tickangle=0, tickfont={"size": 11})
     return figure.update_yaxes(title=_("People"), range=[0, 1.12 * max(margins["users"].max(), 1)])

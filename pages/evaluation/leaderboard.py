@@ -14,9 +14,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import TIME_UNITS, Look, look
 from pages.evaluation.data import HARDWARE, EvaluationView, metric_title
-from pages.ui import errors, loaders
-from pages.ui import words as common
-from pages.ui.charts import QUIET, numbers, written
+from pages.ui import cache, errors, format
+from pages.ui.charts import GREY, download_numbers, localised_table
 from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.evaluation import protocols, published_figures, report, results, significance
 from recsys.evaluation.report import Missing
@@ -120,7 +119,7 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
     slot = st.empty()
     slot.html(table_html(board, published, metric, None, sources))
     all_tests, load_errors = data.pairwise_tests(view, metric)
-    errors.explain_all(load_errors)
+    errors.show_file_errors(load_errors)
     tests = significance.against_best(all_tests)
     slot.html(table_html(board, published, metric, tests, sources))
     notes = [
@@ -136,7 +135,9 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
     st.caption(" ".join(notes))
     if len(published):
         st.html(letters_html(published))
-    numbers(board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant"), f"leaderboard-{view.key}")
+    download_numbers(
+        board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant"), f"leaderboard-{view.key}"
+    )
 
 
 def table_html(
@@ -233,7 +234,7 @@ def _rows_html(rows: Iterable[Row], metric: str, side_metrics: list[str]) -> str
 
 def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
     """Return the HTML of a row. CSS draws the interval relative to --nr-longest of the table."""
-    glyph, colour = "", QUIET
+    glyph, colour = "", GREY
     if row.look:
         colour = row.look.colour
         glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.look.glyph}</i>'
@@ -242,7 +243,7 @@ def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
     title = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
     tied = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row.is_tied else ""
     side = "".join(
-        f'<td class="{_column_class(name, metric)}">{common.metric(row.metrics.get(name))}</td>'
+        f'<td class="{_column_class(name, metric)}">{format.metric(row.metrics.get(name))}</td>'
         for name in side_metrics
     )
     bar, label = "", _("no interval")
@@ -254,7 +255,7 @@ def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
     return (
         f'<tr class="{"nr-ours" if row.look else "nr-theirs"}"><td class="nr-ordinal">{row.rank}</td>'
         f'<th scope="row"><span class="nr-line">{glyph}{title}</span>{popover_html(source)}</th>'
-        f"<td><b>{common.metric(row.metrics[metric])}</b>{tied}</td>"
+        f"<td><b>{format.metric(row.metrics[metric])}</b>{tied}</td>"
         f'<td class="nr-range"><div class="nr-span" role="img" aria-label="{label}" style="{style}">{bar}<b></b></div>'
         f'</td>{side}<td class="nr-wide">{row.metrics["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row.comparison}</td></tr>'
@@ -316,11 +317,11 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
         N_("Versions"): ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
         N_("Data"): _("{data}, fingerprint {print}", data=document["dataset"], print=document["fingerprint"][:12]),
         N_("Also trained on"): extra
-        and _("{data}, without people who are in both data sets", data=loaders.data_title(extra)),
+        and _("{data}, without people who are in both data sets", data=cache.dataset_title(extra)),
         N_("Extra features"): details and _("cast and crew from Wikidata, fingerprint {print}", print=details[:12]),
         N_("Paper"): document["paper"],
     }
-    commands = tuple(map(errors.without_paths, report.commands(document)))
+    commands = tuple(map(errors.hide_paths, report.commands(document)))
     known_facts = [(_(label), text) for label, text in facts.items() if text]
     return Provenance(document["variant"], _(document["title"]), known_facts, commands)
 
@@ -350,12 +351,12 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
         source = local_provenance(data.documents(view)[board["variant"].iloc[selected[0]]])
         with st.container(border=True):
             facts = " · ".join(f"{label}: {text}" for label, text in source.facts)
-            st.markdown(f"**{common.plain(source.title)}**  \n{common.plain(facts)}")
+            st.markdown(f"**{format.escape_markdown(source.title)}**  \n{format.escape_markdown(facts)}")
             st.caption(_("Run this to reproduce the metrics:"))
             st.code("\n".join(source.commands), language=None, wrap_lines=True)
     else:
         st.caption(_("Select a row to see its command, commit, seeds and number of people."))
-    numbers(board, f"figures-{view.key}")
+    download_numbers(board, f"figures-{view.key}")
     if published.empty:
         return
     st.header(_("Published figures"))
@@ -371,7 +372,7 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
         columns = [*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
         alt = _(TIME_AWARE) if is_time_aware else _("Published figures")
         show_table(rows[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
-    numbers(published, f"published-{view.key}")
+    download_numbers(published, f"published-{view.key}")
 
 
 def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
@@ -382,7 +383,7 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
             columns[name] = st.column_config.NumberColumn(metric_title(name), width=68)
     columns["title"] = st.column_config.TextColumn(_("Recommender"), width=150, pinned=True)
     return st.dataframe(
-        written(table), hide_index=True, column_config=columns, placeholder="–", key=key, alt=alt, **options
+        localised_table(table), hide_index=True, column_config=columns, placeholder="–", key=key, alt=alt, **options
     )
 
 
@@ -403,15 +404,15 @@ def show_missing(view: EvaluationView) -> None:
 
 
 def _join_titles(missing: list[Missing]) -> str:
-    return common.listed([_(recommender.title) for recommender in missing])
+    return format.listed([_(recommender.title) for recommender in missing])
 
 
 def _show_commands(view: EvaluationView, missing: list[Missing], text: str) -> None:
     """Show a group of recommenders, and the commands for one of them."""
     st.markdown(text)
-    example = next((row for row in missing if row.variant == loaders.FIRST_MODEL), missing[0])
-    st.caption(_("Run this for {model}:", model=common.plain(_(example.title))))
-    commands = map(errors.without_paths, report.commands_for(example, view.dataset, view.protocol))
+    example = next((row for row in missing if row.variant == cache.DEFAULT_MODEL), missing[0])
+    st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
+    commands = map(errors.hide_paths, report.commands_for(example, view.dataset, view.protocol))
     st.code("\n".join(commands), language=None, wrap_lines=True)
     if names := [f"`{row.variant}`" for row in missing if row is not example]:
         st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))

@@ -6,9 +6,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import label_line_ends, plot_lines, plot_scatter
 from pages.evaluation.data import HARDWARE, EvaluationView, metric_title, protocol_title
-from pages.ui import errors, loaders
-from pages.ui import words as common
-from pages.ui.charts import chart, numbers, plot
+from pages.ui import cache, errors, format
+from pages.ui.charts import chart, download_numbers, plot
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import protocols, report, results, tables
 
@@ -25,8 +24,8 @@ WITHOUT_TIME = {  # fields of tables.Costs
 
 def show(view: EvaluationView) -> None:
     """Show the training curves, or how to get some, and the chart of training times."""
-    variants = [loaders.FIRST_MODEL, *view.board["variant"]]
-    dataset_title = loaders.data_title(view.dataset)
+    variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
+    dataset_title = cache.dataset_title(view.dataset)
     names = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
     if logs := tables.curves(view.dataset, variants, protocols.get_or_former(view.protocol).splitting):
         show_curves(view, logs)
@@ -39,12 +38,12 @@ def show(view: EvaluationView) -> None:
             _(
                 "There are no training logs for this protocol. On {data} there are some for {protocols}.",
                 data=dataset_title,
-                protocols=common.listed([f"“{title}”" for title in others]),
+                protocols=format.listed([f"“{title}”" for title in others]),
             )
         )
     else:
         st.caption(_("There are no training logs for {data} yet. Train a recommender first.", data=dataset_title))
-        errors.command(report.training_command(loaders.FIRST_MODEL, view.dataset, view.protocol))
+        errors.show_command(report.training_command(cache.DEFAULT_MODEL, view.dataset, view.protocol))
     show_costs(view)
 
 
@@ -52,7 +51,7 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     """Plot loss and validation of the selected recommenders."""
     titles = view.titles | {variant: view.title(variant) for variant in logs}  # also of logs without a result
     variants = [variant for variant in titles if variant in logs]
-    default = list(dict.fromkeys([loaders.FIRST_MODEL, *variants]))[:3]
+    default = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         selected = data.select_recommenders(view, variants, [name for name in variants if name in default], "curves")
         axis = st.segmented_control(
@@ -82,7 +81,7 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
                 alt = _("{title} of {names}", title=_(title), names=names)
                 plot(label_line_ends(figure), alt, f"curves-{column}")
     rows = [table.assign(variant=variant) for variant, table in tables_by_variant.items()]
-    numbers(pd.concat(rows), f"curves-{view.dataset}")
+    download_numbers(pd.concat(rows), f"curves-{view.dataset}")
 
 
 def show_costs(view: EvaluationView) -> None:
@@ -110,7 +109,7 @@ def show_costs(view: EvaluationView) -> None:
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
         chart(figure, alt, costs.table, f"cost-{view.key}")
     lines = [
-        _(text, models=common.listed([_(title) for title in titles]))
+        _(text, models=format.listed([_(title) for title in titles]))
         for name, text in WITHOUT_TIME.items()
         if (titles := getattr(costs, name))
     ]

@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.evaluation.data import EvaluationView
-from pages.ui import errors, loaders, recommenders, tasks
-from pages.ui import words as common
+from pages.ui import cache, errors, format, recommenders, tasks
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.recommenders import State
 from recsys import paths
@@ -28,7 +27,7 @@ def compare_with_most_popular(view: EvaluationView) -> None:
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
         return
-    preferred = (st.session_state.get("model"), recommenders.first(view.dataset))  # as on Watch next
+    preferred = (st.session_state.get("model"), recommenders.default(view.dataset))  # as on Watch next
     variant = next((variant for variant in preferred if variant in others), others[0])
     with st.container(horizontal=True, gap="large"):
         for row in (rows.loc[variant], rows.loc[FALLBACK]):
@@ -46,11 +45,11 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
     if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
     task = tasks.find(_task_name(dataset))
-    if task and not task.is_over:
+    if task and not task.is_finished:
         _show_progress(dataset, task.event.get("done", 0))
         return
     if task and isinstance(task.error, RecsysError):
-        errors.explain(task.error)
+        errors.show_error(task.error)
     elif task and task.error:
         tasks.forget(_task_name(dataset))
         raise task.error
@@ -73,7 +72,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
 
 def _quick_variants(dataset: str, evaluated: Sequence[str]) -> list[str]:
     """Return the variants without a result that are ready within seconds."""
-    names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *loaders.recommenders()]) if name not in evaluated]
+    names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()]) if name not in evaluated]
     with suppress(DataError):
         return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
     return []
@@ -82,7 +81,7 @@ def _quick_variants(dataset: str, evaluated: Sequence[str]) -> list[str]:
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
     """Start the evaluation of the recommenders, one after the other."""
     try:
-        data = loaders.dataset(dataset)
+        data = cache.dataset(dataset)
     except DataError:  # deleted in the meantime, which the page reports
         return
 
@@ -109,20 +108,20 @@ def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback
     return lambda _event: report(event)
 
 
-@st.fragment(run_every=tasks.LOOK_EVERY)
+@st.fragment(run_every=tasks.POLL_SECONDS)
 def _show_progress(dataset: str, n_done: int) -> None:
     """Show the progress and a cancel button. The page reruns after each evaluated recommender."""
     task = tasks.find(_task_name(dataset))
-    if task is None or task.is_over or task.event.get("done", 0) != n_done:
+    if task is None or task.is_finished or task.event.get("done", 0) != n_done:
         st.rerun()
     name = task.event.get("name", "")
-    title = loaders.title(loaders.recommenders()[name]) if name else ""
-    text = _("Stopping…") if task.called_off else _("Evaluating {model}", model=title)
+    title = cache.recommender_title(cache.all_recommenders()[name]) if name else ""
+    text = _("Stopping…") if task.is_cancelled else _("Evaluating {model}", model=title)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(task.share(), common.plain(text))
-        if not task.called_off:
+        st.progress(task.progress, format.escape_markdown(text))
+        if not task.is_cancelled:
             key = f"stop-evaluating-{dataset}"
-            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.call_off)
+            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.cancel)
 
 
 def _task_name(dataset: str) -> str:

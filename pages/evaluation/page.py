@@ -23,8 +23,7 @@ from pages.evaluation import (
     user_groups,
 )
 from pages.evaluation.data import EvaluationView
-from pages.ui import errors, loaders, session, url
-from pages.ui import words as common
+from pages.ui import cache, errors, format, session, url
 from pages.ui.i18n import N_, _, ngettext
 from recsys.data import datasets
 from recsys.errors import recsys_command
@@ -81,7 +80,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
         available: Pairs of data set and protocol with results. The visitor's own set needs no results.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        dataset = _select_dataset(url.results_offered())
+        dataset = _select_dataset(url.datasets_with_results())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
         names = names or [datasets.serving_split(dataset).protocol]
         protocol = st.segmented_control(
@@ -108,7 +107,7 @@ def _select_dataset(names: list[str]) -> str:
         _("Films from"),
         names,
         index=names.index(current) if current in names else 0,
-        format_func=loaders.data_title,
+        format_func=cache.dataset_title,
         key="results_of",
         width=230,
         persist_state="session",
@@ -116,7 +115,7 @@ def _select_dataset(names: list[str]) -> str:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: str, protocol: str) -> None:
     """Show one section of a data set and protocol. Widgets inside rerun only this fragment."""
     board, load_errors = data.leaderboard(dataset, protocol)
@@ -132,22 +131,25 @@ def show(dataset: str, protocol: str) -> None:
     available_studies = read_studies(load_errors.append)
     if is_own:
         available_studies = [study for study in available_studies if study.dataset == dataset]
-    errors.explain_all(load_errors)
+    errors.show_file_errors(load_errors)
     sections = [name for name in SECTIONS if name != "ties" or same_second.statistics(dataset)]
     section = select_section([*sections, *(["studies"] if available_studies else [])])
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
         message = (
-            _("No recommender has been evaluated on {data} yet.", data=common.plain(loaders.data_title(dataset)))
+            _(
+                "No recommender has been evaluated on {data} yet.",
+                data=format.escape_markdown(cache.dataset_title(dataset)),
+            )
             if is_own
             else _("There are no readable results for this protocol yet.")
         )
         st.info(message, icon=":material/leaderboard:")
-        errors.command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
+        errors.show_command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
     else:
         SECTIONS[section](view)
-    session.write_address()  # main.py does not run when a fragment reruns
+    session.write_url()  # main.py does not run when a fragment reruns
 
 
 def select_section(sections: list[str]) -> str:
@@ -176,7 +178,10 @@ def show_protocol(view: EvaluationView) -> None:
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
         order = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
-        lines = [f"- **{_(RULE_TITLES.get(name, name))}**: {common.plain(format_rule(rules[name]))}" for name in order]
+        lines = [
+            f"- **{_(RULE_TITLES.get(name, name))}**: {format.escape_markdown(format_rule(rules[name]))}"
+            for name in order
+        ]
         st.markdown("\n".join(lines))
 
 
@@ -207,11 +212,11 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     titles: dict[str, list[str]] = {}  # recommenders by title of a further data set that they were trained on
     for document in data.documents(view).values():
         if extra := document.get("also"):
-            titles.setdefault(loaders.data_title(extra), []).append(_(document["title"]))
+            titles.setdefault(cache.dataset_title(extra), []).append(_(document["title"]))
     return notes + [
         _(
             "{models} also learned from {data}, except from people who are in both data sets.",
-            models=common.listed(sorted(models)),
+            models=format.listed(sorted(models)),
             data=dataset,
         )
         for dataset, models in titles.items()

@@ -9,9 +9,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView
-from pages.ui import errors, film_cards, loaders
-from pages.ui import words as common
-from pages.ui.charts import QUIET, chart, framed, logarithmic
+from pages.ui import cache, errors, film_cards, format
+from pages.ui.charts import GREY, chart, log_axis, set_layout
 from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
@@ -21,25 +20,25 @@ MAX_FILMS = 20  # of the history
 
 def show(view: EvaluationView) -> None:
     """Show the selector of the user, the hidden film, its ranks and the history."""
-    dataset = loaders.dataset(view.dataset)
+    dataset = cache.dataset(view.dataset)
     films = dataset.catalog.films
     test = data.split(view, dataset).test
     row = select_user(len(test), f"person-{view.key}")
     user = tables.held_out_user(dataset, test, row)
     ranks, load_errors = data.ranks(view)
-    errors.explain_all(load_errors)
+    errors.show_file_errors(load_errors)
     table = tables.ranks_of_user(view.board, ranks, data.comparable_variants(view, dataset), row)
     n_films = len(user.history)
-    st.caption(common.plain(describe_user(user)))
+    st.caption(format.escape_markdown(describe_user(user)))
     st.header(_("Hidden film"))
-    st.html(film_cards.past([(n_films + 1, films[user.target])]))
+    st.html(film_cards.film_columns([(n_films + 1, films[user.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
         show_ranks(table, films[user.target].label, f"person-{view.key}")
     with right:
         latest = list(enumerate(user.history.tolist(), start=1))[-MAX_FILMS:]
         st.header(_("Last {n} films watched before", n=MAX_FILMS) if n_films > MAX_FILMS else _("Watched before"))
-        st.html(film_cards.past([(position, films[item]) for position, item in reversed(latest)]))
+        st.html(film_cards.film_columns([(position, films[item]) for position, item in reversed(latest)]))
 
 
 def select_user(n: int, key: str) -> int:
@@ -77,7 +76,7 @@ def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
             all=len(table),
             names=", ".join(hits),
         )
-    st.markdown(common.plain(text))
+    st.markdown(format.escape_markdown(text))
     alt = ngettext(
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
     )
@@ -107,7 +106,7 @@ def plot_ranks(table: pd.DataFrame) -> go.Figure:
             customdata=rows[["low", "high"]],
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
-    framed(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
-    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": QUIET, "width": 1, "dash": "dot"})
+    set_layout(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
+    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": GREY, "width": 1, "dash": "dot"})
     figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
-    return figure.update_xaxes(title=_("Rank"), **logarithmic(lambda rank: number(rank, ",.0f"), from_exponent=0))
+    return figure.update_xaxes(title=_("Rank"), **log_axis(lambda rank: number(rank, ",.0f"), min_exponent=0))

@@ -9,9 +9,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, protocol_title
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import chart, framed
+from pages.ui import cache, format
+from pages.ui.charts import chart, set_layout
 from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
@@ -20,7 +19,7 @@ from recsys.evaluation.significance import FEW_USERS
 def show(view: EvaluationView) -> None:
     """Show the selectors, the share of pairs that change their order, and a chart of the ranks."""
     st.markdown(
-        common.plain(
+        format.escape_markdown(
             _(
                 "With only 100 other candidates, a rank of 1,000 among all films can still be in the top ten. "
                 "Such sampled metrics are much higher and say little about the top ranks, which people see. "
@@ -31,7 +30,7 @@ def show(view: EvaluationView) -> None:
     )
     available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)
     if len(available) < 2:
-        title = loaders.data_title(view.dataset)
+        title = cache.dataset_title(view.dataset)
         st.info(_("{data} has results for one protocol only.", data=title), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -62,7 +61,7 @@ def show(view: EvaluationView) -> None:
         )
     )
     lines = [f"{count_users(table, name)} {compare_order(table, names[0], name)}" for name in names]
-    st.markdown("\n".join(f"- {common.plain(line.strip())}" for line in lines))
+    st.markdown("\n".join(f"- {format.escape_markdown(line.strip())}" for line in lines))
     alt = ngettext(
         "Ranks of {n} recommender by {metric} for the protocols {protocols}",
         "Ranks of {n} recommenders by {metric} for the protocols {protocols}",
@@ -111,7 +110,7 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
         figure.add_annotation(
             x=len(names) - 1, y=line, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
         )
-    framed(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
+    set_layout(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
     ticks = [title.replace(" ", "<br>") for title in titles]
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
     figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])

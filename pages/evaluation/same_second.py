@@ -8,9 +8,8 @@ import streamlit as st
 
 from pages.evaluation.charts import LOOKS, look
 from pages.evaluation.data import EvaluationView, protocol_title
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import QUIET, chart, framed, written
+from pages.ui import cache, format
+from pages.ui.charts import GREY, chart, localised_table, set_layout
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import file_order
 
@@ -22,7 +21,7 @@ ORDER_TEXTS = {  # values of "order" in the document
     "ascending": N_("In {data}, this is the order of the film numbers."),
     None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
 }
-TIED_COLOUR, OTHER_COLOUR = LOOKS["Transformers"].colour, QUIET
+TIED_COLOUR, OTHER_COLOUR = LOOKS["Transformers"].colour, GREY
 
 
 def statistics(dataset: str) -> dict[str, Any] | None:
@@ -51,12 +50,12 @@ def show(view: EvaluationView) -> None:
             )
         )
     notes.append(_("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10]))
-    st.caption(common.plain(" ".join(notes)))
+    st.caption(format.escape_markdown(" ".join(notes)))
 
 
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
-    data, lower, n_pairs = loaders.data_title(dataset), document["lower"], document["pairs"]["same second"]
+    data, lower, n_pairs = cache.dataset_title(dataset), document["lower"], document["pairs"]["same second"]
     many = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
         "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
@@ -74,8 +73,8 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         same=lower["same second"],
         other=lower["alone"],
     )
-    st.markdown(common.plain(many))
-    st.markdown(common.plain(f"{_(ORDER_TEXTS[document['order']], data=data)} {backwards}"))
+    st.markdown(format.escape_markdown(many))
+    st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=data)} {backwards}"))
     table = pd.DataFrame(document["distances"])
     alt = _(
         "Share of pairs of successive films by their distance in the file order. Pairs rated in the same second only "
@@ -87,7 +86,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
     """Show what a score by file order adds to counts, in the file order and in random order."""
     st.markdown(
-        common.plain(
+        format.escape_markdown(
             _(
                 "Two simple recommenders get an additional score that depends only on the distance in the file order. "
                 "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
@@ -106,7 +105,7 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
         "untied added": _("Random order, with score"),
     }
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
-    st.dataframe(written(pd.DataFrame(table.values())), hide_index=True, column_config=titles, alt=alt)
+    st.dataframe(localised_table(pd.DataFrame(table.values())), hide_index=True, column_config=titles, alt=alt)
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
@@ -119,7 +118,7 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
         protocol=protocol_title("untied"),
         **loser[["title", "full", "untied"]],
     )
-    st.markdown(common.plain(text))
+    st.markdown(format.escape_markdown(text))
     alt = ngettext(
         "NDCG@10 of {n} recommender with films of the same second in file order and in random order",
         "NDCG@10 of {n} recommenders with films of the same second in file order and in random order",
@@ -144,8 +143,8 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
             opacity=0.85,
             hovertemplate="%{y:.1%}",
         )
-    framed(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
-    figure.add_vline(x=0, line={"color": QUIET, "dash": "dot", "width": 1.5})
+    set_layout(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
+    figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
     ticks = [_("before the film"), "", _("after the film")]
     figure.update_xaxes(title=_("Position of the next film"), tickvals=[-0.9, 0, 0.9], ticktext=ticks)
     return figure.update_yaxes(title=_("Share of pairs"), tickformat=".0%")
@@ -177,6 +176,6 @@ def plot_both_orders(table: pd.DataFrame) -> go.Figure:
             marker={"symbol": symbol, "size": 9, "color": colours},
             hovertemplate="%{y}: %{x:.4f}",
         )
-    framed(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
+    set_layout(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(title="NDCG@10", rangemode="tozero")

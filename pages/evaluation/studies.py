@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, Look, label_points
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import QUIET, framed, logarithmic, numbers, plot, written
+from pages.ui import cache, format
+from pages.ui.charts import GREY, download_numbers, localised_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
 from recsys.evaluation.studies import Chart, Study
 
@@ -25,18 +24,18 @@ def show(studies: list[Study], dataset: str) -> None:
     """Show the selector of studies, with studies of this data set at the top, and the selected study."""
     by_name = {study.name: study for study in sorted(studies, key=lambda study: study.dataset != dataset)}
     titles = {
-        name: " · ".join(filter(None, (_(study.title), study.dataset and loaders.data_title(study.dataset))))
+        name: " · ".join(filter(None, (_(study.title), study.dataset and cache.dataset_title(study.dataset))))
         for name, study in by_name.items()
     }
     name = st.selectbox(
         _("Study"), list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
     )
     study = by_name[name]
-    st.markdown(common.plain(_(study.question)))
+    st.markdown(format.escape_markdown(_(study.question)))
     if study.papers:
-        st.markdown(common.plain(_(study.papers)))
+        st.markdown(format.escape_markdown(_(study.papers)))
     if study.answer:
-        st.markdown(f"**{common.plain(localize(study.answer))}**")
+        st.markdown(f"**{format.escape_markdown(localize(study.answer))}**")
     if study.chart:
         x, y = _(study.titles[study.chart.x]), _(study.titles[study.chart.y])
         alt = _("{title}: {y} by {x}", title=_(study.title), y=y, x=x)
@@ -45,15 +44,15 @@ def show(studies: list[Study], dataset: str) -> None:
     text_columns = study.table.select_dtypes(exclude="number").columns
     table = study.table.assign(**{column: study.table[column].map(translate_cell) for column in text_columns})
     st.dataframe(
-        written(table, study.digits),
+        localised_table(table, study.digits),
         hide_index=True,
         column_config={column: _(title) for column, title in study.titles.items()},
         placeholder="–",
         alt=_("All figures of the study"),
     )
-    numbers(study.table, f"study-{study.name}")
+    download_numbers(study.table, f"study-{study.name}")
     if study.how:
-        st.caption(common.plain(localize(study.how)))
+        st.caption(format.escape_markdown(localize(study.how)))
 
 
 def translate_cell(value: Any) -> Any:
@@ -93,7 +92,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
         horizontal = np.log10(rows[chart.x]) if "x" in chart.log else rows[chart.x]
         labels = rows[chart.label].map(translate_cell).tolist()
         label_points(figure, rows[chart.x], rows[chart.y], labels, horizontal, PLOT_HEIGHT_PX - MARGIN_PX)
-    framed(figure, PLOT_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
+    set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
     value_axis = {
         "title": _(study.titles[chart.y]),
         "type": "log" if "y" in chart.log else None,
@@ -108,7 +107,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
         ticks = sorted(set(study.table[chart.x]))
         figure.update_xaxes(type="log", tickvals=ticks, ticktext=[number(tick, "g") for tick in ticks])
     elif "x" in chart.log:
-        figure.update_xaxes(**logarithmic(lambda tick: number(tick, "g"), steps=(1, 2, 5)))
+        figure.update_xaxes(**log_axis(lambda tick: number(tick, "g"), steps=(1, 2, 5)))
     return figure
 
 
@@ -118,7 +117,7 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
     height = sum(ROW_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * name.count("<br>") for name in names)
     figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
     if study.table[chart.y].min() < 0:
-        figure.add_vline(0, line={"color": QUIET, "width": 1})
+        figure.add_vline(0, line={"color": GREY, "width": 1})
     return figure.update_yaxes(
         categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4]
     )

@@ -7,8 +7,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import plot_scatter
 from pages.evaluation.data import EvaluationView, metric_title
-from pages.ui import words as common
-from pages.ui.charts import chart, numbers, written
+from pages.ui import format
+from pages.ui.charts import chart, download_numbers, localised_table
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import tables
 
@@ -79,9 +79,11 @@ def show_rating_errors(view: EvaluationView) -> None:
     columns: dict[str, Any] = {"name": _("Predicted by")}
     for metric in ("rmse", "mae"):
         ends = zip(table[f"low {metric}"], table[f"high {metric}"], strict=True)
-        rows[f"{metric} interval"] = [f"{common.metric(low)}–{common.metric(high)}" for low, high in ends]
+        rows[f"{metric} interval"] = [f"{format.metric(low)}–{format.metric(high)}" for low, high in ends]
         columns[metric] = st.column_config.NumberColumn(metric_title(metric), width=70)
         columns[f"{metric} interval"] = _("95% interval")
     order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
-    st.dataframe(written(rows), hide_index=True, column_config=columns, column_order=order, alt=title, width="content")
-    numbers(table, f"stars-{view.key}")
+    st.dataframe(
+        localised_table(rows), hide_index=True, column_config=columns, column_order=order, alt=title, width="content"
+    )
+    download_numbers(table, f"stars-{view.key}")

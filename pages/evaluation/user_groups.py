@@ -9,9 +9,8 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, metric_title
-from pages.ui import errors, loaders
-from pages.ui import words as common
-from pages.ui.charts import chart, framed
+from pages.ui import cache, errors, format
+from pages.ui.charts import chart, set_layout
 from pages.ui.i18n import N_, _
 from recsys.data import datasets
 from recsys.evaluation import groups, tables
@@ -30,8 +29,8 @@ DODGE = 0.5  # height within a row that its marks share
 
 def show(view: EvaluationView) -> None:
     """Show the selectors and a chart with a row per group."""
-    dataset = loaders.dataset(view.dataset)
-    errors.explain_all(data.ranks(view)[1])
+    dataset = cache.dataset(view.dataset)
+    errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         grouping = st.selectbox(
             _("Group by"),
@@ -56,7 +55,9 @@ def show(view: EvaluationView) -> None:
             _(
                 "Groups are based on what people stated. They differ in size and in the median number of films "
                 "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
-                lengths=", ".join(_("{n:,} for {group}", group=common.term(bucket), n=n) for bucket, n in lengths),
+                lengths=", ".join(
+                    _("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in lengths
+                ),
             )
         )
     rows = table[table["variant"].isin(selected)]
@@ -74,7 +75,7 @@ def show(view: EvaluationView) -> None:
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:
     """Return the translated names of buckets. Genres of a user's own data set are not translated."""
     is_user_text = grouping == "genre" and dataset not in datasets.SETS
-    return {bucket: bucket if is_user_text else common.term(bucket) for bucket in buckets}
+    return {bucket: bucket if is_user_text else format.display_group(bucket) for bucket in buckets}
 
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
@@ -106,7 +107,7 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
         )
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"]
     ticks = [f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n_users[bucket]) for bucket in buckets]
-    framed(figure, 110 + len(buckets) * (30 + 11 * len(variants))).update_layout(showlegend=True)
+    set_layout(figure, 110 + len(buckets) * (30 + 11 * len(variants))).update_layout(showlegend=True)
     figure.update_yaxes(tickvals=list(row_of.values()), ticktext=ticks, range=[len(buckets) - 0.4, -0.6])
     figure.update_yaxes(showgrid=False, zeroline=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")

@@ -24,10 +24,10 @@ from pages.inside.common import (
     table_expander,
     tick_labels,
 )
-from pages.ui import download, errors, explanation, loaders, recommenders
-from pages.ui.charts import QUIET, SECOND
+from pages.ui import cache, charts, errors, explanation, recommenders
+from pages.ui.charts import GREY, SECOND
+from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import N_, _, ngettext, number
-from pages.ui.words import percent, plain
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, ByDistance
@@ -47,7 +47,7 @@ HOVER_TOP_K = 4  # films in a hover text
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     st.markdown(
@@ -95,7 +95,7 @@ def show_chart(
     n_films = len(tokens.tokens) - 1
     is_short = n_films <= MAX_LINE_FILMS
     position, weight = top_films[0] if top_films else (n_films, 1.0)
-    fields = {"model": loaders.title(predictor), "film": tokens.labels[position], "share": percent(weight)}
+    fields = {"model": cache.recommender_title(predictor), "film": tokens.labels[position], "share": percent(weight)}
     if is_short and choose_chart_type() == "lines":
         st.caption(
             _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
@@ -140,7 +140,7 @@ def show_chart(
         st.caption(
             _("The chart shows the newest {n} of {all} films. The model reads all of them.", n=MAX_ROWS, all=n_films)
         )
-    download.csv(table, f"attention-{file_name(predictor)}", index=True)
+    charts.download_buttons(table, f"attention-{file_name(predictor)}", index=True)
 
 
 def choose_chart_type() -> str:
@@ -226,7 +226,7 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
         x=[0] * len(positions),
         y=list(positions),
         mode="markers",
-        marker={"color": QUIET, "size": 9},
+        marker={"color": GREY, "size": 9},
         text=[_hover_text(tokens, layer, heads, row) for row in positions],
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
@@ -236,7 +236,7 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
         y=list(range(n)),
         yaxis="y2",
         mode="markers",
-        marker={"color": QUIET, "size": 6},
+        marker={"color": GREY, "size": 6},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -289,8 +289,8 @@ def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
     with panel:
         request = Request(films, k=1)
         for pick in recommend(predictor, request):
-            st.markdown(f"**{plain(pick.film.label)}**")
-            explanation.body(predictor, request, pick.item)
+            st.markdown(f"**{escape_markdown(pick.film.label)}**")
+            explanation.dialog_body(predictor, request, pick.item)
 
 
 def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
@@ -303,7 +303,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
             "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
             "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
             n_users,
-            data=loaders.data_title(dataset.name),
+            data=cache.dataset_title(dataset.name),
         )
     )
     requested = st.session_state.setdefault("averaged", set())
@@ -319,7 +319,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
     columns = table.rename(columns=names).set_index(names["distance"])
     table_expander(columns, _("mean attention and number of people by distance"), "distance")
-    download.csv(table, f"distance-{name}")
+    charts.download_buttons(table, f"distance-{name}")
 
 
 def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
@@ -332,7 +332,7 @@ def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
     return reduce(add, parts)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _sum_of_chunk(predictor: Predictor, start: int) -> ByDistance:
     histories = attention.sample(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
     return attention.by_distance(predictor, histories)

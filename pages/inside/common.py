@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui import film_cards, loaders, recommenders
-from pages.ui.charts import ACCENT, QUIET, SECOND
+from pages.ui import cache, film_cards, recommenders
+from pages.ui.charts import ACCENT, GREY, SECOND
+from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localised
-from pages.ui.words import metric, percent, plain
 from recsys.data.dataset import Dataset, Film
 from recsys.models.base import Model
 from recsys.serving.insight import attention
@@ -20,7 +20,7 @@ from recsys.serving.insight.steps import Steps
 from recsys.serving.predictor import Predictor, variants_with
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
-LINE_COLOURS = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", QUIET)
+LINE_COLOURS = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
 AMOUNT_SCALE = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
 SIGNED_SCALE = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
@@ -117,19 +117,19 @@ def _cell(value: Any) -> Any:
     """Format a number for the language, and escape a text, since `st.table` renders Markdown."""
     if isinstance(value, float):
         return metric(value)
-    return plain(value) if isinstance(value, str) else value
+    return escape_markdown(value) if isinstance(value, str) else value
 
 
 def film_rows(rows: Iterable[str]) -> None:
     """Show rows of `film_cards` as a list."""
-    st.html(film_cards.rows(rows))
+    st.html(film_cards.row_list(rows))
 
 
 def attention_bars(films: Sequence[Film], tokens: attention.Attention, weights: list[tuple[int, float]]) -> None:
     """Show films with their attention. weights: pairs (position, weight)."""
     strongest = max((weight for _position, weight in weights), default=0) or 1
     film_rows(
-        film_cards.measured(position + 1, films[tokens.tokens[position]], weight / strongest, percent(weight))
+        film_cards.film_bar_row(position + 1, films[tokens.tokens[position]], weight / strongest, percent(weight))
         for position, weight in weights
     )
 
@@ -172,13 +172,13 @@ def _choose_index(name: str, label: str, n: int, allow_all: bool) -> int | None:
 def recommenders_with(capability: Callable[[Model], bool]) -> list[str]:
     """Return the names of the recommenders with a capability, the default recommender first."""
     names = recommenders.ordered(variants_with(capability))
-    return sorted(names, key=lambda name: name != loaders.FIRST_MODEL)
+    return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 
 def choose_recommender(capability: Callable[[Model], bool], dataset: Dataset, key: str, width: int = 230) -> str:
     """Show a menu of the recommenders with a capability. Recommenders that are not trained are marked."""
     labels = recommenders.menu(dataset.name)
-    recommenders.keep(key)
+    recommenders.preserve_widget_value(key)
     return st.selectbox(
         _("Recommender"),
         recommenders_with(capability),

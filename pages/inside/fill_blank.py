@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside.common import choose_recommender, film_rows
-from pages.ui import download, errors, film_cards, recommenders
+from pages.ui import charts, errors, film_cards, recommenders
+from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, ngettext
-from pages.ui.words import percent, plain
 from recsys.data.dataset import Dataset
 from recsys.serving.export import as_record
 from recsys.serving.insight import attention, cloze
@@ -20,7 +20,7 @@ CONTEXT = 3  # films around a mask in an abbreviated sequence
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     st.markdown(
@@ -68,7 +68,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
                 with st.container(gap="small"):
                     show_sides(predictor, sequence, blank.position, answer)
     records = [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
-    download.csv(pd.DataFrame(records), f"blanks-{dataset.name}")
+    charts.download_buttons(pd.DataFrame(records), f"blanks-{dataset.name}")
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
@@ -130,7 +130,7 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
         if len(sequence) <= MAX_WHOLE_SEQUENCE or distance <= CONTEXT:
             label = attention.MASK if item is None else dataset.catalog.films[item].label
             chips.append((position + 1, label, item is None))
-    st.html(film_cards.tokens(chips))
+    st.html(film_cards.sequence_chips(chips))
 
 
 def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
@@ -139,12 +139,12 @@ def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answe
     before = [label for label in labels[: blank.position] if label is not None]
     after = [label for label in labels[blank.position + 1 :] if label is not None]
     st.header(_("Mask at position {n}", n=blank.position + 1))
-    st.caption(plain(place_label(before, after)))
+    st.caption(escape_markdown(place_label(before, after)))
     if answer is not None:
-        film = f"**{plain(dataset.catalog.films[answer].label)}**"
+        film = f"**{escape_markdown(dataset.catalog.films[answer].label)}**"
         st.markdown(answer_text(film, blank))
     best = blank.picks[0].probability if blank.picks else None
-    film_rows(film_cards.line(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
 
 
 def answer_text(film: str, blank: Blank) -> str:
@@ -173,7 +173,7 @@ def show_sides(predictor: Predictor, sequence: list[int | None], position: int, 
         }
     ).set_index(_("Context"))
     film = predictor.dataset.catalog.films[answer].label
-    st.markdown(_("Which side helps more? The rank of {film} from a part of your list:", film=plain(film)))
+    st.markdown(_("Which side helps more? The rank of {film} from a part of your list:", film=escape_markdown(film)))
     alt = _(
         "Rank and probability of {film} from the films before it, from the films after it, and from both", film=film
     )

@@ -16,10 +16,10 @@ from pages.inside.common import (
     short_title,
     table_expander,
 )
-from pages.ui import download, errors, film_cards, film_search, loaders, recommenders
-from pages.ui.charts import ACCENT, QUIET, SECOND
+from pages.ui import cache, charts, errors, film_cards, film_search, recommenders
+from pages.ui.charts import ACCENT, GREY, SECOND
+from pages.ui.format import display_genres, display_tag, escape_markdown, percent
 from pages.ui.i18n import N_, _, count, localised, ngettext, number
-from pages.ui.words import genres, percent, plain, term
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -53,19 +53,19 @@ DECADE_COLOURS = {
 }
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _film_map(predictor: Predictor, method: str) -> FilmMap:
     return embedding_map.embedding_map(predictor, method)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _regions(predictor: Predictor) -> list[Region]:
     points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
     return regions.regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
@@ -95,27 +95,27 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
             "a point.",
             n=film_map.directions.shape[1],
-            model=plain(loaders.title(predictor)),
+            model=escape_markdown(cache.recommender_title(predictor)),
         )
     )
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
-        film_search.box(
+        film_search.search_box(
             dataset.name,
             _("Find a film"),
             "map_search",
             lambda film: film_button(dataset.name, film),
             5,
             "found-on-map",
-            enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
+            on_enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
         )
         show_neighbours(predictor, film_map, chosen)
     with chart:
         show_map(predictor, film_map, map_regions, films, chosen, colour)
         if map_regions:
             table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
-        download.csv(film_map.table, f"map-{file_name(predictor)}")
+        charts.download_buttons(film_map.table, f"map-{file_name(predictor)}")
 
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
@@ -131,11 +131,11 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
                 "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
                 "films once on this computer.",
                 predictor.dataset.n_items,
-                model=plain(loaders.title(predictor)),
+                model=escape_markdown(cache.recommender_title(predictor)),
             )
         )
         if paths.is_public():  # the computation uses all cores for minutes
-            errors.command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
+            errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
             return False
         name = f"tsne-{file_name(predictor)}"
         requested = st.session_state.setdefault("tsne_asked", set())
@@ -179,7 +179,7 @@ def handle_click(dataset_name: str, n_items: int) -> None:
 def film_button(dataset_name: str, film: Found) -> None:
     """Show a search hit as a button, disabled with the reason if no model has the film."""
     key, args = f"mark-{film.movie_id}", (dataset_name, film.item)
-    film_search.line(film, key, "location_searching", choose_film, args, _(film.reason))
+    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.reason))
 
 
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
@@ -187,15 +187,15 @@ def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> Non
     films = predictor.dataset.catalog.films
     neighbours = film_map.neighbours(chosen)
     st.header(
-        plain(_("Nearest to {film}", film=films[chosen].label)),
+        escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
     )
     film_rows(
-        film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
+        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(neighbours, start=1)
     )
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
-    download.csv(table, f"neighbours-{file_name(predictor)}")
+    charts.download_buttons(table, f"neighbours-{file_name(predictor)}")
 
 
 def show_map(
@@ -207,7 +207,7 @@ def show_map(
     colour: str,
 ) -> None:
     """Show the chart and its description. colour: a key of `COLOURS`."""
-    dataset, model = predictor.dataset, loaders.title(predictor)
+    dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
     drawn = embedding_map.to_draw(film_map.table, [*films, chosen, *neighbours])
     figure = map_chart(film_map.table, drawn, map_regions, films, chosen, neighbours, colour)
@@ -281,7 +281,7 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
             _("More frequent here"): "; ".join(
                 _(
                     "{name} {here:.0%}, in all films {everywhere:.0%}",
-                    name=term(region_term.name),
+                    name=display_tag(region_term.name),
                     here=region_term.here,
                     everywhere=region_term.everywhere,
                 )
@@ -296,7 +296,7 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
 
 def region_name(label: str) -> str:
     """Return the name of a region, such as "Horror · 1980s", in the language of the visitor."""
-    return " · ".join(term(part) for part in label.split(" · "))
+    return " · ".join(display_tag(part) for part in label.split(" · "))
 
 
 def map_chart(
@@ -338,9 +338,9 @@ def genre_traces(table: pd.DataFrame) -> list[go.Scattergl]:
     genre = embedding_map.common_genres(table)
     names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
     return [
-        film_trace(table[genre == OTHER_GENRE], _("Other genres"), {"color": QUIET}),
+        film_trace(table[genre == OTHER_GENRE], _("Other genres"), {"color": GREY}),
         *(
-            film_trace(table[genre == name], term(name), {"color": colour})
+            film_trace(table[genre == name], display_tag(name), {"color": colour})
             for name, colour in zip(names, GENRE_COLOURS, strict=False)
         ),
     ]
@@ -351,7 +351,7 @@ def decade_traces(table: pd.DataFrame) -> list[go.Scattergl]:
     decade = (table["year"] // 10 * 10).astype("Float64").clip(lower=min(DECADE_COLOURS))
     traces = []
     if decade.isna().any():
-        traces.append(film_trace(table[decade.isna()], _("no year"), {"color": QUIET}))
+        traces.append(film_trace(table[decade.isna()], _("no year"), {"color": GREY}))
     for start, colour in DECADE_COLOURS.items():
         films = table[(decade == start).fillna(False)]
         name = _("before {year}", year=start + 10) if start == min(DECADE_COLOURS) else _("{year}s", year=start)
@@ -397,7 +397,7 @@ def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Sca
 def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> str:
     name = title if pd.isna(year) else f"{title} ({year})"
     watched = ngettext("watched once", "watched {n:,} times", views)
-    return f"<b>{plotly_text(name)}</b><br>{plotly_text(genres(film_genres))}<br>{watched}"
+    return f"<b>{plotly_text(name)}</b><br>{plotly_text(display_genres(film_genres))}<br>{watched}"
 
 
 def mark_films(

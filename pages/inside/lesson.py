@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.inside import lesson_attention, lesson_input, lesson_output, network_drawing
 from pages.inside.common import Lesson, recommenders_with
-from pages.ui import loaders, recommenders
+from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight.layers import departures
@@ -72,7 +72,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             step.show_example(lesson)
 
 
-@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
     return steps(predictor, films)
 

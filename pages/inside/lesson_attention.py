@@ -19,8 +19,8 @@ from pages.inside.common import (
     tick_labels,
 )
 from pages.ui import film_cards
+from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, number
-from pages.ui.words import percent, plain
 from recsys.serving.insight.steps import readings
 
 MAX_FILMS = 6  # films with the most attention in one head
@@ -56,7 +56,7 @@ def attention_example(lesson: Lesson) -> None:
     st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
     max_share = top["share"].max() or 1
     film_rows(
-        film_cards.measured(
+        film_cards.film_bar_row(
             row.position,
             lesson.films[row.token],
             row.share / max_share,
@@ -78,7 +78,7 @@ def attention_example(lesson: Lesson) -> None:
         _(
             "For {film}, e to the power of {sum:+.2f} is {exponential:.2f}. The total of all positions is "
             "{total:.2f}, so the share is {share}.",
-            film=plain(strongest["label"]),
+            film=escape_markdown(strongest["label"]),
             sum=strongest["sum"],
             exponential=np.exp(strongest["sum"]),
             total=float(np.exp(table["sum"]).sum()),
@@ -139,7 +139,7 @@ def heads_example(lesson: Lesson) -> None:
         _(
             "{head}: most attention to {film} ({share}).",
             head=name,
-            film=f"**{plain(row.index[row.argmax()])}**",
+            film=f"**{escape_markdown(row.index[row.argmax()])}**",
             share=percent(row.max()),
         )
         for name, row in films.iterrows()
@@ -226,6 +226,6 @@ def layers_example(lesson: Lesson) -> None:
         title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
         st.markdown(f"**{title}**")
         film_rows(
-            film_cards.line(rank, lesson.films[row.item], row.probability, best)
+            film_cards.row(rank, lesson.films[row.item], row.probability, best)
             for rank, row in enumerate(table.itertuples(), 1)
         )

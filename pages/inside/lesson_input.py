@@ -21,9 +21,9 @@ from pages.inside.common import (
     table_expander,
     tick_labels,
 )
-from pages.ui import download, film_cards
+from pages.ui import charts, film_cards
+from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _, ngettext, number
-from pages.ui.words import plain
 from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
@@ -151,7 +151,7 @@ def mask_example(lesson: Lesson) -> None:
     """Show the films with masks as in training, and with the mask at the end as in prediction."""
     st.caption(_("In training: a history with masks"))
     token_strip(lesson.steps.training)
-    st.caption(plain(_("Masked here: {films}.", films=", ".join(lesson.steps.hidden))))
+    st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.hidden))))
     st.caption(_("In prediction: your films, then a mask"))
     token_strip(lesson.steps.prediction)
 
@@ -159,7 +159,7 @@ def mask_example(lesson: Lesson) -> None:
 def token_strip(labels: list[str]) -> None:
     """Show the newest tokens as chips."""
     chips = [(position, label, label == attention.MASK) for position, label in enumerate(labels, start=1)]
-    st.html(film_cards.tokens(chips[-MAX_TOKENS:]))
+    st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
 def embedding_text(lesson: Lesson) -> None:
@@ -190,7 +190,7 @@ def embedding_text(lesson: Lesson) -> None:
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
     table = pd.DataFrame(steps.embeddings, steps.prediction)
-    download.csv(table, f"embedding-{file_name(lesson.predictor)}", index=True)
+    charts.download_buttons(table, f"embedding-{file_name(lesson.predictor)}", index=True)
 
 
 def input_formula(lesson: Lesson) -> str:
@@ -215,11 +215,11 @@ def embedding_example(lesson: Lesson) -> None:
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
             "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
             "direction, 0.00 means unrelated.",
-            film=plain(films[newest_film].label),
+            film=escape_markdown(films[newest_film].label),
         )
     )
     film_rows(
-        film_cards.measured(rank, films[item], cosine, number(cosine, ".2f"))
+        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(neighbours, start=1)
     )
 

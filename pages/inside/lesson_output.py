@@ -5,9 +5,9 @@ import math
 import streamlit as st
 
 from pages.inside.common import Lesson, file_name, film_rows, table_expander
-from pages.ui import download, film_cards
+from pages.ui import charts, film_cards
+from pages.ui.format import percent
 from pages.ui.i18n import _, ngettext
-from pages.ui.words import percent
 
 
 def softmax_text(lesson: Lesson) -> None:
@@ -40,7 +40,7 @@ def softmax_text(lesson: Lesson) -> None:
             "probabilities are higher there."
         )
     )
-    download.csv(lesson.steps.answers, f"softmax-{file_name(lesson.predictor)}")
+    charts.download_buttons(lesson.steps.answers, f"softmax-{file_name(lesson.predictor)}")
 
 
 def softmax_example(lesson: Lesson) -> None:
@@ -48,7 +48,7 @@ def softmax_example(lesson: Lesson) -> None:
     tokens = lesson.steps.attention
     watched = set(tokens.tokens[tokens.films].tolist())
     film_rows(
-        film_cards.measured(
+        film_cards.film_bar_row(
             rank,
             lesson.films[answer.item],
             answer.weight,
@@ -83,7 +83,7 @@ def training_example(lesson: Lesson) -> None:
     st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
     max_probability = table["probability"].max() or 1
     film_rows(
-        film_cards.measured(
+        film_cards.film_bar_row(
             index,
             lesson.films[row.item],
             row.probability / max_probability,

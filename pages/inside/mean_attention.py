@@ -18,10 +18,10 @@ from pages.inside.common import (
     plot,
     table_expander,
 )
-from pages.ui import download, errors, loaders, recommenders
+from pages.ui import cache, charts, errors, recommenders
 from pages.ui.charts import SECOND
+from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
-from pages.ui.words import percent, term
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention, genre_attention, mean_attention
 from recsys.serving.insight.genre_attention import GenreAttention
@@ -43,7 +43,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     """Render the section. It does not use the films of the user."""
     name = choose_recommender(lambda model: model.has_attention, dataset, "attending")
@@ -63,7 +63,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
             "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
             "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
             by_position.people,
-            data=loaders.data_title(dataset.name),
+            data=cache.dataset_title(dataset.name),
             min_films=by_position.newest,
         )
     )
@@ -71,7 +71,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     show_genres(predictor, by_genre)
 
 
-@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Compute both means. This takes two seconds on two cores."""
     histories = mean_attention.sequences(predictor)
@@ -109,7 +109,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
                 "Mean attention between the newest {n} positions in {model}, {head}. The position that predicts the "
                 "next film attends most to {position}, with {share}.",
                 n,
-                model=loaders.title(predictor),
+                model=cache.recommender_title(predictor),
                 head=name,
                 position=position_label(str(row.idxmax())),
                 share=percent(row.max()),
@@ -121,7 +121,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
                 plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
     st.caption(_("“Inside” is the share of the framed row's attention in the chart. The rest goes to older films."))
     table_expander(last_rows.map(percent), _("attention of the framed row by head"), "mean")
-    download.csv(by_position.table(), f"mean-attention-{file_name(predictor)}")
+    charts.download_buttons(by_position.table(), f"mean-attention-{file_name(predictor)}")
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
@@ -202,7 +202,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
                     "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
                     "genre: {same:.2f}×, between genres: {other:.2f}×.",
                     layer=name,
-                    model=loaders.title(predictor),
+                    model=cache.recommender_title(predictor),
                     same=within_genre,
                     other=between_genres,
                 )
@@ -219,7 +219,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         )
     )
     numbered = pd.concat(table.assign(layer=layer) for layer, table in enumerate(tables, start=1))
-    download.csv(numbered, f"genre-attention-{file_name(predictor)}")
+    charts.download_buttons(numbered, f"genre-attention-{file_name(predictor)}")
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
@@ -232,7 +232,7 @@ def choose_genres(by_genre: GenreAttention) -> list[str]:
         select_all=False,
         default=default if len(default) > 1 else by_genre.genres[:4],
         key=f"mean-genres-{len(by_genre.genres)}",
-        format_func=term,
+        format_func=display_tag,
         width=480,
         wrap=True,
         disabled=show_all,
@@ -244,7 +244,7 @@ def choose_genres(by_genre: GenreAttention) -> list[str]:
 def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
     """Pivot a table of `GenreAttention` to a row for each genre that attends."""
     genres = list(dict.fromkeys(table["from"]))
-    names = [term(genre) for genre in genres]
+    names = [display_tag(genre) for genre in genres]
     ratios = table["times"].to_numpy().reshape(len(genres), -1)
     pivot = pd.DataFrame(ratios, pd.Index(names, name=_("Attends …")), names)
     return pivot.map(lambda ratio: _("too few people") if np.isnan(ratio) else _("{times:.2f}×", times=ratio))
@@ -271,7 +271,7 @@ def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
         is_dark: Whether the page has a dark background.
     """
     genres = list(dict.fromkeys(table["from"]))
-    n, names = len(genres), [term(genre) for genre in genres]
+    n, names = len(genres), [display_tag(genre) for genre in genres]
     ratio = table["times"]
     is_missing = ratio.isna() | (ratio <= 0) & interval_excludes_one(table)
     log_ratio = np.log(ratio.where(ratio > 0, 1))

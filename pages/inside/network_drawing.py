@@ -11,7 +11,7 @@ from html import escape
 import streamlit as st
 
 from pages.inside.common import Lesson, short_title
-from pages.ui.charts import ACCENT, QUIET, SECOND
+from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.i18n import _, ngettext
 
 WIDTH = 420
@@ -124,7 +124,7 @@ class _Sheet:
     def embedding(self, y: float) -> str:
         pieces = [self.arrows(y + 56, y + 30)]
         for x in self.columns:
-            pieces += [self.box(x - 40, y, 80, 28, QUIET), self.text(x, y + 19, _("embedding"), 12)]
+            pieces += [self.box(x - 40, y, 80, 28, GREY), self.text(x, y + 19, _("embedding"), 12)]
         return self.part("embedding", *pieces)
 
     def order(self, y: float) -> str:
@@ -132,7 +132,7 @@ class _Sheet:
         is_there = self.network.has_position_embeddings
         pieces = [self.part("embedding", self.arrows(y + 50, y + 30), self.arrows(y, y - 22))]
         for x in self.columns:
-            colour, fill = (QUIET, 0.14) if is_there else (SECOND, 0.04)
+            colour, fill = (GREY, 0.14) if is_there else (SECOND, 0.04)
             pieces.append(self.box(x - 40, y, 80, 28, colour, dashed=not is_there, fill=fill))
             pieces.append(self.text(x, y + 19, _("+ position"), 12))
         return self.part("order", *pieces)
@@ -150,10 +150,10 @@ class _Sheet:
             for x, weight in zip(self.columns, row, strict=True)
         ]
         forward = [
-            self.box(x - 46, bottom - 76, 92, 22, QUIET) + self.text(x, bottom - 61, _("feed-forward"), 11)
+            self.box(x - 46, bottom - 76, 92, 22, GREY) + self.text(x, bottom - 61, _("feed-forward"), 11)
             for x in self.columns
         ]
-        frame = self.box(4, bottom - 104, WIDTH - 8, 104, QUIET, fill=0.05)
+        frame = self.box(4, bottom - 104, WIDTH - 8, 104, GREY, fill=0.05)
         return (
             self.part("layer", frame, heading, *forward, self.arrows(bottom - 104, bottom - LAYER_HEIGHT - 3))
             + self.part("attention", *lines)
@@ -165,7 +165,7 @@ class _Sheet:
         x, is_there = self.columns[-1], self.network.has_projection
         n_films = self.network.n_films
         softmax = ngettext("compare · softmax over {n:,} film", "compare · softmax over {n:,} films", n_films)
-        colour, fill = (QUIET, 0.14) if is_there else (SECOND, 0.04)
+        colour, fill = (GREY, 0.14) if is_there else (SECOND, 0.04)
         return self.part(
             "output",
             self.box(x - 150, bottom - 30, 196, 26, colour, dashed=not is_there, fill=fill),

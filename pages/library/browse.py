@@ -5,10 +5,9 @@ import math
 import streamlit as st
 
 from pages.library import filters
-from pages.ui import announce, film_cards, film_search, keyboard, loaders, session
-from pages.ui import words as common
-from pages.ui.frame import WATCH_NEXT
+from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import N_, _, ngettext
+from pages.ui.page import WATCH_PAGE
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -34,7 +33,7 @@ def show(dataset: Dataset) -> None:
             key="browse_title",
             type="search",
             live="400ms",
-            placeholder=film_search.hint(loaders.title_index(dataset.name)),
+            placeholder=film_search.placeholder(cache.title_index(dataset.name)),
             width=340,
             max_chars=100,
             on_change=open_first_page,
@@ -78,9 +77,9 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
     if not text:
         return library.find(query).tolist()
     name = library.dataset.name
-    results = loaders.title_index(name).search(text, limit=MAX_SEARCH_RESULTS)
+    results = cache.title_index(name).search(text, limit=MAX_SEARCH_RESULTS)
     matches = [film for film in results if film.sure]
-    if notice := film_search.missing(name, text, matches):
+    if notice := film_search.missing_note(name, text, matches):
         st.caption(f"{notice} " + _("Similar titles:") if results and not matches else notice)
     return library.find(query, [film.item for film in matches or results]).tolist()
 
@@ -101,8 +100,8 @@ def show_count(dataset: Dataset, total: int, n: int) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(text, width="content")
-        announce.status(text)
-        st.page_link(WATCH_NEXT, label=label, icon=":material/playlist_play:")
+        browser.status(text)
+        st.page_link(WATCH_PAGE, label=label, icon=":material/playlist_play:")
 
 
 def show_cards(library: Library, films: list[int]) -> None:
@@ -135,15 +134,19 @@ def show_card(library: Library, number: int) -> None:
         facts = ngettext("{n:,} person", "{n:,} people", people)
         if not math.isnan(mean):
             facts += ", " + _("{mean:.1f} stars", mean=mean)
-        st.html(film_cards.shelved(film, [facts], film_links(catalog, number)))
+        st.html(film_cards.library_card(film, [facts], film_links(catalog, number)))
     else:
         tag = (
             _("No ratings")
             if min_ratings < 2
             else ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
         )
-        st.html(film_cards.shelved(film, (), film_links(catalog.complete, number), tag=tag))
-    is_listed, key, label = number in st.session_state.films, f"shelf-{film.movie_id}", common.plain(film.label)
+        st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
+    is_listed, key, label = (
+        number in st.session_state.films,
+        f"shelf-{film.movie_id}",
+        format.escape_markdown(film.label),
+    )
     st.button(
         _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
         key=key,
@@ -158,7 +161,7 @@ def toggle(number: int, key: str) -> None:
     """Add a film to the end of the list, or remove it. The focus stays on the button."""
     films = st.session_state.films
     if number in films:
-        session.change([film for film in films if film != number])
+        session.set_films([film for film in films if film != number])
     else:
-        session.add(number)
-    keyboard.focus_on(key)
+        session.add_film(number)
+    browser.focus_on(key)

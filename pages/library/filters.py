@@ -7,10 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages.ui import filters as controls
-from pages.ui import loaders
+from pages.ui import cache, page
 from pages.ui.i18n import _
-from pages.ui.popovers import content
+from pages.ui.page import popover_content
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, Wish
 
@@ -19,10 +18,10 @@ MAX_TAGS = 300  # a menu with thousands of tags is slow
 OPEN = "library_filters_open"  # session key of the popover
 
 
-@loaders.of_set()
+@cache.cached_for_dataset()
 def load_library(name: str) -> Library:
     """Return all films of a data set."""
-    return Library.of(loaders.dataset(name))
+    return Library.of(cache.dataset(name))
 
 
 def set_defaults() -> None:
@@ -41,9 +40,9 @@ def query(order: str = Wish.order) -> Wish:
 def show(library: Library) -> None:
     """Render the popover and a reset button. The controls are only created when the popover is open."""
     active = sum(st.session_state[key] != value for key, value in DEFAULTS.items() if key != "browse_page")
-    panel = controls.popover(OPEN, active)
+    panel = page.filter_popover(OPEN, active)
     if panel.open:
-        with panel, content(OPEN):
+        with panel, popover_content(OPEN):
             show_controls(library)
     if active:
         st.button(
@@ -58,9 +57,9 @@ def show(library: Library) -> None:
 def show_controls(library: Library) -> None:
     """Render one control for each filter."""
     selected, read = query(), partial(read_controls, library)
-    controls.years(library.facts, "in_years", selected.filters.years, read)
-    controls.genres(library.facts, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre"))
-    controls.how_known("in_known", selected.filters.known, read)
+    page.year_slider(library.facts, "in_years", selected.filters.years, read)
+    page.genre_menu(library.facts, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre"))
+    page.popularity_slider("in_known", selected.filters.known, read)
     if n := len(library.dataset.catalog.tags.words):
         st.session_state.in_tags = list(selected.tags)
         st.multiselect(
@@ -82,7 +81,7 @@ def show_controls(library: Library) -> None:
 def read_controls(library: Library) -> None:
     """Store the values of the controls, and return to the first page."""
     state = st.session_state
-    state.library_years = controls.years_read(library.facts, "in_years")
+    state.library_years = page.chosen_years(library.facts, "in_years")
     state.library_genres, state.library_known = tuple(state.in_genres), state.in_known
     state.library_tags = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in state.get("in_tags", ())))
     state.browse_page = 1

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.ui import errors, film_search, keyboard, loaders, popovers, viewers
-from pages.ui import words as common
+from pages.ui import browser, cache, errors, film_search, format, page
 from pages.ui.i18n import _, localize, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
@@ -28,15 +27,15 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         return ()
     if data != dataset.name and data not in datasets.prepared_names():
         text = _(
-            "The other person’s films are from {data}, which is not on this computer.", data=loaders.data_title(data)
+            "The other person’s films are from {data}, which is not on this computer.", data=cache.dataset_title(data)
         )
-        st.caption(common.plain(text))
+        st.caption(format.escape_markdown(text))
         return ()
-    catalog = dataset.catalog if data == dataset.name else loaders.dataset(data).catalog
+    catalog = dataset.catalog if data == dataset.name else cache.dataset(data).catalog
     items, messages = history.from_query({"s": ids}, catalog)
     notices = [localize(message) for message in messages]
     if data != dataset.name:
-        index = loaders.title_index(dataset.name)
+        index = cache.title_index(dataset.name)
         matches = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
         if n_missing := len(items) - len(matches):
             notices.append(
@@ -45,22 +44,22 @@ def films(dataset: Dataset) -> tuple[int, ...]:
                     "{n} of their {total} films are not in {data}.",
                     n_missing,
                     total=len(items),
-                    data=loaders.data_title(dataset.name),
+                    data=cache.dataset_title(dataset.name),
                 )
             )
         items = list(dict.fromkeys(matches))
     for notice in notices:
-        st.caption(common.plain(notice))
+        st.caption(format.escape_markdown(notice))
     return tuple(items)
 
 
 def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
     """Render the films, which can be removed, and the ways to add more."""
-    film_search.box(
+    film_search.search_box(
         dataset.name,
         _("Add a film for the other person"),
         "other_search",
-        lambda film: film_search.line(
+        lambda film: film_search.film_button(
             film,
             f"other-{film.movie_id}",
             "add",
@@ -69,7 +68,7 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             _("already in their list") if film.item in items else "",
         ),
         limit=6,
-        enter=lambda film: add(dataset, items, film),
+        on_enter=lambda film: add(dataset, items, film),
     )
     if items:
         labels = [film.label for film in dataset.catalog.films]
@@ -102,7 +101,7 @@ def add(dataset: Dataset, items: tuple[int, ...], film: Found) -> None:
     if film.item not in items:
         replace_films(dataset, [*items, film.item])
     st.session_state.other_search = ""
-    keyboard.focus_on("other_search")
+    browser.focus_on("other_search")
 
 
 def sample_user(dataset: Dataset) -> None:
@@ -116,16 +115,16 @@ def sample_user(dataset: Dataset) -> None:
 
 def show_user_number(dataset: Dataset) -> None:
     """Render a popover that uses the films of the user with a given number or name."""
-    panel = popovers.popover(_("By number"), NUMBER, "tag", first=("other_person",))
+    panel = page.popover(_("By number"), NUMBER, "tag", focus=("other_person",))
     if panel.open:
-        with panel, popovers.content(NUMBER):
+        with panel, page.popover_content(NUMBER):
             text = ngettext(
                 "{data} has {n:,} person. The newest films of the chosen person replace the list.",
                 "{data} has {n:,} people. The newest films of the chosen person replace the list.",
                 dataset.n_users,
-                data=loaders.data_title(dataset.name),
+                data=cache.dataset_title(dataset.name),
             )
-            if viewer := viewers.by_number(dataset, "other_person", text):
+            if viewer := page.user_input(dataset, "other_person", text):
                 st.button(
                     _("Use these films"),
                     key="other-take",
@@ -138,14 +137,14 @@ def show_user_number(dataset: Dataset) -> None:
 def show_link() -> None:
     """Render a popover that reads the films from a link of this app."""
     help_text = _("Paste a link that the other person has copied from the address bar or from Share.")
-    panel = popovers.popover(_("A link"), LINK, "link", help_text, first=("other_link",))
+    panel = page.popover(_("A link"), LINK, "link", help_text, focus=("other_link",))
     if panel.open:
-        with panel, popovers.content(LINK):
+        with panel, page.popover_content(LINK):
             st.text_input(
                 _("Link to their films"), key="other_link", placeholder="https://…?s=1-260", on_change=read_link
             )
             if error := st.session_state.get("other_error"):
-                errors.explain(error)
+                errors.show_error(error)
 
 
 def read_link() -> None:

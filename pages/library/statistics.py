@@ -8,15 +8,14 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui import loaders
-from pages.ui import words as common
-from pages.ui.charts import ACCENT, QUIET, SECOND, chart, framed
+from pages.ui import cache, format
+from pages.ui.charts import ACCENT, GREY, SECOND, chart, set_layout
 from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 
 HEIGHT_PX = 300
-DOTTED_LINE = {"color": QUIET, "dash": "dot", "width": 1.5}
+DOTTED_LINE = {"color": GREY, "dash": "dot", "width": 1.5}
 GAP_TITLES = {
     "the same second": N_("The same second"),
     "under a minute": N_("Under a minute"),
@@ -28,10 +27,10 @@ GAP_TITLES = {
 Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
 
 
-@loaders.of_set()
+@cache.cached_for_dataset()
 def cached_statistics(name: str) -> Statistics:
     """Return the statistics of a data set. Read-only, because all visitors share them."""
-    return Statistics.from_dataset(loaders.dataset(name))
+    return Statistics.from_dataset(cache.dataset(name))
 
 
 def show(dataset: Dataset) -> None:
@@ -57,7 +56,7 @@ def show(dataset: Dataset) -> None:
                 if not table.empty:
                     sentence, figure = plot()
                     st.header(title)
-                    st.markdown(common.plain(sentence))
+                    st.markdown(format.escape_markdown(sentence))
                     alt = _("Chart: {title}. {sentence}", title=title, sentence=sentence)
                     chart(figure, alt, table, f"{name}-{dataset.name}")
 
@@ -86,7 +85,7 @@ def show_size(size: Size) -> None:
                 size.left_out,
             )
         )
-    st.caption(common.plain(" ".join(sentences)))
+    st.caption(format.escape_markdown(" ".join(sentences)))
 
 
 def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
@@ -188,7 +187,7 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
         cliponaxis=False,
         hovertemplate="%{y}: %{x:.1%}",
     )
-    framed(figure, 240, right=40).update_yaxes(autorange="reversed", showgrid=False)
+    set_layout(figure, 240, right=40).update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=_("Share of consecutive ratings"), tickformat=".0%", rangemode="tozero")
     sentence = _(
         "{share:.0%} of the ratings have the same second as the rating before. People rate a page of films at once, "
@@ -244,7 +243,7 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
 def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by decade of the film."""
     figure = new_figure()
-    for column, colour, name in (("films", QUIET, _("of the films")), ("events", ACCENT, _("of the ratings"))):
+    for column, colour, name in (("films", GREY, _("of the films")), ("events", ACCENT, _("of the ratings"))):
         share = table[column] / max(1, table[column].sum())
         hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"
         figure.add_bar(x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=hover)
@@ -266,21 +265,21 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by genre, the most watched genre on top."""
-    figure, names = go.Figure(), [common.term(genre) for genre in table["genre"]]
+    figure, names = go.Figure(), [format.display_tag(genre) for genre in table["genre"]]
     for name, films, ratings in zip(names, table["films"], table["events"], strict=True):
-        line = {"color": QUIET, "width": 1.5}
+        line = {"color": GREY, "width": 1.5}
         figure.add_scatter(
             x=[films, ratings], y=[name] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip"
         )
     for column, colour, symbol, title in (
-        ("films", QUIET, "circle-open", _("of the films")),
+        ("films", GREY, "circle-open", _("of the films")),
         ("events", ACCENT, "circle", _("of the ratings")),
     ):
         marker = {"color": colour, "symbol": symbol, "size": 10}
         figure.add_scatter(
             x=table[column], y=names, mode="markers", name=title, marker=marker, hovertemplate="%{y}: %{x:.1%}"
         )
-    framed(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
+    set_layout(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
     excess = table["events"] - table["films"]
@@ -296,4 +295,4 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 def new_figure() -> go.Figure:
     """Return an empty figure of standard height without a legend."""
-    return framed(go.Figure(), HEIGHT_PX).update_layout(showlegend=False)
+    return set_layout(go.Figure(), HEIGHT_PX).update_layout(showlegend=False)

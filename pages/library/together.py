@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages.library import filters, other_person
-from pages.ui import download, film_cards, loaders, page_header, rated, recommenders, session
-from pages.ui import words as common
-from pages.ui.frame import WATCH_NEXT
+from pages.ui import cache, charts, film_cards, format, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
+from pages.ui.page import WATCH_PAGE
 from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
@@ -38,9 +37,9 @@ def show(dataset: Dataset) -> None:
     with left:
         st.header(_("Your films"))
         if films:
-            page_header.in_one_line(dataset, films)
+            page.show_titles(dataset, films)
         label = _("Change the films") if films else _("Add your films first")
-        st.page_link(WATCH_NEXT, label=label, icon=":material/edit:")
+        st.page_link(WATCH_PAGE, label=label, icon=":material/edit:")
     with right:
         st.header(_("The other person’s films"))
         other_films = other_person.films(dataset)
@@ -53,7 +52,7 @@ def show(dataset: Dataset) -> None:
         return
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
-        variant = recommenders.choose(dataset.name, "model")
+        variant = recommenders.select(dataset.name, "model")
         rule = st.segmented_control(
             _("Choose films by"),
             RULES,
@@ -65,7 +64,7 @@ def show(dataset: Dataset) -> None:
         )
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
-        ratings = rated.given(dataset, films)
+        ratings = session.current_ratings(dataset, films)
         request = Request(films, unwanted=st.session_state.unwanted, ratings=ratings)
         show_films(predictor, dataset, (request, Request(other_films)), rule)
 
@@ -86,26 +85,26 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
         films[0].standings[0].of,
-        model=loaders.title(predictor),
+        model=cache.recommender_title(predictor),
     )
-    st.caption(common.plain(f"{_(RULE_HELP[rule])} {bars}"))
-    download.csv(together.table(films), "together", quiet=True)
+    st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
+    charts.download_buttons(together.table(films), "together", quiet=True)
 
 
 def show_row(predictor: Predictor, film: Shared) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the list."""
     bars = []
     for person, standing in zip((_("You"), _("Other")), film.standings, strict=True):
-        rank, probability = common.ordinal(standing.rank or standing.of), standing.probability
-        text = rank if probability is None else f"{rank}, {common.fine_percent(probability)}"
+        rank, probability = format.ordinal(standing.rank or standing.of), standing.probability
+        text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
         bars.append((person, standing.nearness, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        st.html(film_cards.wanted(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
+        st.html(film_cards.group_row(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
         st.button(
-            _("*Add {film} to your films*", film=common.plain(film.film.label)),
+            _("*Add {film} to your films*", film=format.escape_markdown(film.film.label)),
             key=f"together-{film.film.movie_id}",
             icon=":material/add:",
             type="tertiary",
-            on_click=session.add,
+            on_click=session.add_film,
             args=(film.item,),
         )

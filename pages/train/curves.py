@@ -4,9 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui import i18n
-from pages.ui import words as common
-from pages.ui.charts import framed, plot
+from pages.ui import format, i18n
+from pages.ui.charts import plot, set_layout
 from pages.ui.i18n import _
 from recsys.jobs.queue import Progress
 
@@ -22,7 +21,7 @@ def show(progress: Progress, title: str, key: str) -> None:
         for column, axis_title in titles.items():
             rows = table.dropna(subset=[column])
             if len(rows):
-                epoch, value = int(rows["epoch"].iloc[-1]), common.metric(rows[column].iloc[-1])
+                epoch, value = int(rows["epoch"].iloc[-1]), format.metric(rows[column].iloc[-1])
                 alt = _("{axis} of {model}, {last} after epoch {n}", axis=axis_title, model=title, last=value, n=epoch)
                 figure = plot_curve(rows, column, progress.epochs[1]).update_yaxes(title=axis_title)
                 plot(figure, alt, f"{column}-{key}")
@@ -40,5 +39,5 @@ def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
         marker={"size": 6},
         hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC}}}<extra></extra>",
     )
-    framed(figure, PLOT_HEIGHT_PX).update_layout(showlegend=False, margin_t=8)
+    set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=False, margin_t=8)
     return figure.update_xaxes(title=_("Epoch"), range=[0.5, max_epochs + 0.5], tickformat="d")

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import errors, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, errors, format, recommenders
 from pages.ui.i18n import N_, _, localize, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -43,19 +42,19 @@ def show(dataset: Dataset) -> None:
     changes = ask_for_settings(variant, dataset.name)
     device = select_device()
     show_notes(variant, dataset.name)
-    with errors.explained():
+    with errors.show_errors():
         show_start_button(variant, dataset.name, changes, device)
 
 
 def select_recommender(data: str) -> Recommender:
     """Show the selector of recommenders with a training loop."""
-    variants, labels = loaders.recommenders(), recommenders.menu(data)
+    variants, labels = cache.all_recommenders(), recommenders.menu(data)
     names = [name for name in labels if variants[name].needs_training]
-    recommenders.keep(recommenders.TO_TRAIN)
+    recommenders.preserve_widget_value(recommenders.TO_TRAIN)
     name = st.selectbox(
         _("Recommender"),
         names,
-        index=names.index(loaders.FIRST_MODEL) if loaders.FIRST_MODEL in names else 0,
+        index=names.index(cache.DEFAULT_MODEL) if cache.DEFAULT_MODEL in names else 0,
         format_func=labels.__getitem__,
         key=recommenders.TO_TRAIN,
         help=_("Other recommenders need no training. They are ready within seconds when you select them."),
@@ -66,7 +65,7 @@ def select_recommender(data: str) -> Recommender:
 
 def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
     """Show the settings. Returns those that the user changed."""
-    title = common.plain(loaders.data_title(data))
+    title = format.escape_markdown(cache.dataset_title(data))
     st.caption(
         _("These settings were tuned for {data}. You can change them.", data=title)
         if variant.is_tuned_for(data)
@@ -104,7 +103,7 @@ def select_device() -> str:
     """Show the selector of the device, or a note if there is no GPU. Returns "cuda" or "cpu"."""
     devices = options.devices()
     if len(devices) == 1:
-        cpu = common.plain(localize(devices["cpu"]))
+        cpu = format.escape_markdown(localize(devices["cpu"]))
         st.caption(_("Training uses the CPU ({name}), because PyTorch found no GPU on this computer.", name=cpu))
         return "cpu"
     return st.segmented_control(
@@ -126,7 +125,7 @@ def show_notes(variant: Recommender, data: str) -> None:
                 "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
                 "The last training took {time} for {n} epochs on a {device}. Other settings take a different time.",
                 previous.epochs,
-                time=common.about(previous.seconds),
+                time=format.format_duration(previous.seconds),
                 device=DEVICES.get(previous.device, previous.device),
             )
         )
@@ -137,8 +136,8 @@ def show_notes(variant: Recommender, data: str) -> None:
     if serving.is_there(variant.name, data):
         text = _(
             "{model} is already trained for {data}. The new training will replace it on every page.",
-            model=common.plain(loaders.title(variant)),
-            data=common.plain(loaders.data_title(data)),
+            model=format.escape_markdown(cache.recommender_title(variant)),
+            data=format.escape_markdown(cache.dataset_title(data)),
         )
         st.warning(text, icon=":material/swap_horiz:")
     unfinished = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
@@ -153,7 +152,7 @@ def show_start_button(variant: Recommender, data: str, changes: dict[str, Any], 
         queue.check(variant.name, data, changes)
         is_valid = True
     except RecsysError as error:
-        errors.explain(error)
+        errors.show_error(error)
         is_valid = False
     is_busy = any(job.state in queue.ACTIVE for job in queue.jobs())
     if st.button(

@@ -8,10 +8,9 @@ import streamlit as st
 
 from pages.train import curves
 from pages.train.form import SETTINGS
-from pages.ui import errors, getting, loaders, url
-from pages.ui import words as common
-from pages.ui.frame import WATCH_NEXT
+from pages.ui import cache, errors, format, session, url
 from pages.ui.i18n import N_, _, localize, ngettext, number
+from pages.ui.page import WATCH_PAGE
 from recsys.jobs import queue
 from recsys.jobs.queue import Job, Progress, State
 
@@ -79,15 +78,17 @@ def show_job(job: Job) -> None:
     with st.container(border=True, gap="small", key=f"run-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if job.variant:
-                data = common.plain(loaders.data_title(job.dataset))
-                st.markdown(_("**{model}** for {data}", model=common.plain(model), data=data), width="content")
+                data = format.escape_markdown(cache.dataset_title(job.dataset))
+                st.markdown(
+                    _("**{model}** for {data}", model=format.escape_markdown(model), data=data), width="content"
+                )
             st.badge(_(label), icon=f":material/{icon}:", color=colour)
         if job.variant:
             st.caption(" ".join(describe_settings(job)))
         if job.state is State.RUNNING:
             show_progress(progress)
         if status := status_text(job, progress):
-            st.caption(common.plain(status))
+            st.caption(format.escape_markdown(status))
         if progress.events and job.state in (State.RUNNING, State.STOPPING):
             curves.show(progress, model, job.id)
         elif progress.events:
@@ -96,22 +97,22 @@ def show_job(job: Job) -> None:
             if panel.open:
                 with panel:
                     curves.show(progress, model, job.id)
-        show_buttons(job, common.plain(model))
+        show_buttons(job, format.escape_markdown(model))
 
 
 def title(job: Job) -> str:
     """Return the title of the recommender, or its name if this version does not have it."""
-    variant = loaders.recommenders().get(job.variant)
-    return loaders.title(variant) if variant else job.variant or job.id
+    variant = cache.all_recommenders().get(job.variant)
+    return cache.recommender_title(variant) if variant else job.variant or job.id
 
 
 def describe_settings(job: Job) -> list[str]:
     """Return sentences about the changed settings and the start time."""
     values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
     changes = [f"{_(SETTINGS[name][0]) if name in SETTINGS else name} {value}" for name, value in values.items()]
-    variant = loaders.recommenders().get(job.variant)
+    variant = cache.all_recommenders().get(job.variant)
     if changes:
-        text = _("Changed: {settings}.", settings=common.listed(changes))
+        text = _("Changed: {settings}.", settings=format.listed(changes))
     else:
         is_tuned = variant and variant.is_tuned_for(job.dataset)
         text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
@@ -126,7 +127,7 @@ def show_progress(progress: Progress) -> None:
     n, n_epochs = progress.epochs
     text = _("Epoch {n} of {all}", n=n, all=n_epochs) if n_epochs else _("Preparing the first epoch…")
     if progress.seconds_left is not None:
-        time = common.about(progress.seconds_left)
+        time = format.format_duration(progress.seconds_left)
         text = _("Epoch {n} of {all}, {time} left", n=n, all=n_epochs, time=time)
     st.progress(progress.share, text)
 
@@ -141,14 +142,14 @@ def status_text(job: Job, progress: Progress) -> str:
     if job.state is State.RUNNING:
         if not best:
             return ""
-        value = common.metric(best[1])
+        value = format.metric(best[1])
         return _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best[0], value=value)
     if job.state is not State.DONE:
         return _(STATUS_TEXTS[job.state], n=n)
     text = ngettext("Trained for {n} epoch.", "Trained for {n} epochs.", n)
     if not best:
         return text
-    value = common.metric(best[1])
+    value = format.metric(best[1])
     return f"{text} " + _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=best[0], value=value)
 
 
@@ -158,7 +159,7 @@ def show_buttons(job: Job, model: str) -> None:
         if job.state is State.DONE:
             text, icon = _("Use it *: {model}*", model=model), ":material/arrow_forward:"
             if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_result, args=(job,)):
-                st.switch_page(WATCH_NEXT)
+                st.switch_page(WATCH_PAGE)
         if job.state is State.RUNNING:
             show_button(_("Stop *{model}*", model=model), "stop", job, queue.stop)
         if job.state is State.WAITING:
@@ -171,13 +172,13 @@ def show_buttons(job: Job, model: str) -> None:
 
 def select_result(job: Job) -> None:
     """Select the recommender and its data set. A callback, because this page has a selector of data sets, too."""
-    url.choose("model", job.variant)
-    getting.open_set(job.dataset)
+    url.set_value("model", job.variant)
+    session.open_dataset(job.dataset)
 
 
 def show_button(text: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
     """Show a button that calls an action with the ID of the training and reruns the page."""
     if st.button(text, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
-        with errors.explained():
+        with errors.show_errors():
             action(job.id)
             st.rerun()

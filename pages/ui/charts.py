@@ -1,24 +1,42 @@
-"""What the charts of several pages share: the frame around a figure, and how it is put on a page."""
+"""Charts and tables: layout, and downloads as CSV and PNG."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui import download, words
-from pages.ui.i18n import count, localised, number
+from pages.ui.format import escape_markdown, metric
+from pages.ui.i18n import N_, _, count, localised, number
+from recsys.serving import picture
+from recsys.serving.canvas import Fonts
+from recsys.serving.export import harmless_table
 
-ACCENT, SECOND = "#1f9a94", "#d9772f"  # 3:1 and more against the light and the dark page, as all colours of charts
-QUIET = "#8d8c88"  # what stands back
+ACCENT, SECOND = "#1f9a94", "#d9772f"  # contrast of at least 3:1 with the light and the dark page
+GREY = "#8d8c88"
+FONTS = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
+HEADINGS = {  # of columns
+    *(N_("alone"), N_("attended to"), N_("attends"), N_("attention"), N_("baseline"), N_("bucket")),
+    *(N_("calibration error"), N_("cosine"), N_("date"), N_("decade"), N_("difference"), N_("differs")),
+    *(N_("distance"), N_("epoch"), N_("events"), N_("family"), N_("file"), N_("film"), N_("films"), N_("fingerprint")),
+    *(N_("found"), N_("from"), N_("gap"), N_("genre"), N_("genres"), N_("head"), N_("high"), N_("in your files")),
+    *(N_("kept"), N_("layer"), N_("line"), N_("lists"), N_("loss"), N_("low"), N_("margin"), N_("model")),
+    *(N_("movie_id"), N_("name"), N_("of"), N_("order"), N_("other"), N_("overlap"), N_("paper"), N_("people")),
+    *(N_("position"), N_("probability"), N_("rank"), N_("rating"), N_("ratings"), N_("recommender")),
+    *(N_("same second"), N_("score"), N_("seconds"), N_("seeds"), N_("setting"), N_("share"), N_("stars"), N_("std")),
+    *(N_("their_probability"), N_("their_rank"), N_("title"), N_("to"), N_("untied"), N_("users"), N_("value")),
+    *(N_("variant"), N_("weight"), N_("when"), N_("why it is not taken"), N_("year"), N_("your_probability")),
+    *(N_("your_rank")),
+}
 
 
-def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
-    """A figure with the margins, legend and type that all share; a finger that scrolls past does not zoom."""
+def set_layout(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
+    """Set margins, legend and fonts of a figure, in px. Dragging does not zoom, so that phones can scroll."""
     figure.update_layout(height=height, margin={"l": left, "r": right, "t": 36, "b": 0}, dragmode=False, bargap=0.25)
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "font": {"size": 12}})
     figure.update_xaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
@@ -26,50 +44,116 @@ def framed(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go
     return figure
 
 
-def plot(figure: go.Figure, about: str, name: str) -> None:
-    """A chart, described for screen readers; its only tool makes a picture of it, `name`.png."""
-    picture = {"format": "png", "scale": 2, "filename": name}
-    tools = {"modeBarButtons": [["toImage"]], "displaylogo": False, "toImageButtonOptions": picture}
+def plot(figure: go.Figure, description: str, name: str) -> None:
+    """Show a chart with a description for screen readers. Its toolbar saves it as `name`.png."""
+    picture_options = {"format": "png", "scale": 2, "filename": name}
+    tools = {"modeBarButtons": [["toImage"]], "displaylogo": False, "toImageButtonOptions": picture_options}
     with st.container(key=f"chart-{name.replace('@', '-')}"):
-        st.plotly_chart(localised(figure), alt=about, config=tools)
+        st.plotly_chart(localised(figure), alt=description, config=tools)
 
 
-def chart(figure: go.Figure, about: str, table: pd.DataFrame, name: str) -> None:
-    """A chart, described for screen readers, and below it its numbers."""
-    plot(figure, about, name)
-    numbers(table, name)
+def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -> None:
+    """Show a chart with a description for screen readers, and buttons that download its numbers."""
+    plot(figure, description, name)
+    download_numbers(table, name)
 
 
-def written(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
-    """A table for `st.dataframe` whose numbers are written as the language does, and sorted as numbers.
+def download_numbers(table: pd.DataFrame, name: str) -> None:
+    """Show quiet buttons that download the numbers of a table or a chart."""
+    download_buttons(table, name, quiet=True)
 
-    digits: column → decimals, where other than those of a metric; whole numbers have none.
+
+def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[int] = (1, 3)) -> dict[str, Any]:
+    """Return the settings of a logarithmic axis with complete tick labels. Plotly labels some ticks with one digit."""
+    ticks = [float(f"{step}e{exponent}") for exponent in range(min_exponent, 7) for step in steps]
+    return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}
+
+
+def localised_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
+    """Return a table for `st.dataframe` with numbers in the visitor's language.
+
+    digits: Column → number of decimals, if it is not that of a count or a metric.
     """
-    numeric = table.select_dtypes("number").columns
     formats: dict[str, Callable[[Any], str]] = {
-        str(name): partial(_cell, spec=f",.{(digits or {})[name]}f" if name in (digits or {}) else "")
-        for name in numeric
+        str(name): partial(_cell, spec=f",.{digits[name]}f" if digits and name in digits else "")
+        for name in table.select_dtypes("number").columns
     }
     return table.style.format(formats)
 
 
 def _cell(value: Any, spec: str) -> str:
-    """A number of a table; without a spec whole numbers as a count, others as a metric."""
+    """Return a number as a text. Without a spec, integers are counts and others metrics."""
     if pd.isna(value):
         return "–"
     if spec:
         return number(value, spec)
-    return count(int(value)) if isinstance(value, Integral) else words.metric(float(value))
+    return count(int(value)) if isinstance(value, Integral) else metric(float(value))
 
 
-def numbers(table: pd.DataFrame, name: str) -> None:
-    """The numbers behind a table or a chart, as a file."""
-    download.csv(table, name, quiet=True)
+def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: bool = False, quiet: bool = False) -> None:
+    """Show a button that downloads a table as `name`.csv and, for a small table, one for `name`.png.
+
+    Args:
+        table: The table.
+        name: Name of the files.
+        label: Label of the CSV button.
+        index: Include the index.
+        quiet: Buttons without a frame.
+    """
+    kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
+    table = with_headings(table.reset_index() if index else table)
+    with st.container(horizontal=True, gap="xsmall", width="content"):
+        st.download_button(
+            label or _("Download as CSV"),
+            as_csv(table),
+            f"{name}.csv",
+            "text/csv",
+            key=f"csv-{name}",
+            icon=":material/download:",
+            on_click="ignore",
+            type=kind,
+        )
+        if picture.fits(table):
+            st.download_button(
+                _("*Download as a picture: {table}*", table=escape_markdown(_file_title(name))),
+                lambda: as_png(table, name),
+                f"{name}.png",
+                "image/png",
+                key=f"png-{name}",
+                icon=":material/image:",
+                on_click="ignore",
+                type=kind,
+            )
 
 
-def logarithmic(
-    label: Callable[[float], str], from_exponent: int = -5, steps: Sequence[int] = (1, 3)
-) -> dict[str, Any]:
-    """Settings of a logarithmic axis with whole labels, where Plotly would write lone digits between the powers."""
-    ticks = [float(f"{step}e{exponent}") for exponent in range(from_exponent, 7) for step in steps]
-    return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}
+def with_headings(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with column names in the visitor's language. Of "rank Markov chain", "rank" is translated."""
+
+    def heading(column: Any) -> Any:
+        if column in HEADINGS:
+            return _(column)
+        word, _space, rest = column.partition(" ") if isinstance(column, str) else ("", "", "")
+        return f"{_(word)} {rest}" if rest and word in HEADINGS else column
+
+    return table.rename(columns=heading)
+
+
+def as_csv(table: pd.DataFrame) -> str:
+    """Return a table without its index as CSV. No cell or heading is a formula for a spreadsheet."""
+    return harmless_table(table).to_csv(index=False)
+
+
+def as_png(table: pd.DataFrame, name: str) -> bytes:
+    """Return a table as a picture."""
+    return picture.table_png(table, _file_title(name), _("NextReel"), fonts())
+
+
+def _file_title(name: str) -> str:
+    """Return "Hidden films" for "hidden-films"."""
+    return name.replace("-", " ").replace("_", " ").capitalize()
+
+
+def fonts() -> Fonts:
+    """Return the font files of Streamlit, None if a file was not found."""
+    patterns = ("SourceSerifVariable-Roman*", "SourceSansVF-Up*")
+    return Fonts(*(next(iter(sorted(FONTS.glob(pattern))), None) for pattern in patterns))

@@ -1,107 +1,120 @@
-"""The data sets: which there are, what each holds, and how one that is not on this machine is had.
+"""The menu of data sets, the dialog that downloads, enriches and deletes them, and the status of these tasks.
 
-Session state: chosen_data (the selector of the data set) · sets_done (a button of the dialog was pressed, so it can
-close).
+Session state:
+    chosen_data: Value of the menu.
+    sets_done: Whether a button was pressed that closes the dialog.
+    dataset_tasks: DatasetTasks of this visitor whose status is shown.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from pages.ui import add_dataset, enriching, errors, fetch, getting, loaders, recommenders, session, words
-from pages.ui.i18n import _, ngettext, say
+from pages.ui import add_dataset, cache, errors, recommenders, session, tasks
+from pages.ui.format import escape_markdown, item_count, item_kind, listed, megabytes, year_range
+from pages.ui.i18n import _, count, localize, ngettext
 from recsys import paths
-from recsys.data import datasets, film_details, prepared
+from recsys.data import datasets, enrich, film_details, prepared
 from recsys.data.dataset import Dataset, Noun
-from recsys.errors import RecsysError, recsys_command
+from recsys.data.datasets import DEFAULT_DATASET
+from recsys.errors import Message, RecsysError, recsys_command
+from recsys.progress import ProgressCallback
 from recsys.serving.predictor import trained
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
-PLAIN_README = ("ml-100k", "ml-1m")  # the others are web pages
-FEWEST_TO_TEST = 3  # films of a person: one to learn from, one to tune on, one to test on
+TEXT_READMES = ("ml-100k", "ml-1m")  # the others are HTML
+MIN_TESTED_FILMS = 3  # of a person: one each for training, validation and test
+POLL_SECONDS = 0.1  # while the built-in data set is prepared, which takes about 1 s
+
+
+@dataclass(frozen=True)
+class DatasetTask:
+    """A background task for a data set."""
+
+    kind: str  # "fetch" or "enrich"
+    dataset: str
+
+    @property
+    def name(self) -> str:
+        """Name in `tasks`."""
+        return f"{self.kind}/{self.dataset}"
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a data set holds."""
+    """Size of a data set."""
 
-    people: int
-    films: int
-    oldest: int | None  # year of the oldest film, where it is known
+    n_users: int
+    n_films: int
+    oldest: int | None  # release year, None if unknown
     newest: int | None
-    learnt: int | None = None  # films with ratings enough to be recommended; None: it is not on this machine
-    brief: int = 0  # people with so few films that nothing is tested on them
+    n_trained_films: int | None = None  # with enough ratings; None if the data set is not on this computer
+    n_untested_users: int = 0
     noun: Noun = "film"
 
 
 def facts(name: str) -> Facts:
-    """What a data set holds: by the data itself where that is on this machine, else by what was published.
+    """Return the size of a data set, as published if it is not on this computer.
 
-    Raises DataError for a set of somebody's own that is not here any more, or made by another version.
+    Raises:
+        DataError: The visitor's own data set was deleted, or another version of the app made it.
     """
     published = datasets.SETS.get(name)
     if published is None or prepared.fingerprint(name):
-        return _counted(name)
+        return _computed_facts(name)
     return Facts(published.people, published.films, *published.years)
 
 
-@loaders.of_set(most=32)
-def _counted(name: str) -> Facts:
-    """The facts of a prepared set."""
-    dataset = datasets.load(name)
-    years = [film.year for film in dataset.catalog.films if film.year is not None]
-    sizes = dataset.offsets[1:] - dataset.offsets[:-1]
-    return Facts(
-        dataset.n_users,
-        len(dataset.catalog.films),
-        min(years, default=None),
-        max(years, default=None),
-        dataset.n_items,
-        int((sizes < FEWEST_TO_TEST).sum()),
-        dataset.noun,
-    )
+@cache.cached_for_dataset(max_entries=32)
+def _computed_facts(name: str) -> Facts:
+    data = datasets.load(name)
+    years = [film.year for film in data.catalog.films if film.year is not None]
+    n_untested = int((data.offsets[1:] - data.offsets[:-1] < MIN_TESTED_FILMS).sum())
+    oldest, newest = min(years, default=None), max(years, default=None)
+    return Facts(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
 
 
 def label(name: str) -> str:
-    """A data set in the menu: "MovieLens 1M · films 1919–2000"."""
-    title = loaders.data_title(name)
+    """Return the menu entry of a data set: "MovieLens 1M · films 1919–2000"."""
+    title = cache.dataset_title(name)
     try:
-        known = facts(name)
-    except RecsysError:  # damaged: the page that opens it says so
+        size = facts(name)
+    except RecsysError:  # `load_or_explain` shows it
         return title
-    if known.newest is None:
-        return _("{data} · {holds}", data=title, holds=words.counted(known.films, known.noun))
-    years = words.years(known.oldest, known.newest)
-    return _("{data} · {things} {years}", data=title, things=words.things(known.noun), years=years)
+    if size.newest is None:
+        return _("{data} · {holds}", data=title, holds=item_count(size.n_films, size.noun))
+    years = year_range(size.oldest, size.newest)
+    return _("{data} · {things} {years}", data=title, things=item_kind(size.noun), years=years)
 
 
-def choose() -> None:
-    """The selector of the data set, where the films go along by title, and the way to the others."""
+def menu() -> None:
+    """Show the menu of data sets and the button that opens the dialog."""
     state = st.session_state
     state.chosen_data = state.data
-    options = [*in_order(datasets.prepared_names()), fetch.FIRST_SET, state.data]
     st.selectbox(
         _("Films from"),
-        list(dict.fromkeys(options)),
+        list(dict.fromkeys([*in_order(datasets.prepared_names()), DEFAULT_DATASET, state.data])),
         key="chosen_data",
         format_func=label,
         help=_("Each data set has its own films and its own trained recommenders."),
-        on_change=session.switch_data,
+        on_change=session.switch_dataset,
     )
-    state.pop("sets_done", None)  # of a button that stood outside the dialog
+    state.pop("sets_done", None)  # set by a button outside of the dialog
     if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
         dialog()
 
 
 def in_order(names: list[str]) -> list[str]:
-    """The published sets as the table has them, by size; then anybody's own."""
-    published = sorted(datasets.SETS, key=lambda name: (name != fetch.FIRST_SET, datasets.SETS[name].ratings))
+    """Sort data sets: the built-in one, the published ones by size, then the visitors' own."""
+    published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
 def dialog() -> None:
-    """Every data set; whatever is pressed there closes it."""
+    """Open the dialog of all data sets. Its buttons close it."""
     st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(_dialog)()
 
 
@@ -109,184 +122,296 @@ def _dialog() -> None:
     if st.session_state.pop("sets_done", False):
         add_dataset.forget()
         st.rerun()  # the whole page, without the dialog
-    every()
+    show_all()
 
 
-def every() -> None:
-    """Every data set, what it holds, and one button each."""
+def show_all() -> None:
+    """Show all data sets with their size and buttons."""
     st.caption(
         _(
-            "What people watched, as GroupLens at the University of Minnesota has published it. Your "
-            "films go along by title when you open another set."
+            "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
+            "when you open another data set."
         )
     )
     if not paths.is_public():
         with st.expander(_("Add your own data"), icon=":material/upload_file:", key="own-data"):
             add_dataset.form()
-    here = datasets.prepared_names()
-    for name in in_order(here if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *here]))):
+    prepared_names = datasets.prepared_names()
+    names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *prepared_names]))
+    for name in in_order(names):
         with st.container(border=True, gap="xsmall"):
-            card(name)
-            action(name, name in here)
-            if name in here and loaders.noun(name) == "film":
-                richer(name)
+            _card(name)
+            _action(name, name in prepared_names)
+            if name in prepared_names and cache.item_noun(name) == "film":
+                _enrichment(name)
             if name not in (st.session_state.data, *datasets.SETS) and not paths.is_public():
-                add_dataset.removal(name)
+                add_dataset.delete_button(name)
 
 
-def card(name: str) -> None:
-    """Title, what it holds, what recommenders learn from, conditions."""
+def _card(name: str) -> None:
+    """Show title, size, trained recommenders and licence of a data set."""
+    title = escape_markdown(cache.dataset_title(name))
     try:
-        known = facts(name)
+        size = facts(name)
     except RecsysError as error:
-        st.markdown(f"**{words.plain(loaders.data_title(name))}**")
-        errors.explain(error)
+        st.markdown(f"**{title}**")
+        errors.show_error(error)
         return
-    st.markdown(
-        f"**{words.plain(loaders.data_title(name))}**: {words.holds(known.people, known.films, known.noun)}"
-        f"{f', {words.years(known.oldest, known.newest)}' if known.newest else ''}"
-    )
-    for said in (learning(name, known), conditions(name, known)):
-        if said:
-            st.caption(" ".join(said))
+    people = ngettext("{n:,} person", "{n:,} people", size.n_users)
+    years = f", {year_range(size.oldest, size.newest)}" if size.newest else ""
+    st.markdown(f"**{title}**: {people}, {item_count(size.n_films, size.noun)}{years}")
+    st.caption(" ".join(training_notes(name, size)))
+    if name in datasets.SETS:
+        st.caption(_licence(name, size))
 
 
-def learning(name: str, known: Facts) -> list[str]:
-    """Which films and people recommenders learn from, and which are trained, as sentences."""
-    said = []
-    if known.learnt is not None and known.learnt < known.films:
-        fewest = datasets.min_ratings(name)
-        others, things = known.films - known.learnt, words.things(known.noun)
-        if fewest > 1:
-            said.append(
-                ngettext(
-                    "Recommenders learn from the {learnt:,} {things} with {fewest} ratings or more. The other one can "
-                    "be put into your list: the one most like it stands in for it.",
-                    "Recommenders learn from the {learnt:,} {things} with {fewest} ratings or more. The other {n:,} can "
-                    "be put into your list: the one most like each of them stands in for it.",
-                    others,
-                    learnt=known.learnt,
-                    things=things,
-                    fewest=fewest,
-                )
-            )
+def training_notes(name: str, size: Facts) -> list[str]:
+    """Return sentences about the films and people that recommenders learn from, and the trained recommenders."""
+    kind = item_kind(size.noun)
+    sentences: list[str] = []
+    if size.n_trained_films is not None and (n_others := size.n_films - size.n_trained_films):
+        fields: dict[str, Any] = {"n": size.n_trained_films, "things": kind, "fewest": datasets.min_ratings(name)}
+        if fields["fewest"] > 1:
+            sentences.append(_("Recommenders learn from the {n:,} {things} with at least {fewest} ratings.", **fields))
         else:
-            said.append(
-                ngettext(
-                    "Recommenders learn from the {learnt:,} {things} that somebody rated. The other one can be put "
-                    "into your list: the one most like it stands in for it.",
-                    "Recommenders learn from the {learnt:,} {things} that somebody rated. The other {n:,} can be put "
-                    "into your list: the one most like each of them stands in for it.",
-                    others,
-                    learnt=known.learnt,
-                    things=things,
-                )
-            )
-    if known.brief:
-        said.append(
+            sentences.append(_("Recommenders learn from the {n:,} {things} that have ratings.", **fields))
+        sentences.append(
             ngettext(
-                "{n:,} person is left with fewer than three {things}: recommenders learn from them, but are "
-                "not tested on them.",
-                "{n:,} people are left with fewer than three {things}: recommenders learn from them, but are "
-                "not tested on them.",
-                known.brief,
-                things=words.things(known.noun),
+                "You can add the other one, too. The model then uses the most similar one that it knows.",
+                "You can add the other {n:,}, too. The model then uses the most similar ones that it knows.",
+                n_others,
             )
         )
-    known_as = loaders.recommenders()
-    there = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
-    return [*said, words.trained([loaders.title(known_as[one]) for one in there])]
-
-
-def conditions(name: str, known: Facts) -> list[str]:
-    """How much is to be fetched, and what may be done with it."""
-    published = datasets.SETS.get(name)
-    if published is None:
-        return []
-    address = README.format(name="ml-latest" if name == fetch.FIRST_SET else name, ending=_ending(name))
-    data = words.plain(loaders.data_title(name))
-    allowed = _(
-        "For {licence} ([conditions of {data}]({address})).",
-        licence=words.plain(say(published.licence)),
-        data=data,
-        address=address,
-    )
-    return [allowed] if known.learnt is not None else [_("{n} MB to fetch.", n=published.megabytes), allowed]
-
-
-def _ending(name: str) -> str:
-    return "txt" if name in PLAIN_README else "html"
-
-
-def action(name: str, here: bool) -> None:
-    """The one button of a data set: open it, get it, or stop getting it. Visitors of a public server get none."""
-    data, going_on = words.plain(loaders.data_title(name)), fetch.find(name)
-    if going_on and not going_on.is_over:
-        st.caption(words.plain(fetch.sentence(name, going_on.event)))
-        press(_("Cancel *fetching {data}*", data=data), f"card-stop-{name}", "close", going_on.call_off)
-    elif name == st.session_state.data and here:
-        st.caption(_("Open now."))
-    elif here:
-        press(_("Open *{data}*", data=data), f"open-{name}", "arrow_forward", getting.open_set, name)
-    elif paths.is_public():
-        errors.command(recsys_command("data", "get", name))
-    else:
-        if begun := fetch.begun(name):
-            st.caption(_("{n} MB of it are here already; it goes on from there.", n=fetch.megabytes(begun)))
-        press(_("Get it *{data}*", data=data), f"get-{name}", "download", getting.get, name)
-
-
-def richer(name: str) -> None:
-    """Whether more is known of its films than their titles, and, but on a public server, the button that asks."""
-    if film_details.version(name):
-        st.caption(_("Director, cast and titles in other languages are known, from Wikidata."))
-    going_on = enriching.find(name)
-    if not paths.is_public() and (not going_on or going_on.is_over):  # visitors of a public server add nothing to it
-        data = words.plain(loaders.data_title(name))
-        text = (
-            _("Ask for the rest *of {data}*") if film_details.version(name) else _("Add cast and more *to {data}*")
-        ).format(data=data)
-        press(
-            text,
-            f"enrich-{name}",
-            "groups",
-            enriching.begin,
-            name,
-            help=_(
-                "Director, cast, subjects, length and titles in other languages, from Wikidata, where they "
-                "are free (CC0). A large set takes a while; it can be stopped at any time, and goes on from "
-                "there."
-            ),
+    if size.n_untested_users:
+        sentences.append(
+            ngettext(
+                "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
+                "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
+                size.n_untested_users,
+                things=kind,
+            )
         )
+    variants = cache.all_recommenders()
+    names = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
+    titles = [cache.recommender_title(variants[variant]) for variant in names]
+    if not titles:
+        text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
+        return [*sentences, text]
+    if len(titles) <= 3:
+        return [*sentences, _("Trained: {models}.", models=listed(titles))]
+    models = ", ".join(map(escape_markdown, titles[:2]))
+    return [*sentences, _("Trained: {models} and {n} more.", models=models, n=len(titles) - 2)]
 
 
-def press(text: str, key: str, icon: str, act: Callable[..., None], *arguments: str, help: str = "") -> None:
-    """A button that closes the dialog in which it stands."""
+def _licence(name: str, size: Facts) -> str:
+    """Return download size and licence of a published data set as Markdown."""
+    published, title = datasets.SETS[name], escape_markdown(cache.dataset_title(name))
+    file = "ml-latest" if name == DEFAULT_DATASET else name
+    address = README.format(name=file, ending="txt" if name in TEXT_READMES else "html")
+    licence = escape_markdown(_(published.licence))
+    text = _("For {licence} ([conditions of {data}]({address})).", licence=licence, data=title, address=address)
+    if size.n_trained_films is not None:
+        return text
+    return _("{n} MB to download.", n=published.megabytes) + " " + text
+
+
+def _action(name: str, is_prepared: bool) -> None:
+    """Show the button that opens, downloads or cancels. Visitors of a public server cannot download."""
+    title, task = escape_markdown(cache.dataset_title(name)), tasks.find(DatasetTask("fetch", name).name)
+    if task and not task.is_finished:
+        st.caption(escape_markdown(download_text(name, task.event)))
+        _dialog_button(_("Cancel *fetching {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
+    elif is_prepared and name == st.session_state.data:
+        st.caption(_("Open now."))
+    elif is_prepared:
+        open_this = partial(session.open_dataset, name)
+        _dialog_button(_("Open *{data}*", data=title), f"open-{name}", "arrow_forward", open_this)
+    elif paths.is_public():
+        errors.show_command(recsys_command("data", "get", name))
+    else:
+        part = paths.downloads() / name / f"{name}.zip.part"
+        if part.exists() and (size := part.stat().st_size):
+            st.caption(_("{n} MB are already downloaded.", n=megabytes(size)))
+        label = _("Download *{data}*", data=title)
+        _dialog_button(label, f"get-{name}", "download", partial(start_download, name))
+
+
+def _enrichment(name: str) -> None:
+    """Show whether film details are known, and the button that downloads them from Wikidata."""
+    has_details, title = bool(film_details.version(name)), escape_markdown(cache.dataset_title(name))
+    if has_details:
+        st.caption(_("Includes director, cast and titles in other languages from Wikidata."))
+    if paths.is_public() or tasks.is_running(DatasetTask("enrich", name).name):
+        return
+    _dialog_button(
+        _("Download missing details *of {data}*", data=title)
+        if has_details
+        else _("Add cast and more *to {data}*", data=title),
+        f"enrich-{name}",
+        "groups",
+        partial(start_enrichment, name),
+        help=_(
+            "Director, cast, subjects, length and titles in other languages, from Wikidata (CC0). A large data set "
+            "takes a while. You can cancel and continue later."
+        ),
+    )
+
+
+def _dialog_button(text: str, key: str, icon: str, action: Callable[[], object], help: str | None = None) -> None:
+    """Show a button that closes the dialog."""
 
     def pressed() -> None:
-        act(*arguments)
+        action()
         st.session_state.sets_done = True
 
-    st.button(text, key=key, icon=f":material/{icon}:", on_click=pressed, help=help or None)
+    st.button(text, key=key, icon=f":material/{icon}:", on_click=pressed, help=help)
 
 
-def opened(name: str) -> Dataset | None:
-    """The data set that the visitor chose; None after having said how it can be had."""
+def load_or_explain(name: str) -> Dataset | None:
+    """Return a data set. If it is not on this computer, show how to get it and return None."""
     try:
-        return loaders.dataset(name)
+        return cache.dataset(name)
     except RecsysError as error:
-        if name == fetch.FIRST_SET:
-            return fetch.prepare_first()
+        if name == DEFAULT_DATASET:
+            return _prepare_default()
         if name not in datasets.SETS:
-            errors.explain(error)
+            errors.show_error(error)
             return None
-    going_on = fetch.find(name)
-    if name not in getting.asked() or not going_on:
-        st.info(
-            _("{data} is not on this machine yet.", data=words.plain(loaders.data_title(name))),
-            icon=":material/database:",
-        )
+    if DatasetTask("fetch", name) not in _shown_tasks() or not tasks.find(DatasetTask("fetch", name).name):
+        title = escape_markdown(cache.dataset_title(name))
+        st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
         with st.container(border=True, gap="xsmall"):
-            card(name)
-            action(name, here=False)
+            _card(name)
+            _action(name, is_prepared=False)
     return None
+
+
+def _prepare_default() -> Dataset | None:
+    """Prepare the built-in data set with a progress bar. Return None after an error."""
+    name = DatasetTask("fetch", DEFAULT_DATASET).name
+    task, text = tasks.find(name) or _fetch(DEFAULT_DATASET), _("Preparing the films. This happens once.")
+    bar = st.progress(0.0, text)
+    while not task.wait(POLL_SECONDS):
+        stage = task.event.get("stage")
+        bar.progress(
+            task.progress,
+            escape_markdown(download_text(DEFAULT_DATASET, task.event)) if stage in ("note", "parse", "keep") else text,
+        )
+    bar.empty()
+    if task.error:
+        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", lambda: _fetch(DEFAULT_DATASET) and None)
+        return None
+    tasks.forget(name)
+    return cache.dataset(DEFAULT_DATASET)
+
+
+def start_download(name: str) -> None:
+    """Download a data set and show the status to this visitor. A cancelled download continues."""
+    _fetch(name)
+    _show_status_of(DatasetTask("fetch", name))
+
+
+def _fetch(name: str) -> tasks.BackgroundTask:
+    def function(report: ProgressCallback) -> None:
+        if name == DEFAULT_DATASET:
+            datasets.ensure(name, report)
+        else:
+            datasets.get(name, report=report)
+
+    return tasks.start(DatasetTask("fetch", name).name, function)
+
+
+def start_enrichment(name: str) -> None:
+    """Download missing film details from Wikidata and show the status to this visitor."""
+
+    def function(report: ProgressCallback) -> None:
+        report({"stage": "keep", **enrich.enrich(name, report)._asdict()})
+
+    tasks.start(DatasetTask("enrich", name).name, function)
+    _show_status_of(DatasetTask("enrich", name))
+
+
+def _shown_tasks() -> list[DatasetTask]:
+    return st.session_state.get("dataset_tasks", [])
+
+
+def _show_status_of(task: DatasetTask) -> None:
+    st.session_state.dataset_tasks = list(dict.fromkeys([*_shown_tasks(), task]))
+
+
+def _dismiss(task: DatasetTask) -> None:
+    """Hide the result of a task."""
+    st.session_state.dataset_tasks = [other for other in _shown_tasks() if other != task]
+    tasks.forget(task.name)
+
+
+def show_task_status() -> None:
+    """Show the progress or the result of each task that this visitor started."""
+    for shown_task in _shown_tasks():
+        _show_status(shown_task)
+
+
+def _show_status(shown_task: DatasetTask) -> None:
+    name, task, is_download = shown_task.dataset, tasks.find(shown_task.name), shown_task.kind == "fetch"
+    title, key = escape_markdown(cache.dataset_title(name)), f"{shown_task.kind}-{name}"
+    dismiss = partial(_dismiss, shown_task)
+    if task and not task.is_finished:
+        progress_text = partial(download_text if is_download else enrichment_text, name)
+        cancel = (
+            _("Cancel *fetching {data}*", data=title) if is_download else _("Cancel *asking about {data}*", data=title)
+        )
+        tasks.show_progress(shown_task.name, progress_text, cancel, f"{key}-stop")
+    elif task and task.error:
+        error = task.error
+        if is_download and isinstance(error, RecsysError):
+            message = Message("{data} could not be fetched: {why}", data=cache.dataset_title(name), why=error.message)
+            error = RecsysError(message, error.command)
+        with st.container(gap="small"):
+            retry = partial(start_download if is_download else start_enrichment, name)
+            tasks.show_failure(shown_task.name, error, f"{key}-again", retry)
+            st.button(_("Not now"), key=f"{key}-away", type="tertiary", on_click=dismiss)
+    elif task and not is_download and "with_facts" in task.event:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            text = ngettext(
+                "Wikidata has details of {n:,} of the {films} films of {data}.",
+                "Wikidata has details of {n:,} of the {films} films of {data}.",
+                task.event["with_facts"],
+                data=title,
+                films=count(task.event["films"]),
+            )
+            st.success(text, icon=":material/check:")
+            st.button(_("OK"), key=f"{key}-away", type="tertiary", on_click=dismiss)
+    elif is_download and name != st.session_state.data and name in datasets.prepared_names():
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.success(_("{data} is ready.", data=title), icon=":material/check:")
+            open_this = partial(session.open_dataset, name)
+            st.button(_("Open *{data}*", data=title), key=f"{key}-open", on_click=open_this)
+            st.button(_("Not now"), key=f"{key}-away", type="tertiary", on_click=dismiss)
+    else:  # cancelled, or the data set is open
+        dismiss()
+
+
+def download_text(name: str, event: dict[str, Any]) -> str:
+    """Return the plain text for a progress event of `datasets.get`."""
+    stage, title = event.get("stage"), cache.dataset_title(name)
+    if stage == "note":
+        return localize(event["text"])
+    if stage == "parse":
+        return _("Reading the ratings of {data}", data=title)
+    if stage == "keep":
+        return _("Saving {data}", data=title)
+    if stage == "download" and event.get("total"):
+        done, total = megabytes(event["done"]), megabytes(event["total"])
+        return _("Fetching {data}: {done} of {all} MB", data=title, done=done, all=total)
+    if event:
+        return _("Fetching {data} from {host}", data=title, host=localize(event["from"]))
+    return _("Fetching {data}", data=title)
+
+
+def enrichment_text(name: str, event: dict[str, Any]) -> str:
+    """Return the plain text for a progress event of `enrich.enrich`."""
+    title = cache.dataset_title(name)
+    if not event.get("total"):
+        return _("Asking Wikidata about the films of {data}", data=title)
+    done, total = count(event["done"]), count(event["total"])
+    return _("Asking Wikidata about the films of {data}: {done} of {all}", data=title, done=done, all=total)

@@ -1,4 +1,4 @@
-"""The one net of the pages: what a person can mend is a sentence, and the command that mends it; a bug stays a bug."""
+"""Show a RecsysError as a message with an optional command. Other exceptions propagate."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 
 import streamlit as st
 
-from pages.ui import words
+from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, localize, ngettext
 from recsys import paths
 from recsys.errors import Message, RecsysError
@@ -16,25 +16,25 @@ MAX_ERRORS = 3  # about files, outside of an expander
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Show a RecsysError instead of raising it, around a block or, as `@explained()`, around a function.
+def show_errors() -> Iterator[None]:
+    """Show a RecsysError instead of raising it, in a block or, as `@show_errors()`, in a function.
 
-    A function whose error was shown returns None. Whatever else is raised is a bug, which Streamlit shows as one.
+    A function whose error was shown returns None.
     """
     try:
         yield
     except RecsysError as error:
-        explain(error)
+        show_error(error)
 
 
-def explain(error: RecsysError) -> None:
-    """Show what went wrong and, where there is one, the command that mends it."""
-    message = without_paths(localize(error))
+def show_error(error: RecsysError) -> None:
+    """Show an error and the command that fixes it, if there is one."""
+    message = hide_paths(localize(error))
     start = message[:1] if _starts_with_name(error.message) else message[:1].upper()
     sentence = f"{start}{message[1:].rstrip('.')}."
-    st.warning(words.plain(sentence, links=True), icon=":material/info:")  # where a data set can be had
+    st.warning(escape_markdown(sentence, links=True), icon=":material/info:")  # links to download sites
     if error.command:
-        command(error.command)
+        show_command(error.command)
 
 
 def _starts_with_name(message: Message) -> bool:
@@ -44,26 +44,26 @@ def _starts_with_name(message: Message) -> bool:
     return _starts_with_name(value) if isinstance(value, Message) else bool(field)
 
 
-def explain_all(damages: Sequence[RecsysError]) -> None:
+def show_file_errors(errors: Sequence[RecsysError]) -> None:
     """Show the errors about files. More than MAX_ERRORS are in an expander."""
-    many = len(damages) > MAX_ERRORS
-    title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(damages))
+    many = len(errors) > MAX_ERRORS
+    title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(errors))
     with st.expander(title, icon=":material/broken_image:") if many else nullcontext():
-        for damage in damages:
-            st.warning(words.plain(without_paths(localize(damage.sentence))), icon=":material/broken_image:")
+        for error in errors:
+            st.warning(escape_markdown(hide_paths(localize(error.sentence))), icon=":material/broken_image:")
 
 
-def command(line: str) -> None:
-    """A line for the terminal, to be copied: for whoever runs the server, where that is not the visitor."""
-    st.caption(_("Whoever runs this server can type:") if paths.is_public() else _("In a terminal, type:"))
-    st.code(without_paths(line), language=None, wrap_lines=True)
+def show_command(command: str) -> None:
+    """Show a shell command to copy. On a public server only its administrator can run it."""
+    st.caption(_("The administrator of this server can run:") if paths.is_public() else _("Run in a terminal:"))
+    st.code(hide_paths(command), language=None, wrap_lines=True)
 
 
-def without_paths(text: str) -> str:
-    """A text without the folders of a public server, which are no visitor's business."""
+def hide_paths(text: str) -> str:
+    """Replace the folders of a public server in a text."""
     if not paths.is_public():
         return text
-    hidden = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}
-    for path, name in hidden.items():
+    names = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}
+    for path, name in names.items():
         text = text.replace(path, name)
     return text

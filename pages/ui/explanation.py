@@ -1,173 +1,230 @@
-"""Why a film is recommended, in a dialog: which of the visitor's films moved it, and where to read about it."""
+"""Dialog that explains a recommendation: the influence of each film of the list, film facts and links.
+
+Plot and cast come from TMDB with the visitor's own key. Without a key, TMDB is not asked.
+
+Session state:
+    poster_key: tmdb.Key or None.
+    stories: tmdb.Wanted → tmdb.Story.
+"""
 
 from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
-from pages.ui import at_tmdb, errors, film_cards, loaders, words
-from pages.ui.i18n import _, count, ngettext
+from pages.ui import cache, errors, film_cards
+from pages.ui.format import escape_markdown, ordinal, precise_percent, running_time
+from pages.ui.i18n import N_, _, count, ngettext
 from recsys.data.dataset import Catalog
+from recsys.data.film_details import Detail
+from recsys.serving.films import tmdb
 from recsys.serving.films.links import film_links
 from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, Standing
 
-SHOWN = 8  # films in the list, the strongest
-MOST_MORE = 2  # digits beyond the usual ones that a percentage may be given to show a difference
+MAX_BARS = 8
+MAX_EXTRA_DIGITS = 2  # of percentages, to show a difference
+MAX_STORIES = 50  # in a session
+FACT_LABELS = {
+    "directors": N_("Directed by"),
+    "cast": N_("With"),
+    "subjects": N_("About"),
+    "countries": N_("Made in"),
+    "languages": N_("Spoken in"),
+}
 
 
-def dialog(predictor: Predictor, request: Request, item: int) -> None:
-    """Open the dialog about one recommended item; call it in the run that the click started, not in a callback."""
-    title = words.plain(_("Why {film}?", film=predictor.dataset.catalog.films[item].label))
-    st.dialog(title, width="medium")(body)(predictor, request, item)
+def open_dialog(predictor: Predictor, request: Request, item: int) -> None:
+    """Open the dialog about a recommended item. Call it in the run of the click, not in a callback."""
+    title = escape_markdown(_("Why {film}?", film=predictor.dataset.catalog.films[item].label))
+    st.dialog(title, width="medium")(dialog_body)(predictor, request, item)
 
 
-@errors.explained()
-def body(predictor: Predictor, request: Request, item: int) -> None:
-    """What the dialog holds."""
-    catalog, model = predictor.dataset.catalog, loaders.title(predictor)
-    found = explained(predictor, request, item)
+@errors.show_errors()
+def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
+    """Show the content of the dialog."""
+    catalog, model = predictor.dataset.catalog, cache.recommender_title(predictor)
+    explanation = _explain(predictor, request, item)
     titles = [film.label for film in catalog.films]
-    st.markdown(words.plain(stands(found.standing, model, more_digits(found))))
-    st.markdown(f"**{words.plain(because(found, titles, model))}**")
-    if found.lifted_by or found.lowered_by:
-        st.html(bars(found, titles))
-    for note in notes(found, model):
-        st.caption(words.plain(note))
-    about(catalog, item)
-    at_tmdb.story(catalog, item)
-    if sites := links(catalog, item):
-        st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(sites)}</p>')
-
-
-def about(catalog: Catalog, item: int) -> None:
-    """Who made the film and what it is about, where the set was enriched."""
-    lines = words.about_it(catalog.details.get(catalog.films[item].movie_id))
-    if lines:
-        st.markdown("  \n".join(f":gray[{said}] {words.plain(what)}" for said, what in lines))
+    st.markdown(escape_markdown(rank_text(explanation.standing, model, extra_digits(explanation))))
+    st.markdown(f"**{escape_markdown(reason(explanation, titles, model))}**")
+    if explanation.lifted_by or explanation.lowered_by:
+        st.html(influence_bars(explanation, titles))
+    for note in notes(explanation, model):
+        st.caption(escape_markdown(note))
+    if facts := film_facts(catalog.details.get(catalog.films[item].movie_id)):
+        st.markdown("  \n".join(f":gray[{label}] {escape_markdown(value)}" for label, value in facts))
         st.caption(_("From Wikidata."))
+    show_story(catalog, item)
+    if links := film_site_links(catalog, item):
+        st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(links)}</p>')
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=loaders.BY_KEY)
-def explained(predictor: Predictor, request: Request, item: int) -> Explanation:
-    """The influence of each film, kept."""
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
 
-def more_digits(found: Explanation) -> int:
-    """How many further digits percentages need to differ where the strongest film made a difference; at most MOST_MORE.
+def film_facts(detail: Detail) -> list[tuple[str, str]]:
+    """Return the known facts about a film: ("Directed by", "Quentin Tarantino"), …"""
+    facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
+    return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]
 
-    0 where two digits are enough, or where no number of digits is.
-    """
-    with_all = found.standing.probability
-    without = found.influences[0].without.probability if found.influences else None
+
+def extra_digits(explanation: Explanation) -> int:
+    """Return the extra digits with which the percentages with and without the strongest film differ, or 0."""
+    with_all = explanation.standing.probability
+    without = explanation.influences[0].without.probability if explanation.influences else None
     if with_all is None or without is None:
         return 0
-    differ = (n for n in range(MOST_MORE + 1) if words.fine_percent(with_all, n) != words.fine_percent(without, n))
-    return next(differ, 0)
+    digits = range(MAX_EXTRA_DIGITS + 1)
+    return next((n for n in digits if precise_percent(with_all, n) != precise_percent(without, n)), 0)
 
 
-def stands(standing: Standing, model: str, more: int = 0) -> str:
-    """The rank of the film, and its probability where there is one; more: further digits of that."""
+def rank_text(standing: Standing, model: str, digits: int = 0) -> str:
+    """Return a sentence with the rank and the probability of a film. digits: Extra digits of the probability."""
     if standing.rank is None:
         return _("{model} rules it out.", model=model)
-    first, rank = standing.rank == 1, words.ordinal(standing.rank)
+    fields = {"model": model, "rank": ordinal(standing.rank)}
     if standing.probability is None:
-        return (_("{model}'s top prediction.") if first else _("{model} ranks it {rank}.")).format(
-            model=model, rank=rank
-        )
-    sentence = (
-        _("{model}'s top prediction, at {probability}.") if first else _("{model} ranks it {rank}, at {probability}.")
-    )
-    return sentence.format(model=model, rank=rank, probability=words.fine_percent(standing.probability, more))
-
-
-def because(found: Explanation, titles: Sequence[str], model: str) -> str:
-    """The reason in a sentence or two. `titles`: those of all items."""
-    lifted, lowered = ([titles[one.item] for one in ones] for ones in (found.lifted_by, found.lowered_by))
-    if not found.influences:
-        return _("You have watched nothing yet, so this is what {model} predicts for anybody.", model=model)
-    if not lifted:
         return (
-            _("Your films count against it. It would rank higher without {one}.", one=lowered[0])
-            if lowered
-            else _("None of your films makes a difference: {model} predicts it for anybody.", model=model)
+            _("{model}'s top prediction.", **fields) if standing.rank == 1 else _("{model} ranks it {rank}.", **fields)
         )
-    reason = words.WHY_LIFTED[min(len(lifted), 2)].format(one=lifted[0], two=lifted[min(1, len(lifted) - 1)])
-    return (f"{reason} " + _("Without {one} it would rank higher.", one=lowered[0])) if lowered else reason
+    fields["probability"] = precise_percent(standing.probability, digits)
+    if standing.rank == 1:
+        return _("{model}'s top prediction, at {probability}.", **fields)
+    return _("{model} ranks it {rank}, at {probability}.", **fields)
 
 
-def notes(found: Explanation, model: str) -> list[str]:
-    """How it was found out, and which of the visitor's films were left aside."""
-    if not found.influences:
+def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
+    """Return which films raise or lower the recommendation. titles: Titles of all items."""
+    higher = [titles[influence.item] for influence in explanation.lifted_by]
+    lower = [titles[influence.item] for influence in explanation.lowered_by]
+    if not explanation.influences:
+        return _("Your list is empty, so {model} recommends this film to everybody.", model=model)
+    if not higher and lower:
+        return _("Your films count against it. It would rank higher without {one}.", one=lower[0])
+    if not higher:
+        return _("None of your films makes a difference: {model} recommends it to everybody.", model=model)
+    if len(higher) == 1:
+        text = _("Mostly because you watched {one}.", one=higher[0])
+    else:
+        text = _("Mostly because you watched {one}, then {two}.", one=higher[0], two=higher[1])
+    return f"{text} " + _("Without {one} it would rank higher.", one=lower[0]) if lower else text
+
+
+def notes(explanation: Explanation, model: str) -> list[str]:
+    """Return how the influences were computed, and how many films are not shown."""
+    n_tested = len(explanation.influences)
+    if not n_tested:
         return []
-    said = [
-        (
-            _("Your only film was left out, and {model} predicted as for somebody new.")
-            if found.watched == 1
-            else _(
-                "Each of your films was left out in turn, and {model} predicted again. The longer the bar, "
-                "the larger the change."
+    if explanation.watched == 1:
+        texts = [_("Computed by removing your only film and asking {model} again.", model=model)]
+    else:
+        texts = [
+            _(
+                "Computed by removing each film in turn and asking {model} again. A longer bar means a larger change.",
+                model=model,
             )
-        ).format(model=model)
-    ]
-    if found.watched > len(found.influences):
-        said.append(
-            ngettext(
-                "Only your newest film was left out.",
-                "Only your newest {n} films were left out in turn.",
-                len(found.influences),
-            )
-        )
-    if len(found.influences) > SHOWN and (found.lifted_by or found.lowered_by):
-        said.append(
+        ]
+    if explanation.watched > n_tested:
+        texts.append(ngettext("Only your newest film was tested.", "Only your newest {n} films were tested.", n_tested))
+    if n_tested > MAX_BARS and (explanation.lifted_by or explanation.lowered_by):
+        texts.append(
             ngettext(
                 "{n} more of your films made a smaller difference.",
                 "{n} more of your films made a smaller difference.",
-                len(found.influences) - SHOWN,
+                n_tested - MAX_BARS,
             )
         )
-    return said
+    return texts
 
 
-def bars(found: Explanation, titles: Sequence[str]) -> str:
-    """The strongest films, each with a bar from a line at no effect: to the right it lifts, to the left holds back."""
-    shown = found.influences[:SHOWN]
-    left, right = (max(0.0, *(sign * one.effect for one in shown)) for sign in (-1, 1))  # the longest bars
-    rows = "".join(_bar(one, titles[one.item], left + right, found.standing, more_digits(found)) for one in shown)
+def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
+    """Return the films with the strongest influence as HTML. Bars to the right raise the rank."""
+    influences, digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
+    left, right = (max(0.0, *(sign * influence.effect for influence in influences)) for sign in (-1, 1))
+    rows = "".join(
+        _bar(influence, titles[influence.item], left + right, explanation.standing, digits) for influence in influences
+    )
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(one: Influence, title: str, span: float, standing: Standing, more: int) -> str:
-    """One film; the bar is for the eye, the words below the title say the same.
+def _bar(influence: Influence, title: str, width: float, standing: Standing, digits: int) -> str:
+    """Return a film with its bar, and the same in words.
 
-    span: what the whole width means; standing: where the recommended film stands after all films; more: further
-    digits of percentages.
+    Args:
+        influence: Influence of the film.
+        title: Its title.
+        width: Effect that fills the whole width.
+        standing: Rank of the recommended film with all films.
+        digits: Extra digits of percentages.
     """
-    up = one.effect > 0
-    side, width = "nr-up" if up else "nr-down", f"{abs(one.effect) / span:.1%}"
-    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{width}"></i></span>'
-    without = _without(one.without, more)
-    if abs(one.effect) <= NOTICEABLE:
-        said = _("makes no difference")
-    elif without == _without(standing, more):
-        said = _("makes no visible difference")
+    effect = influence.effect
+    side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
+    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'
+    without = _without_text(influence.without, digits)
+    if abs(effect) <= NOTICEABLE:
+        text = _("makes no difference")
+    elif without == _without_text(standing, digits):
+        text = _("makes no visible difference")
     else:
-        said = _("lifts it") if up else _("holds it back")
-    quiet = escape(f"{said}: {without}")
-    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{quiet}</span></span>'
+        text = _("raises the rank") if effect > 0 else _("lowers the rank")
+    details = escape(f"{text}: {without}")
+    text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{details}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'
 
 
-def _without(standing: Standing, more: int) -> str:
+def _without_text(standing: Standing, digits: int) -> str:
     if standing.rank is None:
         return _("ruled out without it")
     if standing.probability is None:
         return _("rank {rank} without it", rank=count(standing.rank))
-    return _("{probability} without it", probability=words.fine_percent(standing.probability, more))
+    return _("{probability} without it", probability=precise_percent(standing.probability, digits))
 
 
-def links(catalog: Catalog, item: int) -> list[str]:
-    """Links (HTML) to the film's pages on IMDb and TMDB, as far as its ids are known."""
+def film_site_links(catalog: Catalog, item: int) -> list[str]:
+    """Return HTML links to the film on IMDb and TMDB, as far as its ids are known."""
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
+
+
+@st.cache_resource(show_spinner=False)
+def tmdb_service() -> tmdb.Posters:
+    """Return the TMDB client of all visitors. It stores facts about films only."""
+    return tmdb.Posters()
+
+
+def tmdb_key() -> tmdb.Key | None:
+    """Return the visitor's own key, else the key of the server."""
+    return st.session_state.get("poster_key") or tmdb.key_of_host()
+
+
+def tmdb_attribution() -> None:
+    """Show the notice that TMDB requires."""
+    st.caption(_("This product uses the TMDB API but is not endorsed or certified by TMDB."))
+
+
+def show_story(catalog: Catalog, item: int) -> None:
+    """Show plot and cast of a film from TMDB if there is a key."""
+    if not (key := tmdb_key()):
+        return
+    st.markdown("**" + _("What it is about") + "**")
+    story = _story(key, tmdb.wanted(catalog, [item])[item])
+    if story and (story.plot or story.cast):
+        people = [_("{name} as {role}", name=name, role=role) if role else name for name, role in story.cast]
+        for line in filter(None, (story.plot, ", ".join(people))):
+            st.markdown(escape_markdown(line))
+    else:
+        st.caption(_("TMDB has no information about this film at the moment."))
+    tmdb_attribution()
+
+
+def _story(key: tmdb.Key, film: tmdb.Wanted) -> tmdb.Story | None:
+    """Return the story of a film, asked once per session. None if TMDB does not answer."""
+    stories = st.session_state.setdefault("stories", {})
+    if film not in stories and (story := tmdb_service().story(key, film)):
+        stories[film] = story
+        while len(stories) > MAX_STORIES:
+            del stories[next(iter(stories))]  # the oldest
+    return stories.get(film)

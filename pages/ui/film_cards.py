@@ -1,207 +1,225 @@
-"""Films as HTML: cards, rows and lists that align, with words for screen readers. Style: assets/style/nextreel.css."""
+"""Films as HTML: cards, rows and aligned lists, with texts for screen readers. Style: assets/style/nextreel.css."""
 
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 
-from pages.ui import words
-from pages.ui.i18n import _, say
+from pages.ui.format import display_genres, precise_percent, rank_change_label
+from pages.ui.i18n import N_, _
 from recsys.data.dataset import Film
 from recsys.serving.films.poster_art import art_url
 from recsys.serving.history import Example
 from recsys.serving.recommend import Recommendation
 
-NOWHERE: Mapping[str, str] = {}
-Figure = Callable[[float], str]  # how a probability is written
+NO_LINKS: Mapping[str, str] = {}
+LINK_LABELS = {"IMDb": N_("{film} on IMDb, in a new tab"), "TMDB": N_("{film} on TMDB, in a new tab")}
+ProbabilityFormat = Callable[[float], str]
 
 
 def card(
     pick: Recommendation,
     best: float | None,
-    sites: Mapping[str, str] = NOWHERE,
+    links: Mapping[str, str] = NO_LINKS,
     photo: str | None = None,
-    figure: Figure = words.fine_percent,
-    made: str | None = None,
+    probability_format: ProbabilityFormat = precise_percent,
+    credits_text: str | None = None,
 ) -> str:
-    """A recommended film: poster, probability, genres, links. `best`: the first one's probability.
+    """Return a recommended film as a card.
 
-    made: by whom, and how long it is; "" where that is not known, None where it is known of no film beside it either.
+    Args:
+        pick: The recommendation.
+        best: Probability of the first recommendation, which fills the bar.
+        links: Site → URL.
+        photo: URL of a poster. It covers the drawn one.
+        probability_format: Formats the probability.
+        credits_text: Running time and directors, "" if unknown. None leaves out the line, if no card has it.
     """
-    genres = escape(words.genres(pick.film.genres)) or "&nbsp;"
-    by = "" if made is None else f'<div class="nr-quiet nr-made">{escape(made)}</div>'  # of one height in all cards
-    about = f'<div class="nr-quiet nr-one">{genres}</div>{by}{_links(pick.film, sites)}'
-    probability = _probability(pick.probability, best, figure)
-    return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{about}</div>'
+    genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
+    line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
+    details = f'<div class="nr-quiet nr-one">{genres}</div>{line}{_links(pick.film, links)}'
+    probability = _probability(pick.probability, best, probability_format)
+    return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{details}</div>'
 
 
-def shelved(
-    film: Film, facts: Iterable[str], sites: Mapping[str, str] = NOWHERE, photo: str | None = None, tag: str = ""
+def library_card(
+    film: Film, details: Iterable[str], links: Mapping[str, str] = NO_LINKS, photo: str | None = None, tag: str = ""
 ) -> str:
-    """A film that nobody has ranked: poster, genres, what else is known of it, links. tag: what sets it apart."""
-    lines = [words.genres(film.genres), *facts]
-    about = "".join(f'<div class="nr-quiet nr-one">{escape(text) or "&nbsp;"}</div>' for text in lines)
+    """Return a film without a rank as a card. details: Lines below the genres."""
+    texts = [display_genres(film.genres), *details]
+    lines = "".join(f'<div class="nr-quiet nr-one">{escape(text) or "&nbsp;"}</div>' for text in texts)
     mark = f'<div class="nr-quiet"><span class="nr-tag">{escape(tag)}</span></div>' if tag else ""
-    return f'<div class="nr-card nr-shelved">{_poster(film, None, photo)}{about}{mark}{_links(film, sites)}</div>'
+    return f'<div class="nr-card nr-shelved">{_poster(film, None, photo)}{lines}{mark}{_links(film, links)}</div>'
 
 
-def line(
+def row(
     number: int,
     film: Film,
     probability: float | None,
     best: float | None,
-    sites: Mapping[str, str] = NOWHERE,
-    figure: Figure = words.fine_percent,
+    links: Mapping[str, str] = NO_LINKS,
+    probability_format: ProbabilityFormat = precise_percent,
     note: str = "",
-    made: str | None = None,
+    credits_text: str | None = None,
 ) -> str:
-    """A film as one row of a list, with its rank or position; `best`: the probability that fills the bar.
+    """Return a film as a row with its rank or position.
 
-    note: a sentence below the film; made: by whom, and how long it is, where that is known.
+    Args:
+        number: Rank or position.
+        film: The film.
+        probability: Its probability. None leaves out the bar.
+        best: Probability that fills the bar.
+        links: Site → URL.
+        probability_format: Formats the probability.
+        note: Sentence below the film.
+        credits_text: Running time and directors.
     """
-    about = escape(" · ".join(filter(None, [_about(film), made]))) + _links(film, sites) + _note(note)
-    return f'<div class="nr-line">{_row(number, film, about)}{_probability(probability, best, figure)}</div>'
+    details = escape(" · ".join(filter(None, [_details(film), credits_text]))) + _links(film, links) + _note(note)
+    return (
+        f'<div class="nr-line">{_row(number, film, details)}{_probability(probability, best, probability_format)}</div>'
+    )
 
 
-def watched(number: int, film: Film, latest: bool, note: str = "") -> str:
-    """A film of the visitor's own sequence; note: a sentence below it."""
-    tag = f'<span class="nr-tag">{_("latest")}</span>' if latest else ""
-    quiet = f"{film.year or ''}{tag}{_note(note)}"
-    return f'<div class="nr-line">{_row(number, film, quiet)}</div>'
+def list_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
+    """Return a film of the visitor's list. note: Sentence below it."""
+    tag = f'<span class="nr-tag">{_("latest")}</span>' if is_latest else ""
+    details = f"{film.year or ''}{tag}{_note(note)}"
+    return f'<div class="nr-line">{_row(number, film, details)}</div>'
 
 
 def example(example: Example, films: Iterable[Film]) -> str:
-    """A ready-made sequence: what it is, and its films as a strip and by their titles."""
-    shown = list(films)
-    strip = "".join(_thumbnail(film) for film in shown)
-    titles = escape(" · ".join(film.title for film in shown))
-    text = _text(say(example.name), escape(say(example.description)))
+    """Return an example list with its name, posters and titles."""
+    films = list(films)
+    strip = "".join(_thumbnail(film) for film in films)
+    titles = escape(" · ".join(film.title for film in films))
+    text = _text(_(example.name), escape(_(example.description)))
     return f'{text}<div class="nr-strip">{strip}</div><div class="nr-quiet">{titles}</div>'
 
 
-def column(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """One recommender's list, for Compare. `counts`: item → in how many of the n lists it is."""
-    rows = (_compared(pick, counts[pick.item], n_lists) for pick in picks)
+def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
+    """Return the list of one of several recommenders. counts: Item → number of the lists that contain it."""
+    rows = []
+    for pick in picks:
+        n = counts[pick.item]
+        dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
+        note = _("in {n} of {all} lists", n=n, all=n_lists) if n > 1 else _("only here")
+        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
+        shared = " nr-shared" if n > 1 else ""
+        rows.append(f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
-def rows(lines: Iterable[str]) -> str:
-    """Films below each other: what `line` or `measured` gives for each."""
-    items = "".join(f"<li>{line}</li>" for line in lines)
+def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
+    """Return a list with the earlier rank of each film. before: Items of the earlier list."""
+    rows = []
+    for pick in picks:
+        rank = before.index(pick.item) + 1 if pick.item in before else None
+        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank, pick.rank)}")
+        shade = "" if rank else ' nr-shared" style="--nr-share:0.6'
+        rows.append(f'<li class="nr-line{shade}">{text}</li>')
+    return f'<ol class="nr-list">{"".join(rows)}</ol>'
+
+
+def row_list(rows: Iterable[str]) -> str:
+    """Return rows of films below each other."""
+    items = "".join(f"<li>{row}</li>" for row in rows)
     return f'<ol class="nr-rows">{items}</ol>'
 
 
-def past(numbered: Iterable[tuple[int, Film]]) -> str:
-    """Films that somebody watched, each with its position in their history, in as many columns as there is room for."""
-    rows = (f'<li class="nr-line">{_row(number, film, escape(_about(film)))}</li>' for number, film in numbered)
+def film_columns(numbered: Iterable[tuple[int, Film]]) -> str:
+    """Return films with their positions, in as many columns as fit."""
+    rows = (f'<li class="nr-line">{_row(number, film, escape(_details(film)))}</li>' for number, film in numbered)
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
 
-def reordered(picks: Iterable[Recommendation], before: list[int]) -> str:
-    """One recommender's list for another order of the same films. `before`: the items of its list until then."""
-    rows = (_reordered(pick, before) for pick in picks)
-    return f'<ol class="nr-list">{"".join(rows)}</ol>'
+def film_bar_row(number: int, film: Film, share: float, value: str, note: str = "") -> str:
+    """Return a film with a bar.
+
+    Args:
+        number: Rank or position.
+        film: The film.
+        share: Filled share of the bar, limited to 0 to 1.
+        value: Text beside the bar.
+        note: Text below the title, instead of year and genres.
+    """
+    text = _row(number, film, escape(note or _details(film)))
+    return f'<div class="nr-line">{text}{_bar(min(max(share, 0), 1), value)}</div>'
 
 
-def measured(number: int, film: Film, share: float, figure: str, note: str = "") -> str:
-    """A film as a row with a bar, `share` of it full (0…1), a figure, and something quiet below the title."""
-    row = _row(number, film, escape(note or _about(film)))
-    return f'<div class="nr-line">{row}{_bar(min(max(share, 0), 1), figure)}</div>'
-
-
-def wanted(
-    number: int, film: Film, wishes: Iterable[tuple[str, float, str]], sites: Mapping[str, str] = NOWHERE
+def group_row(
+    number: int, film: Film, preferences: Iterable[tuple[str, float, str]], links: Mapping[str, str] = NO_LINKS
 ) -> str:
-    """A film as a row with a bar for each who may want it: (who, how full the bar is, 0…1, a figure)."""
+    """Return a film with a bar for each person. preferences: (name, filled share of the bar, text beside it)."""
     bars = "".join(
-        f'<span class="nr-wish"><span class="nr-quiet">{escape(who)}</span>{_bar(share, figure)}</span>'
-        for who, share, figure in wishes
+        f'<span class="nr-wish"><span class="nr-quiet">{escape(name)}</span>{_bar(share, value)}</span>'
+        for name, share, value in preferences
     )
-    row = _row(number, film, escape(_about(film)) + _links(film, sites))
-    return f'<div class="nr-line nr-wanted">{row}<span class="nr-wishes">{bars}</span></div>'
+    text = _row(number, film, escape(_details(film)) + _links(film, links))
+    return f'<div class="nr-line nr-wanted">{text}<span class="nr-wishes">{bars}</span></div>'
 
 
-def tokens(chips: Iterable[tuple[int, str, bool]]) -> str:
-    """A sequence as chips: (number, label, whether it is a blank); where numbers are left out, dots."""
-    items, expected = [], None
-    for number, label, blank in chips:
-        if number != (expected or 1):
+def sequence_chips(chips: Iterable[tuple[int, str, bool]]) -> str:
+    """Return a sequence as chips (number, label, is masked). Dots replace missing numbers."""
+    items, expected = [], 1
+    for number, label, is_masked in chips:
+        if number != expected:
             items.append('<li class="nr-token nr-left-out">…</li>')
-        kind = " nr-blank" if blank else ""
+        kind = " nr-blank" if is_masked else ""
         items.append(f'<li class="nr-token{kind}"><i>{number}</i>{escape(label)}</li>')
         expected = number + 1
     return f'<ol class="nr-tokens">{"".join(items)}</ol>'
 
 
 def link(site: str, address: str, film: Film) -> str:
-    """The film's page on "IMDb" or "TMDB", in a new tab."""
-    about = escape(words.LINKS[site].format(film=film.label))
-    return f'<a href="{escape(address)}" target="_blank" rel="noopener" aria-label="{about}">{site}</a>'
+    """Return a link to a film on "IMDb" or "TMDB" that opens a new tab."""
+    label = escape(_(LINK_LABELS[site], film=film.label))
+    return f'<a href="{escape(address)}" target="_blank" rel="noopener" aria-label="{label}">{site}</a>'
 
 
-def _compared(pick: Recommendation, n: int, n_lists: int) -> str:
-    """A film that is in n lists: said in words and dots, and shown as a shade."""
-    dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
-    note = _("in {n} of {all} lists", n=n, all=n_lists) if n > 1 else _("only here")
-    row = _row(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
-    shared = " nr-shared" if n > 1 else ""
-    return f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{row}</li>'
-
-
-def _about(film: Film) -> str:
-    """Year and genres: "1995 · Animation, Comedy"."""
-    return " · ".join(filter(None, [str(film.year or ""), words.genres(film.genres)]))
-
-
-def _reordered(pick: Recommendation, before: list[int]) -> str:
-    """A film with the rank that it had before; shaded where it was not in the list."""
-    was = before.index(pick.item) + 1 if pick.item in before else None
-    row = _row(pick.rank, pick.film, f"{pick.film.year or ''} {words.was(was, pick.rank)}")
-    new = "" if was else ' nr-shared" style="--nr-share:0.6'
-    return f'<li class="nr-line{new}">{row}</li>'
+def _details(film: Film) -> str:
+    """Return year and genres: "1995 · Animation, Comedy"."""
+    return " · ".join(filter(None, [str(film.year or ""), display_genres(film.genres)]))
 
 
 def _poster(film: Film, rank: int | None, photo: str | None) -> str:
-    """A 2:3 card with title, year and rank, if it has one; a photo lies over the drawn card, which shows until then."""
-    about = ". ".join(filter(None, [film.label, words.genres(film.genres)]))
-    image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
-    over = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
+    """Return a drawn poster. A photo covers it when it is loaded."""
+    description = escape(". ".join(filter(None, [film.label, display_genres(film.genres)])))
+    image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{description}">'
+    cover = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
     number = "" if rank is None else f'<span class="nr-rank">{rank}</span>'
     title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
-    return f'<div class="nr-poster">{image}{number}<span class="nr-words" aria-hidden="true">{title}</span>{over}</div>'
+    return (
+        f'<div class="nr-poster">{image}{number}<span class="nr-words" aria-hidden="true">{title}</span>{cover}</div>'
+    )
 
 
-def _row(number: int, film: Film, quiet: str) -> str:
-    """Number, small picture, title, and something quiet (HTML) below."""
-    return f'<span class="nr-number">{number}</span>{_thumbnail(film)}{_text(film.title, quiet)}'
+def _row(number: int, film: Film, details: str) -> str:
+    """Return number, small poster and title. details: HTML below the title."""
+    return f'<span class="nr-number">{number}</span>{_thumbnail(film)}{_text(film.title, details)}'
 
 
-def _text(title: str, quiet: str) -> str:
-    return f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{quiet}</span></span>'
+def _text(title: str, details: str) -> str:
+    return f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{details}</span></span>'
 
 
-def _thumbnail(film: Film, about: str = "") -> str:
-    """The art alone, small; without words where the title stands beside it."""
-    return f'<img class="nr-thumb" src="{art_url(film.title, film.year, film.genres)}" alt="{escape(about)}">'
+def _thumbnail(film: Film) -> str:
+    return f'<img class="nr-thumb" src="{art_url(film.title, film.year, film.genres)}" alt="">'
 
 
-def _links(film: Film, sites: Mapping[str, str]) -> str:
-    """Where to read about a film, {"IMDb": address}; nothing where no site is known."""
-    links = "".join(link(site, address, film) for site, address in sites.items())
-    return f'<span class="nr-links">{links}</span>' if links else ""
+def _links(film: Film, links: Mapping[str, str]) -> str:
+    anchors = "".join(link(site, address, film) for site, address in links.items())
+    return f'<span class="nr-links">{anchors}</span>' if anchors else ""
 
 
 def _note(text: str) -> str:
-    """A sentence on a line of its own, whole however long it is."""
     return f'<span class="nr-note">{escape(text)}</span>' if text else ""
 
 
-def _probability(probability: float | None, best: float | None, figure: Figure) -> str:
-    """A probability as a bar and a figure; nothing where the model has none."""
+def _probability(probability: float | None, best: float | None, probability_format: ProbabilityFormat) -> str:
+    """Return a probability as a bar and a text, or "" without one."""
     if probability is None or not best:
         return ""
-    return _bar(min(probability / best, 1.0), figure(probability))
+    return _bar(min(probability / best, 1.0), probability_format(probability))
 
 
-def _bar(share: float, figure: str) -> str:
-    """A bar, `share` of it full (0…1), and a figure."""
+def _bar(share: float, value: str) -> str:
     bar = f'<span class="nr-bar"><i style="width:{share:.1%}"></i></span>'
-    return f'<div class="nr-probability">{bar}<span>{escape(figure)}</span></div>'
+    return f'<div class="nr-probability">{bar}<span>{escape(value)}</span></div>'

@@ -1,4 +1,4 @@
-"""A search box for films, and films as lines to click; what the click does is for the page to say."""
+"""Search box for films, and films as buttons."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import announce, keyboard, loaders, words
+from pages.ui import browser, cache
+from pages.ui.format import display_genres, escape_markdown
 from pages.ui.i18n import _, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Film
@@ -14,124 +15,136 @@ from recsys.errors import RecsysError
 from recsys.serving.films.name_index import PHRASE
 from recsys.serving.films.search import Found, TitleIndex
 
-SHOWN = 60  # letters of a query that is quoted
-ENOUGH = 3  # letters from which on something is said about other data sets
+MAX_QUOTED_LETTERS = 60  # of a query
+MIN_LETTERS = 3  # of a query that is searched in other data sets
 
 
-@loaders.of_set(most=8)
-def films_of(name: str) -> TitleIndex:
-    """The search index over the films of another set on this machine, without reading its ratings."""
-    return TitleIndex(datasets.load(name).catalog)
-
-
-def box(
+def search_box(
     dataset_name: str,
     label: str,
     key: str,
-    offer: Callable[[Found], None],
+    render: Callable[[Found], None],
     limit: int,
-    found_key: str = "found",
-    enter: Callable[[Found], None] | None = None,
-    **look: Any,
+    results_key: str = "found",
+    on_enter: Callable[[Found], None] | None = None,
+    **options: Any,
 ) -> None:
-    """The box, and below it each film found, drawn by `offer`; what is not there is said.
+    """Show a search box and its results.
 
-    enter: what Enter does with the best match, if there is a sure one; look: what else the text input is told.
+    Args:
+        dataset_name: Data set to search.
+        label: Label of the box.
+        key: Widget key of the box.
+        render: Shows one result.
+        limit: Maximum number of results.
+        results_key: Key of the container of the results.
+        on_enter: Called with the best confident result when Enter is pressed.
+        options: Further arguments of `st.text_input`.
     """
-    index = loaders.title_index(dataset_name)
-    named = f"{label} :small[:gray[· {words.plain(loaders.data_title(dataset_name))}]]"
-    text = st.text_input(named, key=key, type="search", live="200ms", placeholder=hint(index), **look)
-    if enter:
-        keyboard.on_enter(key, partial(choose_best, dataset_name, enter))
+    index = cache.title_index(dataset_name)
+    full_label = f"{label} :small[:gray[· {escape_markdown(cache.dataset_title(dataset_name))}]]"
+    text = st.text_input(full_label, key=key, type="search", live="200ms", placeholder=placeholder(index), **options)
+    if on_enter:
+        browser.on_enter(key, partial(choose_best, dataset_name, on_enter))
     if not text or not text.strip():
         return
-    found = index.search(text, limit=limit)
-    sure = [film for film in found if film.sure]
-    with st.container(key=found_key, gap=None):
-        for film in sure:
-            offer(film)
-        if notice := missing(dataset_name, text, sure):
-            st.caption(f"{notice} " + _("Nearest to it:") if found and not sure else notice)
-        for film in [] if sure else found:
-            offer(film)
-    announce.status(_("Films found: {n}.", n=len(sure)))
+    results = index.search(text, limit=limit)
+    confident = [result for result in results if result.sure]
+    with st.container(key=results_key, gap=None):
+        for result in confident:
+            render(result)
+        if note := missing_note(dataset_name, text, confident):
+            st.caption(f"{note} " + _("Most similar titles:") if results and not confident else note)
+        for result in [] if confident else results:
+            render(result)
+    browser.status(_("Films found: {n}.", n=len(confident)))
 
 
-def hint(index: TitleIndex) -> str:
-    """What stands in an empty box: how many films there are, and of which years."""
+def placeholder(index: TitleIndex) -> str:
+    """Return the text of an empty box: the number of films and their years."""
     if index.years is None:
         return ngettext("Search {n:,} film", "Search {n:,} films", len(index))
+    oldest, newest = index.years
     return ngettext(
         "Search {n:,} film, {first}–{last}",
         "Search {n:,} films, {first}–{last}",
         len(index),
-        first=index.years[0],
-        last=index.years[1],
+        first=oldest,
+        last=newest,
     )
 
 
-def choose_best(dataset_name: str, enter: Callable[[Found], None], text: str) -> None:
-    """Enter was pressed: take the best match, unless there is none that is sure. A person's name is that of no film."""
-    best = next(iter(loaders.title_index(dataset_name).search(text, limit=1)), None)
+def choose_best(dataset_name: str, on_enter: Callable[[Found], None], text: str) -> None:
+    """Call `on_enter` with the best result if it is confident and its title matches, not only a person."""
+    best = next(iter(cache.title_index(dataset_name).search(text, limit=1)), None)
     if best and best.sure and not best.by:
-        enter(best)
+        on_enter(best)
 
 
-def missing(dataset_name: str, text: str, sure: list[Found]) -> str:
-    """Where the set may not have what was typed: that, and the sets on this machine that have it; else ""."""
-    if sure and sure[0].score > PHRASE:
+def missing_note(dataset_name: str, text: str, confident: list[Found]) -> str:
+    """Return a Markdown note that a film is missing and which other data sets have it, or ""."""
+    if confident and confident[0].score > PHRASE:
         return ""
-    elsewhere = in_other_sets(dataset_name, text) if len(text.strip()) >= ENOUGH else []
-    if sure:  # with these words in its title: somebody may have meant the film that is called so and no more
-        elsewhere = [(title, film) for title, film in elsewhere if film.score > PHRASE]
-    said = [] if sure else [not_here(dataset_name, text)]
-    said += [_("{data} has {film}.", data=title, film=film.label) for title, film in elsewhere]
-    return words.plain(" ".join(said))
+    matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
+    if confident:  # titles that contain the words: the visitor may mean a film with exactly this title
+        matches = [(title, film) for title, film in matches if film.score > PHRASE]
+    sentences = [] if confident else [_not_in_dataset(dataset_name, text)]
+    sentences += [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
+    return escape_markdown(" ".join(sentences))
 
 
-def not_here(dataset_name: str, text: str) -> str:
-    """That no film of the set is called so."""
-    text, n = text.strip(), len(loaders.title_index(dataset_name))
+def _not_in_dataset(dataset_name: str, text: str) -> str:
+    text, n = text.strip(), len(cache.title_index(dataset_name))
     return ngettext(
-        "“{text}” is not the only film of this set.",
-        "“{text}” is not among the {n:,} films of this set.",
+        "“{text}” is not the only film of this data set.",
+        "“{text}” is not among the {n:,} films of this data set.",
         n,
-        text=text if len(text) <= SHOWN else f"{text[:SHOWN]}…",
+        text=text if len(text) <= MAX_QUOTED_LETTERS else f"{text[:MAX_QUOTED_LETTERS]}…",
     )
 
 
-def in_other_sets(dataset_name: str, text: str) -> list[tuple[str, Found]]:
-    """(title of a set on this machine, its best match) for the sets that have what was typed."""
-    found = []
+def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, Found]]:
+    """Return (title of a data set, its best result) for the other data sets with a confident result."""
+    matches = []
     for name in datasets.prepared_names():
         if name != dataset_name:
             try:
-                best = next(iter(films_of(name).search(text, limit=1)), None)
-            except RecsysError:  # a damaged set: the page that opens it says so
+                best = next(iter(cache.catalog_index(name).search(text, limit=1)), None)
+            except RecsysError:  # a damaged data set; its own page shows the error
                 continue
             if best and best.sure and not best.by:
-                found.append((loaders.data_title(name), best))
-    return found
+                matches.append((cache.dataset_title(name), best))
+    return matches
 
 
-def line(
+def film_button(
     film: Film | Found,
     key: str,
     icon: str,
     on_click: Callable[..., None],
     args: tuple[Any, ...],
-    reason: str = "",
+    disabled_reason: str = "",
     note: str = "",
 ) -> None:
-    """A film to click; greyed out with the reason where it cannot be chosen. note: what stands behind its genres."""
-    by = film.by if isinstance(film, Found) else ""
-    quiet = " · ".join(filter(None, [by, reason or note or words.genres(film.genres)]))
+    """Show a film as a button.
+
+    Args:
+        film: The film.
+        key: Widget key.
+        icon: Material icon of an enabled button.
+        on_click: Callback.
+        args: Arguments of the callback.
+        disabled_reason: Disables the button and replaces the genres.
+        note: Replaces the genres.
+    """
+    person = film.by if isinstance(film, Found) else ""
+    details = " · ".join(filter(None, [person, disabled_reason or note or display_genres(film.genres)]))
     st.button(
-        f"{words.plain(film.label)} :small[:gray[{words.plain(quiet)}]]",
+        f"{escape_markdown(film.label)} :small[:gray[{escape_markdown(details)}]]",
         key=key,
         type="tertiary",
-        icon=":material/block:" if reason else f":material/{icon}:",
-        disabled=bool(reason),
+        icon=":material/block:" if disabled_reason else f":material/{icon}:",
+        disabled=bool(disabled_reason),
         on_click=on_click,
         args=args,
         width="stretch",

@@ -1,97 +1,139 @@
-"""Work that takes longer than a page should keep somebody waiting: done in a thread, watched from every page.
+"""Background tasks that take seconds or minutes. All visitors share them, and they survive the page run.
 
-A run of a page ends with the next click, and what it was doing ends with it. So what takes seconds or minutes is
-started here, once for all visitors, and each run looks how far it is.
+A task runs in a thread, because a page run ends with the next click of the visitor.
 """
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitDuplicateElementKey
 
+from pages.ui.errors import show_error
+from pages.ui.format import escape_markdown
+from pages.ui.i18n import _
+from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-Task = Callable[[ProgressCallback], object]  # its report raises Cancelled when somebody called the work off
-LOOK_EVERY = 0.5  # seconds between two looks of a page at work that goes on
+Function = Callable[[ProgressCallback], object]  # the callback raises Cancelled after `cancel`
+POLL_SECONDS = 0.5  # between two updates of a progress bar
 
 
-class Work:
-    """One piece of work in a thread of its own."""
+class BackgroundTask:
+    """A function that runs in its own thread."""
 
-    def __init__(self, task: Task) -> None:
-        self.event: dict[str, Any] = {}  # the last one reported that counts or says something
-        self.error: BaseException | None = None  # what ended it; None: nothing did, or somebody called it off
-        self.called_off = False
-        self._task = task
-        self._over = threading.Event()
+    def __init__(self, function: Function) -> None:
+        self.event: dict[str, Any] = {}  # the latest progress event, except "wait"
+        self.error: BaseException | None = None  # None also after `cancel`
+        self.is_cancelled = False
+        self._function = function
+        self._finished = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
     @property
-    def is_over(self) -> bool:
-        """Whether it has ended, in whatever way."""
-        return self._over.is_set()
+    def is_finished(self) -> bool:
+        """Whether the function returned, failed or was cancelled."""
+        return self._finished.is_set()
+
+    @property
+    def progress(self) -> float:
+        """Completed share of the task, 0 to 1."""
+        return progress(self.event)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end, so long at most; whether it has ended."""
-        return self._over.wait(seconds)
+        """Wait for the end of the task. Return whether it is finished."""
+        return self._finished.wait(seconds)
 
-    def call_off(self) -> None:
-        """Ask it to stop; it does so the next time it reports."""
-        self.called_off = True
-
-    def share(self) -> float:
-        """How much is done, 0…1, as far as it is known."""
-        return share(self.event)
+    def cancel(self) -> None:
+        """Stop the task at its next progress event."""
+        self.is_cancelled = True
 
     def _run(self) -> None:
         try:
-            self._task(self._note)
+            self._function(self._report)
         except Cancelled:
             pass
-        except BaseException as error:  # noqa: BLE001 - shown by the page, which takes a RecsysError and a bug apart
+        except BaseException as error:  # noqa: BLE001 - pages show or raise it
             self.error = error
         finally:
-            self._over.set()
+            self._finished.set()
 
-    def _note(self, event: dict[str, Any]) -> None:
-        if self.called_off:
+    def _report(self, event: dict[str, Any]) -> None:
+        if self.is_cancelled:
             raise Cancelled
         if event.get("stage") != "wait":
             self.event = event
 
 
-def share(event: dict[str, Any]) -> float:
-    """How much is done by an event that counts something, 0…1; 0 by any other."""
+def progress(event: dict[str, Any]) -> float:
+    """Return the completed share of a progress event, 0 to 1. It is 0 for an event without a total."""
     total = event.get("total") or 0
     return min(event.get("done", 0) / total, 1.0) if total else 0.0
 
 
-def start(name: str, task: Task) -> Work:
-    """Begin a piece of work, unless one of that name goes on already."""
+def start(name: str, function: Function) -> BackgroundTask:
+    """Start a task, or return the running task of that name."""
     with _LOCK:
-        known = _works().get(name)
-        if known is None or known.is_over:
-            _works()[name] = known = Work(task)
-        return known
+        task = _tasks().get(name)
+        if task is None or task.is_finished:
+            _tasks()[name] = task = BackgroundTask(function)
+        return task
 
 
-def find(name: str) -> Work | None:
-    """The piece of work of that name: going on, or ended and not yet forgotten."""
-    return _works().get(name)
+def find(name: str) -> BackgroundTask | None:
+    """Return the running or finished task of a name."""
+    return _tasks().get(name)
+
+
+def is_running(name: str) -> bool:
+    """Return whether a task of that name is running."""
+    task = find(name)
+    return task is not None and not task.is_finished
 
 
 def forget(name: str) -> None:
-    """Drop what has ended, so that it is not shown again."""
+    """Remove a finished task from the registry."""
     with _LOCK:
-        if (known := _works().get(name)) and known.is_over:
-            del _works()[name]
+        if (task := _tasks().get(name)) and task.is_finished:
+            del _tasks()[name]
+
+
+@st.fragment(run_every=POLL_SECONDS)
+def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str) -> None:
+    """Show the progress of a task and a cancel button. The page reruns at the end of the task.
+
+    Args:
+        name: Name of the task.
+        text: Returns a plain text for a progress event.
+        cancel_label: Markdown label of the button.
+        key: Widget key of the button. Only the first button of a key is shown.
+    """
+    task = find(name)
+    if task is None or task.is_finished:
+        st.rerun()
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.progress(task.progress, escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
+        icon = ":material/close:"
+        with suppress(StreamlitDuplicateElementKey):
+            st.button(cancel_label, key=key, icon=icon, on_click=task.cancel, disabled=task.is_cancelled)
+
+
+def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], None]) -> None:
+    """Show why a task failed and a button for `retry`. An exception that is no RecsysError is raised."""
+    if not isinstance(error, RecsysError):
+        forget(name)
+        raise error
+    show_error(error)
+    with suppress(StreamlitDuplicateElementKey):
+        st.button(_("Try again"), key=key, icon=":material/refresh:", on_click=retry)
 
 
 _LOCK = threading.Lock()
 
 
 @st.cache_resource(show_spinner=False)
-def _works() -> dict[str, Work]:
-    """All there is, for all visitors."""
+def _tasks() -> dict[str, BackgroundTask]:
+    """Return the registry of tasks by name."""
     return {}

@@ -1,9 +1,6 @@
-"""What the address keeps beside data set and films: one line for each choice. To keep another one, add a line to KEPT.
+"""Settings in the URL, a row of URL_PARAMS for each. A URL names only settings that differ from their defaults.
 
-A choice stands in the session under a key, mostly that of a widget. Only what differs from the first state is written,
-so links stay short; what a link says and nobody can choose is passed over.
-
-Session state: at_first (key → a tuple of what the widget said before anybody had touched it; None: not known).
+Session state: defaults (key → 1-tuple of the value before any change, None if the value is always written).
 """
 
 import re
@@ -13,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import i18n, loaders
+from pages.ui import cache, i18n
 from recsys.data import datasets
 from recsys.evaluation import protocols, results
 from recsys.evaluation.file_order import read as read_ties
@@ -22,238 +19,226 @@ from recsys.serving.filters import KNOWN, Filters
 from recsys.serving.library import ORDERS
 from recsys.serving.together import LIST, RULES
 
-BETWEEN = "~"  # two values of one parameter; no browser writes it as %7E
-MOST = 30  # values of one parameter that are read
-RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # film.stars, in halves: "79132.5", "79132.3.5"
+SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
+MAX_VALUES = 30  # of one parameter
+RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id and stars: "79132.5", "79132.3.5"
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
 VIEWS = AS_CARDS, AS_LIST = ("cards", "list")
-INSIDE, LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
-LIBRARY = ("browse", "statistics", "together")
-EVALUATION = ("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties")
+INSIDE_SECTIONS, N_LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
+LIBRARY_SECTIONS = ("browse", "statistics", "together")
+EVALUATION_SECTIONS = (
+    *("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties"),
+)
 
 Params = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Kind:
-    """How a value is written and read; `read` raises ValueError for what nobody can choose."""
+class Codec:
+    """Functions that write a value to the URL and read it. `read` raises ValueError for an invalid value."""
 
     write: Callable[[Any], str]
     read: Callable[[str], Any]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A choice: parameter, key in the session ({results_of}: the data set that Evaluation shows), values."""
+class UrlParam:
+    """A setting: its URL parameter, session key and codec. {results_of} in a key is the data set of Evaluation."""
 
-    parameter: str
+    name: str
     key: str
-    kind: Kind
-    by_data: bool = False  # what it says at first depends on the data set: once chosen, it is always written
+    codec: Codec
+    by_dataset: bool = False  # the default depends on the data set, so a chosen value is always written
 
 
-def one_of(options: Callable[[], Iterable[Any]]) -> Kind:
-    """One of several."""
-    return Kind(_name, lambda text: _option(text, options()))
+def option(options: Callable[[], Iterable[Any]]) -> Codec:
+    """Return the codec of a choice of one option."""
+    return Codec(_slug, lambda text: _find_option(text, options()))
 
 
-def some_of(options: Callable[[], Iterable[Any]], most: int) -> Kind:
-    """Some of several, in their order, no more than `most`; none at all is a choice too."""
+def several(options: Callable[[], Iterable[Any]], max_values: int) -> Codec:
+    """Return the codec of a choice of several options or none."""
 
     def read(text: str) -> list[Any]:
-        known = list(options())
-        return [_option(part, known) for part in _parts(text)[:most]]
+        values = list(options())
+        return [_find_option(part, values) for part in _split(text)[:max_values]]
 
-    return Kind(lambda chosen: BETWEEN.join(map(_name, chosen)) or BETWEEN, read)
-
-
-def _name(option: Any) -> str:
-    """An option in the address: True is "true"."""
-    return str(option).lower().replace(" ", "-")
+    return Codec(lambda chosen: SEPARATOR.join(map(_slug, chosen)) or SEPARATOR, read)
 
 
-def _option(text: str, options: Iterable[Any]) -> Any:
-    for option in options:
-        if _name(option) == text:
-            return option
+def _slug(value: Any) -> str:
+    return str(value).lower().replace(" ", "-")
+
+
+def _find_option(text: str, options: Iterable[Any]) -> Any:
+    for value in options:
+        if _slug(value) == text:
+            return value
     raise ValueError(text)
 
 
-def _parts(text: str) -> list[str]:
-    return list(dict.fromkeys(part for part in text.split(BETWEEN)[:MOST] if part))
+def _split(text: str) -> list[str]:
+    return list(dict.fromkeys(part for part in text.split(SEPARATOR)[:MAX_VALUES] if part))
 
 
-def _years(text: str) -> tuple[int, int]:
-    first, last = (int(year) for year in text.split("-"))
-    if not 1800 <= first <= last <= 2200:
+def _read_years(text: str) -> tuple[int, int]:
+    oldest, newest = (int(year) for year in text.split("-"))
+    if not 1800 <= oldest <= newest <= 2200:
         raise ValueError(text)
-    return first, last
+    return oldest, newest
 
 
-def _genres(text: str) -> tuple[str, ...]:
-    """Any names: another data set may have other genres."""
-    return tuple(part[:40] for part in _parts(text) if part.isprintable())
+def _read_genres(text: str) -> tuple[str, ...]:
+    """Read any names, because another data set may have other genres."""
+    return tuple(part[:40] for part in _split(text) if part.isprintable())
 
 
-def _few_words(text: str) -> str:
-    """What somebody types into a search box."""
+def _read_query(text: str) -> str:
     if len(text) > 100 or not text.isprintable():
         raise ValueError(text)
     return text
 
 
-def _number(text: str) -> int:
-    """From 1 on."""
-    if not re.fullmatch(r"[1-9]\d{0,5}", text):
-        raise ValueError(text)
-    return int(text)
+def _matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
+    """Return a function that raises ValueError if a text does not match a pattern."""
 
+    def read(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(text)
+        return text
 
-def _tenths(text: str) -> float:
-    if text not in map(str, range(11)):
-        raise ValueError(text)
-    return int(text) / 10
-
-
-def _ratings(text: str) -> str:
-    if not RATINGS.fullmatch(text):
-        raise ValueError(text)
-    return text
-
-
-def _list(text: str) -> str:
-    if not LIST.fullmatch(text):
-        raise ValueError(text)
-    return text
+    return read
 
 
 def _recommenders() -> Iterable[str]:
-    return loaders.recommenders()
+    return cache.all_recommenders()
 
 
-def results_offered() -> list[str]:
-    """The data sets whose results Evaluation offers: of a visitor's own set only that one, else the published sets."""
+def datasets_with_results() -> list[str]:
+    """Return the data sets of Evaluation: the visitor's own data set if it is open, else the published ones."""
     current = st.session_state.data
     if current not in datasets.SETS:
         return [current]
-    return [name for name in dict.fromkeys(name for name, _unused in results.available()) if name in datasets.SETS]
+    return [name for name in dict.fromkeys(name for name, _protocol in results.available()) if name in datasets.SETS]
 
 
 def _protocols() -> Iterable[str]:
-    shown = results_of()
-    return protocols.in_order(protocol for name, protocol in results.available() if name == shown)
+    chosen = _results_of()
+    return protocols.in_order(protocol for name, protocol in results.available() if name == chosen)
 
 
 def _sections() -> Iterable[str]:
-    shown = results_of()
-    known = [name for name in EVALUATION if name != "ties" or (shown and read_ties(shown, lambda _: None))]
-    return (*known, *(("studies",) if studies(lambda _: None) else ()))
+    chosen = _results_of()
+    has_ties = bool(chosen and read_ties(chosen, lambda _warning: None))
+    names = [name for name in EVALUATION_SECTIONS if name != "ties" or has_ties]
+    return (*names, *(("studies",) if studies(lambda _warning: None) else ()))
 
 
-def results_of() -> str:
-    """The data set whose results Evaluation shows; at first the visitor's own, where it has some."""
-    state = st.session_state
-    if state.get("results_of") in results_offered():
+def _results_of() -> str:
+    """Return the data set of Evaluation. By default it is the open one, if it has results."""
+    state, names = st.session_state, datasets_with_results()
+    if state.get("results_of") in names:
         return str(state.results_of)
-    names = results_offered()
     return state.data if state.data in names or not names else names[0]
 
 
-HOW_MANY = one_of(lambda: (5, 10, 20))
-SWITCH = one_of(lambda: (True, False))
-YEARS = Kind(lambda years: f"{years[0]}-{years[1]}" if years else "", _years)
-GENRES = Kind(BETWEEN.join, _genres)
+LIST_LENGTH = option(lambda: (5, 10, 20))
+YEARS = Codec(lambda years: f"{years[0]}-{years[1]}" if years else "", _read_years)
+GENRES = Codec(SEPARATOR.join, _read_genres)
 
-KEPT = (
-    Kept("lang", "language", one_of(lambda: i18n.NAMES)),
+URL_PARAMS = (
+    UrlParam("lang", "language", option(lambda: i18n.NAMES)),
     # Watch next
-    Kept("model", "model", one_of(_recommenders), by_data=True),
-    Kept("n", "how_many", HOW_MANY),
-    Kept("view", "view", one_of(lambda: VIEWS)),
-    Kept("rated", "rated", Kind(str, _ratings)),
+    UrlParam("model", "model", option(_recommenders), by_dataset=True),
+    UrlParam("n", "how_many", LIST_LENGTH),
+    UrlParam("view", "view", option(lambda: VIEWS)),
+    UrlParam("rated", "rated", Codec(str, _matching(RATINGS))),
     # Compare
-    Kept("compare", "compared", some_of(_recommenders, 6), by_data=True),
-    Kept("each", "how_many_each", HOW_MANY),
+    UrlParam("compare", "compared", several(_recommenders, 6), by_dataset=True),
+    UrlParam("each", "how_many_each", LIST_LENGTH),
     # Evaluation
-    Kept("results", "results_of", one_of(results_offered), by_data=True),
-    Kept("protocol", "protocol-{results_of}", one_of(_protocols)),
-    Kept("section", "section", one_of(_sections)),
-    Kept("metric", "metric", one_of(lambda: results.METRICS)),
+    UrlParam("results", "results_of", option(datasets_with_results), by_dataset=True),
+    UrlParam("protocol", "protocol-{results_of}", option(_protocols)),
+    UrlParam("section", "section", option(_sections)),
+    UrlParam("metric", "metric", option(lambda: results.METRICS)),
     # Inside the model
-    Kept("inside", "inside_section", one_of(lambda: INSIDE)),
-    Kept("step", "lesson_step", one_of(lambda: range(1, LESSON_STEPS + 1))),
+    UrlParam("inside", "inside_section", option(lambda: INSIDE_SECTIONS)),
+    UrlParam("step", "lesson_step", option(lambda: range(1, N_LESSON_STEPS + 1))),
     # Library
-    Kept("library", "library_section", one_of(lambda: LIBRARY)),
-    Kept("find", "browse_title", Kind(str, _few_words)),
-    Kept("sort", "browse_order", one_of(lambda: ORDERS)),
-    Kept("shelf", "browse_page", Kind(str, _number)),
-    Kept("made", "library_years", YEARS),
-    Kept("kinds", "library_genres", GENRES),
-    Kept("fame", "library_known", one_of(lambda: KNOWN)),
-    Kept("tags", "library_tags", GENRES),
-    Kept("with", "other", Kind(str, _list)),
-    Kept("rule", "together_rule", one_of(lambda: RULES)),
+    UrlParam("library", "library_section", option(lambda: LIBRARY_SECTIONS)),
+    UrlParam("find", "browse_title", Codec(str, _read_query)),
+    UrlParam("sort", "browse_order", option(lambda: ORDERS)),
+    UrlParam("shelf", "browse_page", Codec(str, lambda text: int(_matching(re.compile(r"[1-9]\d{0,5}"))(text)))),
+    UrlParam("made", "library_years", YEARS),
+    UrlParam("kinds", "library_genres", GENRES),
+    UrlParam("fame", "library_known", option(lambda: KNOWN)),
+    UrlParam("tags", "library_tags", GENRES),
+    UrlParam("with", "other", Codec(str, _matching(LIST))),
+    UrlParam("rule", "together_rule", option(lambda: RULES)),
 )
-FILTERS = (  # the key is a field of Filters
-    Kept("years", "years", YEARS),
-    Kept("genres", "genres", GENRES),
-    Kept("without", "without", GENRES),
-    Kept("known", "known", one_of(lambda: KNOWN)),
-    Kept("older", "no_newer", SWITCH),
-    Kept("hide", "hide_seen", SWITCH),
-    Kept("variety", "diversity", Kind(lambda share: str(round(share * 10)), _tenths)),
+FILTER_PARAMS = (  # the key is a field of Filters
+    UrlParam("years", "years", YEARS),
+    UrlParam("genres", "genres", GENRES),
+    UrlParam("without", "without", GENRES),
+    UrlParam("known", "known", option(lambda: KNOWN)),
+    UrlParam("older", "no_newer", option(lambda: (True, False))),
+    UrlParam("hide", "hide_seen", option(lambda: (True, False))),
+    UrlParam(
+        "variety",
+        "diversity",
+        Codec(lambda share: str(round(share * 10)), lambda text: int(_matching(re.compile(r"\d|10"))(text)) / 10),
+    ),
 )
 
 
-def choices() -> dict[str, str]:
-    """Everything that was chosen, as parameters; what is as at first is left out."""
-    state, now = st.session_state, st.session_state.get("filters", Filters())
-    first = state.setdefault("at_first", {})
-    written = {}
-    for kept in KEPT:
-        key = _key(kept)
-        if key not in state or first.setdefault(key, (state[key],)) == (state[key],):
+def to_params() -> dict[str, str]:
+    """Return the URL parameters of all settings that differ from their defaults."""
+    state, filters = st.session_state, st.session_state.get("filters", Filters())
+    defaults = state.setdefault("defaults", {})
+    params = {}
+    for param in URL_PARAMS:
+        key = _key(param)
+        if key not in state or defaults.setdefault(key, (state[key],)) == (state[key],):
             continue
-        if text := kept.kind.write(state[key]):
-            written[kept.parameter] = text
-        if kept.by_data:
-            first[key] = None
-    active = [kept for kept in FILTERS if kept.key in now.active]
-    return written | {kept.parameter: kept.kind.write(getattr(now, kept.key)) for kept in active}
+        if text := param.codec.write(state[key]):
+            params[param.name] = text
+        if param.by_dataset:
+            defaults[key] = None
+    active = [param for param in FILTER_PARAMS if param.key in filters.active]
+    return params | {param.name: param.codec.write(getattr(filters, param.key)) for param in active}
 
 
-def choose(key: str, value: Any) -> None:
-    """Choose something for the visitor; it is written although no widget was touched."""
+def set_value(key: str, value: Any) -> None:
+    """Set a setting for the visitor and write it to the URL."""
     st.session_state[key] = value
-    st.session_state.setdefault("at_first", {})[key] = None
+    st.session_state.setdefault("defaults", {})[key] = None
 
 
-def take(params: Params) -> None:
-    """Choose what parameters say, and all else as at first; call it before any widget is made."""
+def apply(params: Params) -> None:
+    """Set all settings to the values of URL parameters or to their defaults. Call it before the widgets are made."""
     state = st.session_state
-    first = state.setdefault("at_first", {})
-    for kept in KEPT:
-        key = _key(kept)
-        said = _read(kept, params)
-        if said is not None:
-            state[key] = said
-            first.setdefault(key, None)  # not what the widget would have said by itself
-        elif first.get(key):
-            (state[key],) = first[key]
+    defaults = state.setdefault("defaults", {})
+    for param in URL_PARAMS:
+        key, value = _key(param), _read(param, params)
+        if value is not None:
+            state[key] = value
+            defaults.setdefault(key, None)  # the widget's own default is unknown
+        elif defaults.get(key):
+            (state[key],) = defaults[key]
         else:
             state.pop(key, None)
-            first.pop(key, None)
-    fields = {kept.key: _read(kept, params) for kept in FILTERS}
+            defaults.pop(key, None)
+    fields = {param.key: _read(param, params) for param in FILTER_PARAMS}
     state.filters = replace(Filters(), **{field: value for field, value in fields.items() if value is not None})
 
 
-def _key(kept: Kept) -> str:
-    return kept.key.format(results_of=results_of()) if "{" in kept.key else kept.key
+def _key(param: UrlParam) -> str:
+    return param.key.format(results_of=_results_of()) if "{" in param.key else param.key
 
 
-def _read(kept: Kept, params: Params) -> Any:
-    """What the parameters say; None where they say nothing that can be chosen."""
+def _read(param: UrlParam, params: Params) -> Any:
+    """Return the value of a parameter, or None if it is missing or invalid."""
     try:
-        return kept.kind.read(params[kept.parameter]) if params.get(kept.parameter) else None
+        return param.codec.read(params[param.name]) if params.get(param.name) else None
     except ValueError:
         return None

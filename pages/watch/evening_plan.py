@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import errors, film_cards, loaders, session
-from pages.ui import words as common
+from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
 from recsys.serving.plan import FILMS, Step, plan, reasons
 from recsys.serving.predictor import Predictor
@@ -27,7 +26,7 @@ class EveningPlan:
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def panel(predictor: Predictor, request: Request) -> None:
     """Render the panel. It is closed by default, and nothing is computed before it is opened."""
     label = _("Plan an evening")
@@ -53,7 +52,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         _show_buttons(evening, steps, request.history)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _plan(
     predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[Step, ...]
 ) -> list[Step]:
@@ -61,7 +60,7 @@ def _plan(
     return plan(predictor, request, length, rejected, kept=kept)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return `reasons`, cached."""
     return reasons(predictor, request, items)
@@ -81,15 +80,15 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
         for number, (step, items) in enumerate(zip(steps, reasons, strict=True), start=1):
             film, causes = films[step.item], [films[item].title for item in items]
             if not causes:
-                note = _("{model} recommends it to everyone", model=loaders.title(predictor))
+                note = _("{model} recommends it to everyone", model=cache.recommender_title(predictor))
             elif len(causes) == 1:
                 note = _("Because of {film}", film=causes[0])
             else:
                 note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(film_cards.line(number, film, step.probability, best, note=note))
+                st.html(film_cards.row(number, film, step.probability, best, note=note))
                 st.button(
-                    _("*Reject {film} and plan the rest again*", film=common.plain(film.label)),
+                    _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label)),
                     key=f"reject-{step.item}",
                     icon=":material/thumb_down:",
                     type="tertiary",
@@ -105,13 +104,13 @@ def _explain(predictor: Predictor, steps: list[Step], length: int) -> None:
         return
     if len(steps) < length:
         st.caption(ngettext("Only {n} film is left to plan.", "Only {n} films are left to plan.", len(steps)))
-    title = loaders.title(predictor)
+    title = cache.recommender_title(predictor)
     text = (
         _("{model} gives no probabilities, so each film is its top recommendation after the film before.", model=title)
         if steps[0].probability is None
         else _("{model} compared several plans. This one has the highest probability as a whole.", model=title)
     )
-    st.caption(common.plain(text))
+    st.caption(format.escape_markdown(text))
 
 
 def _show_buttons(evening: EveningPlan, steps: list[Step], films: tuple[int, ...]) -> None:
@@ -121,7 +120,7 @@ def _show_buttons(evening: EveningPlan, steps: list[Step], films: tuple[int, ...
             _("Add all to my films"),
             key="plan-add",
             icon=":material/playlist_add:",
-            on_click=session.change,
+            on_click=session.set_films,
             args=((*films, *(step.item for step in steps)),),
             disabled=not steps,
         ):

@@ -18,10 +18,8 @@ from babel.dates import format_date
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.server.uploads import expect
-from pages.ui import download, errors, i18n, loaders, rated, session
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, format, i18n, session
 from pages.ui.i18n import N_, _, localize, ngettext
-
 from recsys.data.dataset import Dataset, Film
 from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
@@ -126,7 +124,7 @@ def _open(dataset: Dataset, importing: ImportState) -> None:
     st.dialog(_("Import your history"), width="medium", on_dismiss=close)(body)(dataset)
 
 
-@errors.explained()
+@errors.show_errors()
 def body(dataset: Dataset) -> None:
     """Render the content of the dialog."""
     importing: ImportState = st.session_state.setdefault("importing", None) or ImportState()
@@ -155,7 +153,9 @@ def body(dataset: Dataset) -> None:
     if not (uploads or importing.saved):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
-            st.markdown("\n".join(f"- **{service}**: {common.plain(_(path))}" for service, path in SERVICES.items()))
+            st.markdown(
+                "\n".join(f"- **{service}**: {format.escape_markdown(_(path))}" for service, path in SERVICES.items())
+            )
         return
     if len(uploads) > MAX_FILES:
         st.warning(
@@ -184,22 +184,22 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
             importing.files[file_id, answers] = error
     parts = importing.files[file_id, answers]
     if isinstance(parts, HistoryError):
-        errors.explain(parts)
+        errors.show_error(parts)
         return []
     for part in parts:
         if part.source != "ZIP":
             source = _(part.source) or _("unknown format")
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
-            st.markdown(f"**{common.plain(part.file)}** · {source} · {entries}")
+            st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
         for note in part.notes:
-            st.caption(common.plain(f"{localize(note)}."))
+            st.caption(format.escape_markdown(f"{localize(note)}."))
         _ask(part, file_id, answers)
     return parts
 
 
 def _ask(part: Imported, file_id: str, answers: Answers) -> None:
     """Render the open questions about a file."""
-    name = common.plain(part.file)
+    name = format.escape_markdown(part.file)
     if part.may_be_watchlist:
         _choice(
             _("Which films are in {file}?", file=name),
@@ -210,7 +210,7 @@ def _ask(part: Imported, file_id: str, answers: Answers) -> None:
         )
     if part.dates:
         _choice(
-            _("What does {cell} in {file} mean?", cell=common.plain(part.dates.cell), file=name),
+            _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name),
             {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)},
             part.dates.likely,
             file_id,
@@ -264,8 +264,8 @@ def _column_menus(question: ColumnQuestion, file: str, file_id: str, chosen: Col
     with st.expander(label, icon=":material/view_column:", expanded=not question.guess.names_films):
         if not columns.names_films:
             st.caption(_("Select at least a column with titles or with IDs of films."))
-        rows = ([common.plain(cell) for cell in [*row, *[""] * width][:width]] for row in question.sample)
-        st.table([dict(zip(map(common.plain, headings), row, strict=True)) for row in rows])
+        rows = ([format.escape_markdown(cell) for cell in [*row, *[""] * width][:width]] for row in question.sample)
+        st.table([dict(zip(map(format.escape_markdown, headings), row, strict=True)) for row in rows])
         with st.container(horizontal=True, gap="small"):
             for role, text in COLUMN_ROLES.items():
                 menu(role, _(text), list(names), names.__getitem__, 180)
@@ -276,10 +276,10 @@ def _column_menus(question: ColumnQuestion, file: str, file_id: str, chosen: Col
                 menu("newest_first", _("No dates: which film is first?"), [False, True], order.__getitem__, 260)
 
 
-@loaders.of_set()
+@cache.cached_for_dataset()
 def matcher(name: str) -> Matcher:
     """Return the film matcher of a data set, cached for all visitors."""
-    return Matcher(loaders.dataset(name))
+    return Matcher(cache.dataset(name))
 
 
 def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]) -> None:
@@ -300,7 +300,7 @@ def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]
 
 def _show_summary(review: Review, watched: list[Watched], dataset: Dataset) -> None:
     """Say how many films are in the data set, and how they were matched."""
-    title = common.plain(loaders.data_title(dataset.name))
+    title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.history:
             st.info(
@@ -348,14 +348,16 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         if film is None:
             return _("None of these")
         match = dataset.catalog.films[film]
-        return f"{match.label} · {common.genres(match.genres)}"  # genres distinguish films of equal title and year
+        return (
+            f"{match.label} · {format.display_genres(match.genres)}"  # genres distinguish films of equal title and year
+        )
 
     def menu(position: int) -> None:
         entry, match = review.history[position], review.matches[position]
         options, key = [None, *match.films], f"check-{entry.key}"
-        origin = _("{file}, line {line}", file=common.plain(entry.lines[0].file), line=entry.lines[0].line)
+        origin = _("{file}, line {line}", file=format.escape_markdown(entry.lines[0].file), line=entry.lines[0].line)
         st.selectbox(
-            f"{common.plain(entry.name)} :small[:gray[· {origin}]]",
+            f"{format.escape_markdown(entry.name)} :small[:gray[· {origin}]]",
             options,
             index=options.index(importing.choices.get(entry.key, match.films[0] if match.likely else None)),
             format_func=candidate,
@@ -385,7 +387,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
             table(rejected)
-            download.csv(rejected, "not-taken", quiet=True)
+            charts.download_buttons(rejected, "not-taken", quiet=True)
     if len(matches):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             table(matches)
@@ -427,9 +429,9 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 def _import(dataset: Dataset, watched: list[Watched]) -> None:
     """Replace the watch list by the imported films, with their stars, dates and rewatches."""
     state, films = st.session_state, dataset.catalog.films
-    session.change([entry.film for entry in watched])
+    session.set_films([entry.film for entry in watched])
     stars = {films[entry.film].label: entry.stars for entry in watched if entry.stars is not None}
-    rated.take_over(stars)
+    session.import_ratings(stars)
     if stars:
         state.rate_by = "stars"
     state.watched_when = {films[entry.film].label: entry for entry in watched}
@@ -451,7 +453,7 @@ def watch_note(film: Film) -> str:
         )
     elif watched and watched.times > 1:
         notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.times))
-    if (stars := rated.stars(film) or 0) % 1:
+    if (stars := session.rating(film) or 0) % 1:
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 

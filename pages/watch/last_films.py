@@ -6,10 +6,9 @@ Session state: guessed ((data set, films) of the last test, and the rank positio
 import pandas as pd
 import streamlit as st
 
-from pages.ui import download, errors, loaders, recommenders
-from pages.ui import words as common
+from pages.ui import cache, charts, errors, format, recommenders
+from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number
-from pages.ui.looking import look_for
 from recsys.data.dataset import Dataset
 from recsys.serving import predictor
 from recsys.serving.insight import hidden
@@ -44,7 +43,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def available(data: str) -> list[str]:
     """Return the names of the recommenders that answer without training or fitting."""
-    return [name for name in recommenders.ordered(loaders.recommenders().values()) if predictor.is_there(name, data)]
+    return [name for name in recommenders.ordered(cache.all_recommenders().values()) if predictor.is_there(name, data)]
 
 
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
@@ -55,11 +54,11 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
         return {}
     bar = st.progress(0.0)
     for n, name in enumerate(names):
-        model = loaders.recommenders()[name]
-        text = _("Testing {model}: {n} of {all}", model=loaders.title(model), n=n + 1, all=len(names))
-        bar.progress(n / len(names), common.plain(text))
-        with errors.explained():
-            answers[model.title] = look_for(loaders.predictor(name, dataset.name), films, positions)
+        model = cache.all_recommenders()[name]
+        text = _("Testing {model}: {n} of {all}", model=cache.recommender_title(model), n=n + 1, all=len(names))
+        bar.progress(n / len(names), format.escape_markdown(text))
+        with errors.show_errors():
+            answers[model.title] = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, positions)
     bar.empty()
     place.empty()
     st.session_state.guessed = (dataset.name, films), answers
@@ -85,7 +84,7 @@ def _show_results(answers: Answers, n_films: int) -> None:
             "median rank."
         )
     )
-    download.csv(rows, "last-films-guessed", quiet=True)
+    charts.download_buttons(rows, "last-films-guessed", quiet=True)
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
@@ -104,7 +103,7 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
             k=k,
         )
     n_ties = int((rows["found"] == best.found).sum()) - 1
-    fields = {"best": common.plain(_(best.recommender)), "k": k, "hits": best.found}
+    fields = {"best": format.escape_markdown(_(best.recommender)), "k": k, "hits": best.found}
     text = (
         ngettext(
             "**{best}** and {ties} more had your last film in their top {k}.",
@@ -141,10 +140,10 @@ def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
 
     cells = [
         (
-            common.plain(_(row.recommender)),
+            format.escape_markdown(_(row.recommender)),
             _("{hits} of {n}", hits=row.found, n=n_films),
             f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
-            common.metric(row.ndcg),
+            format.metric(row.ndcg),
             rank(row.median) + ("" if pd.isna(row.best) else f" ({rank(row.best)} – {rank(row.worst)})"),
         )
         for row in rows.itertuples()

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import film_cards, film_search, keyboard, loaders, page_header, popovers, rated, session, viewers
-from pages.ui import words as common
+from pages.ui import browser, cache, film_cards, film_search, format, session
+from pages.ui import page as ui_page
 from pages.ui.i18n import _, joined, ngettext
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
@@ -34,10 +34,10 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     )
     _search(dataset.name)
     theme_search.panel(dataset.name)
-    page_header.show_notices()
-    viewer = st.session_state.viewer
+    ui_page.show_notices()
+    viewer = st.session_state.user
     if viewer and viewer.items == films:
-        st.caption(common.viewer(viewer.watched, len(films), loaders.data_title(st.session_state.data)))
+        st.caption(ui_page.user_caption(viewer.watched, len(films), cache.dataset_title(st.session_state.data)))
     if films:
         _show_films(dataset, films, answer)
     else:
@@ -48,28 +48,30 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     _note_short_link(dataset, films)
     import_dialog.browser_storage()
     if not films:
-        page_header.choose_example(dataset)
+        ui_page.show_examples(dataset)
 
 
 @st.fragment
 def _search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
-    film_search.box(dataset_name, _("Add a film"), "search", _result, limit=8, enter=lambda film: _add(film.item))
+    film_search.search_box(
+        dataset_name, _("Add a film"), "search", _result, limit=8, on_enter=lambda film: _add(film.item)
+    )
 
 
 def _result(film: Found) -> None:
     """Render a search result as a button that adds the film."""
     reason = _("already in your list") if film.item in st.session_state.films else ""
     note = _("too few ratings, so a similar film is used instead") if film.left_out else ""
-    film_search.line(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
+    film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
 
 
 def _add(item: int) -> None:
     """Add a film, clear the search box and keep the focus in it."""
     if item not in st.session_state.films:
-        session.add(item)
+        session.add_film(item)
     st.session_state.search = ""
-    keyboard.focus_on("search")
+    browser.focus_on("search")
     st.rerun()  # the whole page, not only the fragment
 
 
@@ -77,7 +79,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
     """Render the films, oldest first. A long list has pages and opens at the latest films."""
     n_pages = -(-len(films) // FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
-    viewer = st.session_state.viewer
+    viewer = st.session_state.user
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
             item, film = films[position], dataset.catalog.films[films[position]]
@@ -90,9 +92,9 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
 
 def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
     """Render a film with its rating and its three buttons."""
-    name, is_last = common.plain(film.label), position == n_films - 1
+    name, is_last = format.escape_markdown(film.label), position == n_films - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        html = film_cards.watched(position + 1, film, is_last, note)
+        html = film_cards.list_row(position + 1, film, is_last, note)
         if st.session_state.get("rate_by") == "stars":
             with st.container(gap=None):
                 st.html(html)
@@ -115,34 +117,34 @@ def _icon_button(label: str, key: str, icon: str, **arguments: Any) -> None:
 def _move(position: int, by: int) -> None:
     """Move a film. The focus follows it, to the other arrow at an end of the list."""
     movie_id = _movie_id(position)
-    session.move(position, by)
-    keyboard.focus_on(*(f"{way}-{movie_id}" for way in (("up", "down") if by < 0 else ("down", "up"))))
+    session.move_film(position, by)
+    browser.focus_on(*(f"{way}-{movie_id}" for way in (("up", "down") if by < 0 else ("down", "up"))))
 
 
 def _remove(position: int) -> None:
     """Remove a film. The focus moves to the film that takes its position, else to the last film or the search box."""
     n = len(st.session_state.films)
     neighbour = _movie_id(position + 1 if position + 1 < n else position - 1) if n > 1 else None
-    session.remove(position)
-    keyboard.focus_on(f"remove-{neighbour}", "search")
+    session.remove_film(position)
+    browser.focus_on(f"remove-{neighbour}", "search")
 
 
 def _movie_id(position: int) -> int:
     """Return the MovieLens id of a film in the list. Widget keys use it because positions change."""
-    films = loaders.dataset(st.session_state.data).catalog.films
+    films = cache.dataset(st.session_state.data).catalog.films
     return films[st.session_state.films[position]].movie_id
 
 
 def _thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
-    stars, name = rated.stars(film), common.plain(film.label)
+    stars, name = session.rating(film), format.escape_markdown(film.label)
     liked, disliked = stars is not None and stars >= ENOUGH, stars is not None and stars < ENOUGH
     like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
     dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
 
     def rate(value: float | None, key: str) -> None:
-        rated.rate(film, value)
-        keyboard.focus_on(key)
+        session.rate(film, value)
+        browser.focus_on(key)
 
     for label, kind, icon, value, is_given in (
         (like, "like", "thumb_up", LIKED, liked),
@@ -155,12 +157,12 @@ def _thumbs(film: Film) -> None:
 
 def _stars(film: Film) -> None:
     """Render the rating as five stars. Half stars are rounded up."""
-    key, stars = f"stars-{film.movie_id}", rated.stars(film)
+    key, stars = f"stars-{film.movie_id}", session.rating(film)
     st.session_state[key] = None if stars is None else int(stars + 0.5) - 1
 
     def rate() -> None:
         index = st.session_state[key]
-        rated.rate(film, None if index is None else index + 1.0)
+        session.rate(film, None if index is None else index + 1.0)
 
     st.feedback("stars", key=key, on_change=rate)
 
@@ -182,7 +184,7 @@ def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
 def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Render the buttons and popovers below the list."""
     with st.container(horizontal=True, gap="small"):
-        if films or st.session_state.past:
+        if films or st.session_state.undo_stack:
             _undo_and_clear(films)
             share.popover(dataset, films, answer)
         if films:
@@ -198,22 +200,22 @@ def _undo_and_clear(films: tuple[int, ...]) -> None:
 
     def undo() -> None:
         session.undo()
-        keyboard.focus_on("undo", "search")
+        browser.focus_on("undo", "search")
 
     def clear() -> None:
-        session.change(())
-        keyboard.focus_on("undo")
+        session.set_films(())
+        browser.focus_on("undo")
 
-    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not st.session_state.past)
+    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not st.session_state.undo_stack)
     st.button(_("Clear"), key="clear", icon=":material/delete_sweep:", on_click=clear, disabled=not films)
 
 
 def _ratings_popover(answer: Answer | None) -> None:
     """Render the choice between thumbs and stars, the use of ratings, and a button that deletes them."""
-    panel = popovers.popover(_("Ratings"), "ratings-open", "star")
+    panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
-    with panel, popovers.content("ratings-open"):
+    with panel, ui_page.popover_content("ratings-open"):
         st.segmented_control(
             _("Rate your films with"),
             ["thumbs", "stars"],
@@ -225,16 +227,19 @@ def _ratings_popover(answer: Answer | None) -> None:
         )
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if answer:
-            title = loaders.title(answer.predictor)
+            title = cache.recommender_title(answer.predictor)
             usage = (
                 _("{model} uses your ratings.", model=title)
                 if answer.predictor.model.uses_query_ratings
                 else _("{model} does not use ratings. It ignores films you disliked.", model=title)
             )
-            st.caption(common.plain(usage))
+            st.caption(format.escape_markdown(usage))
             if answer.request.ratings:
                 st.button(
-                    _("Clear all ratings"), key="ratings-forget", icon=":material/restart_alt:", on_click=rated.forget
+                    _("Clear all ratings"),
+                    key="ratings-forget",
+                    icon=":material/restart_alt:",
+                    on_click=session.clear_ratings,
                 )
 
 
@@ -245,8 +250,8 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
     """
 
     def fill(*focus: str) -> None:
-        session.surprise(dataset)
-        keyboard.focus_on(*focus)
+        session.load_random_user(dataset)
+        browser.focus_on(*focus)
 
     label, icon = _("Surprise me"), ":material/casino:"
     help_text = _("Fill the list with the films of a random viewer of this data set.")
@@ -254,9 +259,9 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
         args = ("surprise-open", "surprise")  # the popover replaces the button
         st.button(label, key="surprise", icon=icon, help=help_text, on_click=fill, args=args)
         return
-    panel = popovers.popover(label, "surprise-open", "casino", help_text)
+    panel = ui_page.popover(label, "surprise-open", "casino", help_text)
     if panel.open:
-        with panel, popovers.content("surprise-open"):
+        with panel, ui_page.popover_content("surprise-open"):
             st.caption(
                 ngettext(
                     "This replaces the film in your list with the films of a random viewer. You can undo it.",
@@ -270,20 +275,20 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
 def _viewer_by_number(dataset: Dataset) -> None:
     """Render a popover that fills the list with the films of a person of the ratings file."""
     help_text = _("Fill the list with the films of one person of this data set.")
-    panel = popovers.popover(_("By number"), "person-open", "tag", help_text, first=("person",))
+    panel = ui_page.popover(_("By number"), "person-open", "tag", help_text, focus=("person",))
     if panel.open:
-        with panel, popovers.content("person-open"):
+        with panel, ui_page.popover_content("person-open"):
             text = ngettext(
                 "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
                 "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
                 dataset.n_users,
-                data=loaders.data_title(dataset.name),
+                data=cache.dataset_title(dataset.name),
             )
-            if viewer := viewers.by_number(dataset, "person", text):
+            if viewer := ui_page.user_input(dataset, "person", text):
                 st.button(
                     _("Use these films"),
                     key="take-person",
                     icon=":material/person:",
-                    on_click=session.take_films_of,
+                    on_click=session.load_user,
                     args=(viewer,),
                 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.ui import at_tmdb
+from pages.ui import explanation
 from pages.ui.i18n import _
 from recsys.data.dataset import Catalog
 from recsys.serving.films import tmdb
@@ -19,8 +19,8 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
 
     Waits for at most two seconds. Later posters appear in the next run. The caller shows `at_tmdb.attribution`.
     """
-    key = at_tmdb.key()
-    return at_tmdb.service().addresses(key, tmdb.wanted(catalog, items)) if key else {}
+    key = explanation.tmdb_key()
+    return explanation.tmdb_service().addresses(key, tmdb.wanted(catalog, items)) if key else {}
 
 
 def dataset_images(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
@@ -40,18 +40,18 @@ def settings() -> None:
                 "close the page."
             )
         )
-        key = at_tmdb.key()
-        if key and at_tmdb.service().health(key) is not Health.REFUSED:
+        key = explanation.tmdb_key()
+        if key and explanation.tmdb_service().health(key) is not Health.REFUSED:
             _show_status(key)
         else:
             _show_key_field()
-        at_tmdb.attribution()
+        explanation.tmdb_attribution()
 
 
 def _show_status(key: tmdb.Key) -> None:
     """Say if posters are available, and render a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
-    if at_tmdb.service().health(key) is Health.RESTING:
+    if explanation.tmdb_service().health(key) is Health.RESTING:
         st.warning(
             _("TMDB does not answer at the moment. Posters appear when it does."), icon=":material/hourglass_empty:"
         )
@@ -89,7 +89,7 @@ def _check_key() -> None:
     text = state.typed_poster_key or ""
     key = tmdb.key(text)
     state.typed_poster_key, state.poster_note, state.poster_key = "", "", None
-    if key and at_tmdb.service().check(key) is Health.REFUSED:
+    if key and explanation.tmdb_service().check(key) is Health.REFUSED:
         state.poster_note = _("TMDB refuses this key. Check that you copied all of it.")
     elif key:
         state.poster_key = key

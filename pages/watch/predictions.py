@@ -9,11 +9,9 @@ from typing import Literal
 
 import streamlit as st
 
-from pages.ui import announce, at_tmdb, errors, explanation, film_cards, keyboard, loaders, rated, recommenders, session
-from pages.ui import filters as filter_widgets
-from pages.ui import words as common
+from pages.ui import browser, cache, errors, explanation, film_cards, format, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.popovers import content
+from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
 from pages.watch import posters
 from recsys.data.dataset import Dataset
@@ -59,15 +57,17 @@ class Answer:
 
     def format_probability(self, probability: float) -> str:
         """Write a probability as a percentage, "4.2%", or as a multiple of the average film, "3.1×"."""
-        return common.fine_percent(probability) if self.stands_out else common.times(probability * self.n_candidates)
+        return (
+            format.precise_percent(probability) if self.stands_out else format.factor(probability * self.n_candidates)
+        )
 
 
-@errors.explained()
+@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Render the controls and the recommendations. Returns None after an error, which is shown."""
     st.header(_("What comes next"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        recommender = recommenders.choose(dataset.name, "model")
+        recommender = recommenders.select(dataset.name, "model")
         k = st.segmented_control(
             _("How many"), [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
         )
@@ -83,12 +83,12 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         _filter_popover(dataset)
         _not_interested_popover(dataset)
     predictor = _predictor_or_fallback(recommender, dataset)
-    request = Request(films, k, _filters(), st.session_state.unwanted, rated.given(dataset, films))
+    request = Request(films, k, _filters(), st.session_state.unwanted, session.current_ratings(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
         (_show_cards if view == AS_CARDS else _show_rows)(answer)
-        announce.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
+        browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
         _explain_figures(answer)
     else:
         _explain_empty_list(dataset, films)
@@ -99,14 +99,14 @@ def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     """Return the selected recommender, or the fallback with a caption while it is not available."""
     if predictor := recommenders.predictor(recommender, dataset):
         return predictor
-    fallback = loaders.fallback(dataset.name)
-    st.caption(_("Until then, you see the recommendations of {model}.", model=loaders.title(fallback)))
+    fallback = cache.popularity_predictor(dataset.name)
+    st.caption(_("Until then, you see the recommendations of {model}.", model=cache.recommender_title(fallback)))
     return fallback
 
 
 def _show_notes(answer: Answer) -> None:
     """Show captions about an empty watch list, about the model and about ratings."""
-    title, note = loaders.title(answer.predictor), answer.predictor.model.note
+    title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
         st.caption(
             _(
@@ -115,16 +115,16 @@ def _show_notes(answer: Answer) -> None:
             )
         )
     if note:
-        st.caption(common.plain(_(note)))
+        st.caption(format.escape_markdown(_(note)))
     if effect := _rating_effect(answer.predictor, answer.request.ratings):
-        st.caption(common.plain(effect))
+        st.caption(format.escape_markdown(effect))
 
 
 def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
     """Return a sentence about the effect of the visitor's ratings, or "" without ratings."""
     if not ratings:
         return ""
-    title = loaders.title(predictor)
+    title = cache.recommender_title(predictor)
     if predictor.model.uses_query_ratings:
         return _("{model} uses your ratings.", model=title)
     if n_disliked := sum(stars < ENOUGH for _item, stars in ratings):
@@ -146,7 +146,7 @@ def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
 
 def _explain_figures(answer: Answer) -> None:
     """Explain the percentages or multiples, and the bars."""
-    title, n = loaders.title(answer.predictor), answer.n_candidates
+    title, n = cache.recommender_title(answer.predictor), answer.n_candidates
     if answer.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
@@ -191,7 +191,7 @@ def _show_cards(answer: Answer) -> None:
                 st.html(html)
                 _pick_buttons(answer, pick)
     if tmdb_posters:
-        at_tmdb.attribution()
+        explanation.tmdb_attribution()
 
 
 def _show_rows(answer: Answer) -> None:
@@ -201,8 +201,8 @@ def _show_rows(answer: Answer) -> None:
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
                 links, credits = film_links(catalog, pick.item), _credits(answer, pick)
-                html = film_cards.line(
-                    pick.rank, pick.film, pick.probability, best, links, answer.format_probability, made=credits
+                html = film_cards.row(
+                    pick.rank, pick.film, pick.probability, best, links, answer.format_probability, credits_text=credits
                 )
                 st.html(html)
                 _pick_buttons(answer, pick)
@@ -211,12 +211,12 @@ def _show_rows(answer: Answer) -> None:
 def _credits(answer: Answer, pick: Recommendation) -> str | None:
     """Return length and directors of a film, "" if unknown, or None if the data set has no film details."""
     details = answer.predictor.dataset.catalog.details
-    return common.made(details.get(pick.film.movie_id)) if len(details) else None
+    return format.credits_line(details.get(pick.film.movie_id)) if len(details) else None
 
 
 def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
-    name, menu = common.plain(pick.film.label), f"more-{pick.film.movie_id}"
+    name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
     next_films = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
         _("Add *{film} to your films*", film=name),
@@ -238,20 +238,20 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         args=(menu, pick.item, next_films),
     )
     if option == WHY:
-        explanation.dialog(answer.predictor, answer.request, pick.item)
+        explanation.open_dialog(answer.predictor, answer.request, pick.item)
 
 
 def _add(item: int, next_films: list[int]) -> None:
     """Append a film to the list. The focus moves to the next film (MovieLens ids)."""
-    session.add(item)
-    keyboard.focus_on(*(f"pick-{movie_id}" for movie_id in next_films), "picks")
+    session.add_film(item)
+    browser.focus_on(*(f"pick-{movie_id}" for movie_id in next_films), "picks")
 
 
 def _on_menu(menu: str, item: int, next_films: list[int]) -> None:
     """Hide a film from the recommendations. The dialog of the other option opens in the following run."""
     if st.session_state[menu] == NOT_FOR_ME:
-        session.refuse(item)
-        keyboard.focus_on(*(f"more-{movie_id}" for movie_id in next_films), "picks")
+        session.hide_film(item)
+        browser.focus_on(*(f"more-{movie_id}" for movie_id in next_films), "picks")
 
 
 def _filters() -> Filters:
@@ -262,10 +262,10 @@ def _filters() -> Filters:
 def _filter_popover(dataset: Dataset) -> None:
     """Render the filters in a popover, and a reset button beside it."""
     n_active = len(_filters().active)
-    panel = filter_widgets.popover("filters_open", n_active)
+    panel = page.filter_popover("filters_open", n_active)
     if panel.open:
-        with panel, content("filters_open"):
-            _filter_controls(loaders.facts(dataset.name))
+        with panel, popover_content("filters_open"):
+            _filter_controls(cache.film_features(dataset.name))
     if n_active:
         _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
 
@@ -277,7 +277,7 @@ def _filter_controls(facts: Facts) -> None:
 
     def read() -> None:
         state.filters = Filters(
-            years=filter_widgets.years_read(facts, "years"),
+            years=page.chosen_years(facts, "years"),
             genres=tuple(state.genres),
             without=tuple(state.without),
             known=state.known,
@@ -294,10 +294,10 @@ def _filter_controls(facts: Facts) -> None:
         help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
         on_change=read,
     )
-    filter_widgets.years(facts, "years", filters.years, read)
-    filter_widgets.genres(facts, "genres", filters.genres, read, labels["genres"], _("Any genre"))
-    filter_widgets.genres(facts, "without", filters.without, read, labels["without"], _("All genres allowed"))
-    filter_widgets.how_known("known", filters.known, read)
+    page.year_slider(facts, "years", filters.years, read)
+    page.genre_menu(facts, "genres", filters.genres, read, labels["genres"], _("Any genre"))
+    page.genre_menu(facts, "without", filters.without, read, labels["without"], _("All genres allowed"))
+    page.popularity_slider("known", filters.known, read)
     st.slider(
         _("Variety"),
         0.0,
@@ -320,7 +320,7 @@ def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) 
 
     def reset() -> None:
         st.session_state.filters = Filters()
-        keyboard.focus_on("filters_open")
+        browser.focus_on("filters_open")
 
     st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
 
@@ -331,7 +331,7 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        strict = too_strict(loaders.facts(dataset.name), _filters(), films, st.session_state.unwanted)
+        strict = too_strict(cache.film_features(dataset.name), _filters(), films, st.session_state.unwanted)
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",
@@ -342,7 +342,7 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         st.info(text, icon=":material/filter_alt:")
         _reset_button("reset-here", _("Reset filters"), "secondary")
-    announce.status(text)
+    browser.status(text)
 
 
 def _not_interested_popover(dataset: Dataset) -> None:
@@ -350,20 +350,20 @@ def _not_interested_popover(dataset: Dataset) -> None:
     items = st.session_state.unwanted
     if not items:
         return
-    panel = filter_widgets.steady(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
+    panel = page.stable_popover(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
     if not panel.open:
         return
 
     def unhide(item: int, next_keys: list[str]) -> None:
-        session.take_back(item)
-        keyboard.focus_on(*next_keys, "filters_open")
+        session.unhide_film(item)
+        browser.focus_on(*next_keys, "filters_open")
 
-    with panel, content("unwanted_open"):
+    with panel, popover_content("unwanted_open"):
         st.caption(_("These films are not recommended to you. Undo also brings back the last one."))
         for position, item in enumerate(items):
             next_items = items[position + 1 :] + items[:position]
             st.button(
-                _("Recommend {film} again", film=common.plain(dataset.catalog.films[item].label)),
+                _("Recommend {film} again", film=format.escape_markdown(dataset.catalog.films[item].label)),
                 key=f"back-{item}",
                 type="tertiary",
                 icon=":material/undo:",

@@ -6,7 +6,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from pages.ui import download, loaders, popovers, session
+from pages.ui import cache, charts, session
+from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -30,10 +31,10 @@ REACH_TEXTS = {
 
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Render the popover. Its content is created when it is opened."""
-    panel = popovers.popover(_("Share"), "share", "share", disabled=not films, first=("file-picture", "file-films-csv"))
+    panel = ui_page.popover(_("Share"), "share", "share", disabled=not films, focus=("file-picture", "file-films-csv"))
     if not (panel.open and films):
         return
-    with panel, popovers.content("share"):
+    with panel, ui_page.popover_content("share"):
         st.markdown("**" + _("Link") + "**")
         st.code(_link(), language=None, wrap_lines=True)
         st.caption(_(REACH_TEXTS[reach(st.context.url or "")]))
@@ -49,7 +50,7 @@ def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> 
 def _link() -> str:
     """Return the URL that restores the page."""
     page = (st.context.url or "").partition("?")[0]
-    return f"{page}?{urlencode(session.address())}"
+    return f"{page}?{urlencode(session.url_params())}"
 
 
 def reach(url: str) -> Reach:
@@ -68,7 +69,7 @@ def reach(url: str) -> Reach:
 
 def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
     """Render the picture and a button that saves it."""
-    model = loaders.title(answer.predictor)
+    model = cache.recommender_title(answer.predictor)
     picks = [
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
         for pick in answer.picks[: picture.NEXT]
@@ -93,7 +94,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
 @st.cache_data(max_entries=32, show_spinner=False)
 def _png(films: list[Film], picks: list[tuple[Film, str]], texts: picture.Words) -> bytes:
     """Return `picture.png`, cached."""
-    return picture.png(films, picks, texts, download.fonts())
+    return picture.png(films, picks, texts, charts.fonts())
 
 
 def picture_texts(n_films: int, model: str) -> picture.Words:

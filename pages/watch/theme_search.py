@@ -4,10 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import announce, errors, film_search, keyboard, loaders, session
-from pages.ui import words as common
+from pages.ui import browser, cache, errors, film_search, format, session
 from pages.ui.i18n import N_, _
-from pages.ui.tasks import share
+from pages.ui.tasks import progress
 from recsys import paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
@@ -26,11 +25,11 @@ MISSING_TEXTS = {
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _index(name: str, version: str) -> ThemeIndex:
     """Return the theme index of a version of a data set. The first call loads the sentence encoder."""
-    return themes.open_index(loaders.dataset(name))
+    return themes.open_index(cache.dataset(name))
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def panel(dataset_name: str) -> None:
     """Render the panel. It is closed by default, and the encoder is not loaded before it is opened."""
     label = _("Find by theme")
@@ -51,43 +50,43 @@ def panel(dataset_name: str) -> None:
         if index.missing is not Missing.NOTHING:
             _explain_missing(dataset_name, index.missing)
         if text and text.strip():
-            _show_results(loaders.dataset(dataset_name), index.search(text, MAX_RESULTS))
+            _show_results(cache.dataset(dataset_name), index.search(text, MAX_RESULTS))
 
 
 def _show_results(dataset: Dataset, matches: list[Near]) -> None:
     """Render the matching films, each as a button that adds it."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
-    announce.status(_("Films found: {n}.", n=len(matches)))
+    browser.status(_("Films found: {n}.", n=len(matches)))
     keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
 
     def add(item: int, next_keys: list[str]) -> None:
         if item not in st.session_state.films:
-            session.add(item)
-        keyboard.focus_on(*next_keys, "theme")
+            session.add_film(item)
+        browser.focus_on(*next_keys, "theme")
         st.rerun()  # the whole page, not only the fragment
 
     with st.container(key="near", gap=None):
         for rank, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
             reason = _("already in your list") if match.item in (st.session_state.films or ()) else ""
-            note = ", ".join(map(common.term, match.because)) or common.genres(film.genres)
+            note = ", ".join(map(format.display_tag, match.because)) or format.display_genres(film.genres)
             args = (match.item, keys[rank + 1 :] + keys[:rank])
-            film_search.line(film, keys[rank], "add", add, args, reason, note)
+            film_search.film_button(film, keys[rank], "add", add, args, reason, note)
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
     """Say what the search by meaning needs, and how to get it."""
     st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
     if missing is Missing.ENCODER and paths.is_public():
-        errors.command(recsys_command("prepare", dataset_name))
+        errors.show_command(recsys_command("prepare", dataset_name))
     elif missing is Missing.ENCODER:
         if st.button(_("Download it (90 MB, once)"), key="theme-fetch", icon=":material/download:"):
             _download_encoder(dataset_name)
     elif missing is Missing.VECTORS:
-        errors.command(recsys_command("train", "content-sentence", "--dataset", dataset_name))
+        errors.show_command(recsys_command("train", "content-sentence", "--dataset", dataset_name))
     else:
-        errors.command(f"{python()} -m pip install sentence-transformers")
+        errors.show_command(f"{python()} -m pip install sentence-transformers")
 
 
 def _download_encoder(dataset_name: str) -> None:
@@ -96,11 +95,11 @@ def _download_encoder(dataset_name: str) -> None:
 
     def report(event: dict[str, Any]) -> None:
         is_encoding = event.get("stage") == "encode"
-        bar.progress(share(event), _("Reading the tags") if is_encoding else _("Downloading the language model"))
+        bar.progress(progress(event), _("Reading the tags") if is_encoding else _("Downloading the language model"))
 
     try:
         themes.fetch_encoder(report)
-        themes.open_index(loaders.dataset(dataset_name), report)  # stores the vectors, so that `_index` is fast
+        themes.open_index(cache.dataset(dataset_name), report)  # stores the vectors, so that `_index` is fast
     except RecsysError:
         bar.empty()
         raise

@@ -6,8 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.ui import errors, loaders, session
-from pages.ui import words as common
+from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, ngettext
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
@@ -26,7 +25,7 @@ CHANGE_TEXTS = {
 
 
 @st.fragment
-@errors.explained()
+@errors.show_errors()
 def panel(predictor: Predictor, request: Request) -> None:
     """Render the panel. It is closed by default, and nothing is computed before it is opened."""
     with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as expander:
@@ -73,19 +72,19 @@ def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] |
 def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
     """Render the changed recommendations, and a button that changes the list."""
     changes = _compare(predictor, request, changed)
-    st.markdown(f"**{common.plain(summary(changes, request.k, loaders.title(predictor)))}**")
+    st.markdown(f"**{format.escape_markdown(summary(changes, request.k, cache.recommender_title(predictor)))}**")
     st.html(table(changes, predictor.dataset.catalog.films))
     if st.button(
         _("Change my list"),
         key="what-if-apply",
         icon=":material/check:",
-        on_click=session.change,
+        on_click=session.set_films,
         args=(changed.history,),
     ):
         st.rerun()  # the whole page, not only the fragment
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=loaders.BY_KEY)
+@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _compare(predictor: Predictor, request: Request, changed: Request) -> list[Shift]:
     """Return `shifts`, cached."""
     return shifts(predictor, request, changed)
@@ -116,7 +115,9 @@ def table(changes: list[Shift], films: list[Film]) -> str:
         before, after = change.before.probability, change.after.probability
         text, percentages, look = _change_text(change), "", change.turn.value
         if before is not None and after is not None:
-            percentages = _("{before} → {after}", before=common.fine_percent(before), after=common.fine_percent(after))
+            percentages = _(
+                "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
+            )
             rank_rises, rank_falls = {Turn.ENTERED, Turn.ROSE}, {Turn.FELL, Turn.LEFT}
             if (change.turn in rank_rises and after < before) or (change.turn in rank_falls and after > before):
                 look = "mixed"

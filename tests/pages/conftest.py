@@ -5,13 +5,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import frame
+from pages.ui import browser
+from pages.ui import page as ui_page
 from recsys.paths import REPOSITORY
 from recsys.text import encoder
 from tests.models.conftest import words_as_vectors
 from tests.pages import world
 
-SCRIPTS = {Path(script).stem.partition("_")[2]: script for script in frame.PAGES}  # "compare": its file
+SCRIPTS = {Path(script).stem.partition("_")[2]: script for script in ui_page.PAGES}  # "compare": its file
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +29,7 @@ def home(trained_home, tmp_path, monkeypatch):
     copy = shutil.copytree(trained_home, tmp_path / "home")
     monkeypatch.setenv("RECSYS_HOME", str(copy))
     monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
-    assert frame.STYLE.is_dir()  # imported above, so the style is still that of the project
+    assert browser.STYLE.is_dir()  # imported above, so the style is still that of the project
     monkeypatch.setattr(encoder, "encode", words_as_vectors)
     st.cache_resource.clear()
     st.cache_data.clear()

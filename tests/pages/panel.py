@@ -8,13 +8,13 @@ def script(part, variant, item):
 
     import streamlit as st
 
-    from pages.ui import loaders, session
+    from pages.ui import cache, session
     from recsys.serving.recommend import Request
 
-    session.seed()
-    dataset = loaders.dataset("ml-latest-sample")
+    session.load()
+    dataset = cache.dataset("ml-latest-sample")
     films = session.films(dataset)
-    predictor = loaders.predictor(variant, dataset.name)
+    predictor = cache.load_predictor(variant, dataset.name)
     module = importlib.import_module(f"pages.{part}")
     st.text(" ".join(map(str, films)))
     if part == "shared.why":

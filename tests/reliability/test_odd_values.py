@@ -12,7 +12,14 @@ from tests.pages.conftest import SCRIPTS, home, trained_home, visit  # noqa: F40
 
 VALUES = ["", "none", "-1", "NaN", "1e999", "<script>", "../../etc/passwd", "\x00", "١", "9" * 10_000]
 VALUES += ["~".join("ab" * 500), ["popular", "popular"]]
-PARAMETERS = ["s", "not", "data", "with", "unknown", *(kept.parameter for kept in (*url.KEPT, *url.FILTERS))]
+PARAMETERS = [
+    "s",
+    "not",
+    "data",
+    "with",
+    "unknown",
+    *(kept.parameter for kept in (*url.URL_PARAMS, *url.FILTER_PARAMS)),
+]
 SCORES = st.lists(st.floats(width=32), min_size=6, max_size=30)
 
 

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.compare import answers
-from pages.ui import loaders, recommenders, tasks
-from pages.ui import words as common
+from pages.ui import cache, format, recommenders, tasks
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import order
@@ -26,7 +25,7 @@ UNTRAINED = [  # neither they nor those that they stand on have to be trained
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """However busy the machine is, the page waits for a fit: no browser looks again by itself here."""
-    monkeypatch.setattr(recommenders, "PATIENCE", 60.0)
+    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 60.0)
 
 
 def lists(app):
@@ -100,9 +99,11 @@ def test_what_the_visitor_did_not_like_is_known_here_too(visit):
 def test_the_films_of_the_visitor_are_reversed_first_and_shuffled_on_demand(visit):
     app = visit("compare", s="1-2-3-4-5")
     shown = [element.value for element in app.markdown if element.value.startswith(":gray[")]
-    order = [shown[0].index(common.plain(world.TITLES[item])) for item in range(5)]
+    order = [shown[0].index(format.escape_markdown(world.TITLES[item])) for item in range(5)]
     assert order == sorted(order)
-    assert shown[1].index(common.plain(world.TITLES[4])) < shown[1].index(common.plain(world.TITLES[0]))
+    assert shown[1].index(format.escape_markdown(world.TITLES[4])) < shown[1].index(
+        format.escape_markdown(world.TITLES[0])
+    )
     before = demo(app)
     app.get_by_key("order_demo").set_value("shuffled").run()
     after = demo(app)
@@ -177,7 +178,7 @@ def test_a_recommender_that_cannot_answer_says_so_in_its_place_and_the_others_an
 
 
 def test_what_takes_longer_is_fitted_after_a_click_in_its_column(visit, monkeypatch):
-    monkeypatch.setattr(recommenders, "AT_ONCE", 0.0)
+    monkeypatch.setattr(recommenders, "MAX_AUTOMATIC_SECONDS", 0.0)
     app = choose(visit("compare", s="1-2-3"), "bert4rec", "item-knn")
     assert len(lists(app)) == 1
     app.button(key="fit-item-knn").click().run()
@@ -257,7 +258,7 @@ def test_one_film_has_no_order_and_cannot_be_hidden(visit):
 
 def test_one_of_the_two_evenings_can_be_taken_over(visit):
     app = visit("compare", s="1")
-    (one, _), (other, _) = order.moods(history.examples(loaders.title_index("ml-latest-sample")))
+    (one, _), (other, _) = order.moods(history.examples(cache.title_index("ml-latest-sample")))
     app.button(key="take-order-1").click().run()
     films = [world.TITLES[item] for item in app.session_state.films]
     assert films[-1] in history.EXAMPLES[other][1]
@@ -329,7 +330,7 @@ def test_one_alone_cannot_be_mixed(visit):
 def test_a_film_that_few_people_rated_is_not_hidden(visit):
     app = open_tab(visit("compare", s=f"1-2-{len(world.TITLES) + 1}"), 3)
     assert not app.warning
-    assert common.plain(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)
+    assert format.escape_markdown(world.TITLES[1]) in sentences(app) or world.TITLES[1] in str(app.selectbox)
 
 
 def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
@@ -343,11 +344,11 @@ def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
     monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock))
     monkeypatch.setattr(recommenders, "_fit", lambda name, dataset: lambda report: None)
     monkeypatch.setattr(recommenders, "_watch", lambda name, dataset: None)
-    monkeypatch.setattr(tasks.Work, "wait", wait)
+    monkeypatch.setattr(tasks.BackgroundTask, "wait", wait)
     names = ["item-knn", "markov", "ease"]
-    get_predictor = answers.start_fits(loaders.dataset("ml-latest-sample"), names)
+    get_predictor = answers.start_fits(cache.dataset("ml-latest-sample"), names)
     assert [get_predictor(name) for name in names] == [None] * 3
-    assert clock == recommenders.PATIENCE
+    assert clock == recommenders.WAIT_BEFORE_PROGRESS
 
 
 def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit, monkeypatch):
@@ -358,7 +359,7 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
         return load(*arguments)
 
     monkeypatch.setattr(recommenders.serving, "load", slow)
-    monkeypatch.setattr(recommenders, "PATIENCE", 0.0)
+    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
     monkeypatch.setattr(answers, "can_answer", lambda name, data: name in ("bert4rec", "popular", "item-knn", "markov"))
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
     app.button(key="try_all").click().run()
@@ -366,7 +367,7 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
     finish.set()
     for _ in range(4):
         for name in ("item-knn", "markov"):
-            if fit := recommenders.fit(name, "ml-latest-sample"):
+            if fit := recommenders.find_fit(name, "ml-latest-sample"):
                 assert fit.wait(60)
         app.run()
     assert "stop_trying" not in keys(app)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pages.ui import loaders
+from pages.ui import cache
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import results
@@ -35,7 +35,7 @@ def test_the_list_of_one_person_stands_beside_where_the_hidden_film_of_everybody
     assert number.value == len(confident)  # there is no person 963, so the last one
     app = number.set_value(3).run()
     history = confident.queries.histories[2]
-    scores = loaders.predictor("bert4rec", "ml-latest-sample").model.score(Queries([history]))[0].astype(float)
+    scores = cache.load_predictor("bert4rec", "ml-latest-sample").model.score(Queries([history]))[0].astype(float)
     scores[history] = -np.inf
     shares = np.sort(np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum())[::-1]
     drawn = lines(app, 2)["Bert4Rec"]
@@ -49,5 +49,5 @@ def test_recommenders_that_are_not_on_this_machine_have_no_list(visit, confident
     world.untrain()
     app = open_section(visit("evaluation"), "calibration")
     assert not app.exception
-    title = loaders.data_title("ml-latest-sample")
+    title = cache.dataset_title("ml-latest-sample")
     assert f"None of these recommenders is trained on this computer for {title}." in said(app)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pages.ui import loaders, recommenders, tasks
+from pages.ui import cache, recommenders, tasks
 from recsys import paths
 from recsys.data import own_data, tables
 from recsys.evaluation import results
@@ -67,7 +67,9 @@ def test_the_button_measures_the_recommenders_that_need_no_training(visit, shop,
     app = evaluated(visit("evaluation", data="shop"))
     assert "Most popular" in board(app)
     assert results.load("shop", "full", "item-knn")["users"] == 40
-    assert [metric.label for metric in app.metric] == [loaders.title(few()[name]) for name in ("item-knn", "popular")]
+    assert [metric.label for metric in app.metric] == [
+        cache.recommender_title(few()[name]) for name in ("item-knn", "popular")
+    ]
     assert [metric.value for metric in app.metric] == ["100.0%", "0.0%"]
     assert "evaluate-shop" not in keys(app)
 
@@ -82,7 +84,7 @@ def few():
 def test_the_recommender_chosen_on_watch_next_stands_beside_the_most_popular(visit, shop):
     for name, rank in {"popular": 9, "item-knn": 2, "markov": 1}.items():
         ranks = np.full((1, 40), rank)
-        known = {"fingerprint": loaders.dataset("shop").fingerprint, "title": name}
+        known = {"fingerprint": cache.dataset("shop").fingerprint, "title": name}
         results.write(result(name, "shop", "full", ranks) | known, ranks)
     app = visit("evaluation", data="shop")
     assert [metric.label for metric in app.metric] == ["item-knn", "popular"]
@@ -91,7 +93,7 @@ def test_the_recommender_chosen_on_watch_next_stands_beside_the_most_popular(vis
 
 
 def test_a_set_without_trained_networks_begins_with_item_knn(visit, shop):
-    assert recommenders.first("shop") == "item-knn"
+    assert recommenders.default("shop") == "item-knn"
     app = visit(data="shop")
     assert not app.exception
     assert app.selectbox(key="model").value == "item-knn"

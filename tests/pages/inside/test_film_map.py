@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 
 from pages.inside import film_map
-from pages.ui.charts import QUIET
+from pages.ui.charts import GREY
 from recsys.serving.insight.regions import Region, Term
 
 TABLE = pd.DataFrame({"x": [0.0, 100.0], "y": [0.0, 100.0]})
@@ -52,4 +52,4 @@ def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
         "2020s": [3],
     }
     assert len({colour for _, colour in found.values()}) == 4
-    assert found["no year"][1] == QUIET
+    assert found["no year"][1] == GREY

@@ -8,8 +8,8 @@ import pytest
 
 from pages.inside import film_map, lesson
 from pages.inside.lesson_input import PAPER_DIFFERENCES
-from pages.ui import loaders, url
-from pages.ui.words import percent, plain
+from pages.ui import cache, url
+from pages.ui.format import escape_markdown, percent
 from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
@@ -93,7 +93,7 @@ def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_
 
 
 def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
-    assert len(lesson.STEPS) == url.LESSON_STEPS
+    assert len(lesson.STEPS) == url.N_LESSON_STEPS
     app = visit("inside", s=LINK, step="5")
     assert heading(app) == "5. Self-attention"
     app.button(key="lesson-next").click().run()
@@ -114,7 +114,7 @@ def test_the_lesson_can_be_about_the_papers_network_where_that_is_there(visit):
     app = visit("inside", s=LINK)
     assert lesson.NETWORK_KEY not in app.session_state
     paper = registry.get("bert4rec-paper").preset("")
-    world.train(loaders.dataset("ml-latest-sample"), changed(paper, dim=16, length=24, epochs=1), "bert4rec-paper")
+    world.train(cache.dataset("ml-latest-sample"), changed(paper, dim=16, length=24, epochs=1), "bert4rec-paper")
     app = visit("inside", s=LINK)
     ours = app.table[0].value
     app.get_by_key(lesson.NETWORK_KEY).set_value("bert4rec-paper").run()
@@ -137,8 +137,8 @@ def test_a_film_with_films_on_both_sides_is_covered_and_the_mask_comes_last_to_p
 
 def test_the_attention_of_one_head_is_told_in_numbers_that_add_up(visit):
     app = step(visit, "Self-attention")
-    dataset = loaders.dataset("ml-latest-sample")
-    model = loaders.predictor("bert4rec", dataset.name).model
+    dataset = cache.dataset("ml-latest-sample")
+    model = cache.load_predictor("bert4rec", dataset.name).model
     weights = model.attention(model.input_tokens(np.array(FILMS)))[0, 0, -1]
     title, figure = rows(app)[0][0]
     assert title == dataset.catalog.films[FILMS[weights[:-1].argmax()]].title
@@ -164,8 +164,10 @@ def test_the_bars_of_all_layers_have_one_scale(visit):
 
 def test_the_softmax_shows_the_probabilities_of_the_model(visit):
     app = step(visit, "Softmax")
-    dataset = loaders.dataset("ml-latest-sample")
-    scores = loaders.predictor("bert4rec", "ml-latest-sample").model.score(Queries([np.array(FILMS)]))[0].astype(float)
+    dataset = cache.dataset("ml-latest-sample")
+    scores = (
+        cache.load_predictor("bert4rec", "ml-latest-sample").model.score(Queries([np.array(FILMS)]))[0].astype(float)
+    )
     probabilities = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
     title, figure = rows(app)[-1][0]
     assert title == dataset.catalog.films[scores.argmax()].title
@@ -267,7 +269,7 @@ def test_a_film_is_covered_at_first_and_its_rank_is_said(visit):
 
 
 def test_cbow_fills_blanks_too_without_probabilities(visit):
-    dataset, variant = loaders.dataset("ml-latest-sample"), registry.get("item2vec-cbow")
+    dataset, variant = cache.dataset("ml-latest-sample"), registry.get("item2vec-cbow")
     config = changed(variant.preset(""), dim=8, epochs=1)
     checkpoints.save(variant.name, variant.model(config).fit(LEAVE_ONE_OUT(dataset).train), dataset, seed=0)
     app = section(visit, "blanks")
@@ -346,7 +348,7 @@ def test_a_film_that_was_found_is_marked(visit):
     app.text_input(key="map_search").set_value("Film 20").run()
     app.button(key="mark-21").click().run()
     assert not app.exception
-    assert plain("Nearest to Film 20 (2000)") in [heading.value for heading in app.header]
+    assert escape_markdown("Nearest to Film 20 (2000)") in [heading.value for heading in app.header]
 
 
 @pytest.mark.parametrize(

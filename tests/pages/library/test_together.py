@@ -4,8 +4,7 @@ from html import unescape
 import pytest
 
 from pages.library import other_person
-from pages.ui import loaders
-from pages.ui import words as common
+from pages.ui import cache, format
 from recsys.serving import history, together
 from recsys.serving.recommend import Request
 from tests.pages import world
@@ -28,13 +27,13 @@ def test_two_with_the_same_films_are_offered_what_one_alone_is(visit):
 def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
     app = visit("library", s="1-2-3", **LINK)
     data = world.build()
-    predictor = loaders.predictor("bert4rec", "ml-latest-sample")
+    predictor = cache.load_predictor("bert4rec", "ml-latest-sample")
     found = together.together(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
     assert offered(app) == [data.catalog.films[one.item].title for one in found]
     first = app.container(key="together").html[0].value
     for who, standing in zip(("You", "Other"), found[0].standings, strict=True):
         assert f">{who}</span>" in first
-        assert f"{common.ordinal(standing.rank)}, {common.fine_percent(standing.probability)}" in first
+        assert f"{format.ordinal(standing.rank)}, {format.precise_percent(standing.probability)}" in first
     watched = {world.TITLES[item][:-7] for item in (0, 1, 2, 7, 8, 9)}
     assert not watched & set(offered(app))
 

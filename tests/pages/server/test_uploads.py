@@ -98,4 +98,4 @@ def test_the_sessions_that_asked_last_are_remembered(monkeypatch):
 
 def test_the_server_accepts_files_as_large_as_the_form_says():
     settings = tomllib.loads((paths.REPOSITORY / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] == add_dataset.LARGEST
+    assert settings["server"]["maxUploadSize"] == add_dataset.MAX_MEGABYTES

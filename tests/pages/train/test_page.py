@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from pages.train import form, trainings
-from pages.ui import errors, i18n, loaders, recommenders
+from pages.ui import cache, errors, i18n, recommenders
 from pages.ui.recommenders import State
 from recsys import paths, storage
 from recsys.data import own_data, tables
@@ -89,7 +89,7 @@ def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
 
 def test_settings_begin_as_tuned_and_are_explained(visit):
     app = choose(visit("train"), "sasrec-bce")
-    preset = loaders.recommenders()["sasrec-bce"].preset(DATA)
+    preset = cache.all_recommenders()["sasrec-bce"].preset(DATA)
     epochs = app.number_input(key=f"train-{DATA}-sasrec-bce-epochs")
     assert epochs.value == preset.schedule.epochs
     assert form.SETTINGS["epochs"][1] in epochs.help
@@ -101,7 +101,7 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
     for data, is_tuned in ((DATA, True), ("shop", False)):
         app = visit("train", data=data)
         assert not app.exception
-        title = loaders.data_title(data)
+        title = cache.dataset_title(data)
         assert (f"These settings were tuned for {title}." in said(app)) == is_tuned
         assert (f"There are no tuned settings for {title}." in said(app)) != is_tuned
 
@@ -129,7 +129,7 @@ def test_only_recommenders_that_learn_step_by_step_are_offered(visit):
 
 def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
     app = choose(visit("train"), "bert4rec")
-    data = loaders.data_title(DATA)
+    data = cache.dataset_title(DATA)
     assert f"BERT4Rec is already trained for {data}." in said(app)
     choose(app, "sasrec-bce")
     assert f"SASRec (BCE) is already trained for {data}." not in said(app)
@@ -293,13 +293,13 @@ def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):
 
 
 def test_the_page_opens_on_the_network_that_the_app_is_about(visit):
-    assert visit("train").selectbox(key=recommenders.TO_TRAIN).value == loaders.FIRST_MODEL == "bert4rec"
+    assert visit("train").selectbox(key=recommenders.TO_TRAIN).value == cache.DEFAULT_MODEL == "bert4rec"
 
 
 def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = visit(model="sasrec-bce")
-    assert errors.without_paths(recsys_command("train", "sasrec-bce", "--dataset", DATA)) in said(app)
+    assert errors.hide_paths(recsys_command("train", "sasrec-bce", "--dataset", DATA)) in said(app)
     assert "train-sasrec-bce" not in keys(app)
     with pytest.raises(ValueError, match="Could not find a navigation page"):
         app.switch_page("5_train.py")

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import loaders
+from pages.ui import cache
 from recsys.data import datasets, own_data, tables
 from tests.pages.reading import keys, said
 
@@ -15,7 +15,7 @@ def panel():
 
     from pages.ui import add_dataset, session
 
-    session.seed()
+    session.load()
     add_dataset.form()
     st.text(st.session_state.data)
 
@@ -36,7 +36,7 @@ def given(app, data, name="shop.csv", items=None):
 
 def test_the_form_says_how_large_a_file_may_be_and_who_sees_it(form):
     assert "up to 50 MB" in said(form)
-    assert "whoever opens the app" in said(form)
+    assert "Everybody who opens this app" in said(form)
     assert keys(form) == []
 
 
@@ -76,11 +76,11 @@ def test_a_name_that_is_taken_is_said_and_nothing_is_lost(form):
 
 def test_a_set_of_ones_own_can_be_put_in_the_place_of_another(form):
     own_data.add("shop", own_data.check(tables.parse("a", b"user,item\n1,2\n")), "a")
-    assert loaders.dataset("shop").n_users == 1
+    assert cache.dataset("shop").n_users == 1
     given(form, USUAL)
     assert form.button(key="own-add").label == "Replace *{name}*".format(name="shop")
     form.button(key="own-add").click().run()
-    assert loaders.dataset("shop").n_users == 3
+    assert cache.dataset("shop").n_users == 3
 
 
 def test_what_is_no_table_is_a_sentence(form):
@@ -154,7 +154,7 @@ def test_columns_that_cannot_be_read_are_checked_once(work, form):
 def test_the_results_of_one_upload_are_kept_at_most(form):
     for number in range(3):
         given(form, USUAL + f"dora,x,{number}\n".encode(), items=b"product,title\nx,Tea\n")
-    assert sorted(form.session_state.own_results.kept) == ["checked", "items", "roles", "table"]
+    assert sorted(form.session_state.own_results.by_kind) == ["checked", "items", "roles", "table"]
 
 
 def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home):
@@ -163,7 +163,7 @@ def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home
 
         from pages.ui import dataset_menu, session
 
-        session.seed()
+        session.load()
         if not st.session_state.get("sets_done") or st.button("close"):
             dataset_menu.dialog()
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import dataset_menu, errors, fetch
+from pages.ui import dataset_menu, errors, tasks
+from pages.ui.dataset_menu import DatasetTask
 from recsys import paths
 from recsys.data import datasets, download, own_data, published, tables
 from recsys.errors import recsys_command
@@ -35,8 +36,8 @@ def site(home, monkeypatch):
 
 def fetched(name=OTHER):
     """Wait until a data set is there or cannot be had."""
-    going_on = fetch.find(name)
-    assert going_on is None or going_on.wait(LONG)
+    task = tasks.find(DatasetTask("fetch", name).name)
+    assert task is None or task.wait(LONG)
 
 
 def chosen(app):
@@ -57,10 +58,10 @@ def test_the_table_has_everything_that_a_menu_says():
 def test_what_a_prepared_set_holds_is_counted(home):
     dataset = world.build()
     known = dataset_menu.facts(FIRST)
-    assert (known.people, known.films) == (dataset.n_users, len(world.TITLES) + 1)
+    assert (known.n_users, known.n_films) == (dataset.n_users, len(world.TITLES) + 1)
     assert (known.oldest, known.newest) == (1940, 2000)
-    assert known.learnt == len(world.TITLES)
-    assert known.brief == 0
+    assert known.n_trained_films == len(world.TITLES)
+    assert known.n_untested_users == 0
 
 
 def test_people_with_fewer_than_three_films_are_counted(home):
@@ -70,25 +71,22 @@ def test_people_with_fewer_than_three_films_are_counted(home):
             catalog=world.build("own", world.TITLES[:3]).catalog,
         )
     )
-    assert dataset_menu.facts("own").brief == 2
-    assert (
-        "{n} people are left with fewer than three {things}: recommenders learn from them, but are not tested on them."
-    ).format(n="2", things="films") in " ".join(dataset_menu.learning("own", dataset_menu.facts("own")))
+    assert dataset_menu.facts("own").n_untested_users == 2
+    assert "2 people have fewer than three films." in " ".join(
+        dataset_menu.training_notes("own", dataset_menu.facts("own"))
+    )
 
 
 def test_a_set_whose_films_need_one_rating_says_so(home):
     world.save(world.build("ml-20m"))
-    said = dataset_menu.learning("ml-20m", dataset_menu.facts("ml-20m"))
-    assert (
-        "Recommenders learn from the {learnt} {things} that somebody rated. The other one can be put "
-        "into your list: the one most like it stands in for it."
-    ).format(learnt=len(world.TITLES), things="films") in said
+    said = dataset_menu.training_notes("ml-20m", dataset_menu.facts("ml-20m"))
+    assert f"Recommenders learn from the {len(world.TITLES)} films that have ratings." in said
 
 
 def test_other_data_under_the_same_name_is_counted_again(home):
-    before = dataset_menu.facts(FIRST).films
+    before = dataset_menu.facts(FIRST).n_films
     world.save(world.build(titles=world.TITLES[:20]))
-    assert dataset_menu.facts(FIRST).films == 21 != before
+    assert dataset_menu.facts(FIRST).n_films == 21 != before
 
 
 def test_the_menu_names_a_set_by_what_it_holds(home):
@@ -108,8 +106,8 @@ def panel():
 
     from pages.ui import dataset_menu, session
 
-    session.seed()
-    dataset_menu.every()
+    session.load()
+    dataset_menu.show_all()
     st.text(st.session_state.data)
 
 
@@ -123,14 +121,11 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     text = said(opened)
     assert not opened.exception
     assert "**MovieLens 1M**: 6,040 people, 3,883 films, 1919–2000" in text
-    assert "6 MB to fetch. For research only; passed on or used commercially only with GroupLens' permission" in text
+    assert "6 MB to download. For research only; passed on or used commercially only with GroupLens' permission" in text
     assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
-    assert (
-        "Recommenders learn from the {learnt} {things} with {fewest} ratings or more. The other one "
-        "can be put into your list: the one most like it stands in for it."
-    ).format(fewest=5, learnt=len(world.TITLES), things="films") in text
-    assert "Trained for it: BERT4Rec." in text
-    assert "None is trained for it yet; recommenders that need no training are fitted when you choose them." in text
+    assert f"Recommenders learn from the {len(world.TITLES)} films with at least 5 ratings." in text
+    assert "Trained: BERT4Rec." in text
+    assert "No trained recommenders yet." in text
     others = [name for name in dataset_menu.in_order(list(datasets.SETS)) if name != FIRST]
     assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
@@ -172,7 +167,7 @@ def test_on_a_public_server_nobody_deletes_a_set(home, monkeypatch):
 
 def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, site):
     app = visit(data=OTHER, s="10-20")
-    assert "{data} is not on this machine yet.".format(data="MovieLens 1M") in said(app)
+    assert "MovieLens 1M is not on this computer yet." in said(app)
     assert "6,040 people" in said(app)
     app.button(key=f"get-{OTHER}").click().run()
     fetched()
@@ -180,18 +175,18 @@ def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, 
     assert not app.exception
     assert watched(app) == ["Toy Story", "The Matrix"]
     assert app.query_params["data"] == OTHER
-    assert f"stop-{OTHER}" not in keys(app)
+    assert f"fetch-{OTHER}-stop" not in keys(app)
 
 
 def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
     app = visit(s="1-2-3")
-    app.session_state.getting = [OTHER]
-    fetch.begin(OTHER)
+    app.session_state.dataset_tasks = [DatasetTask("fetch", OTHER)]
+    dataset_menu._fetch(OTHER)
     fetched()
     app.run()
     assert watched(app) == titles(0, 1, 2)
-    assert "{data} is here.".format(data="MovieLens 1M") in [one.value for one in app.success]
-    app.button(key=f"arrived-{OTHER}").click().run()
+    assert "MovieLens 1M is ready." in [one.value for one in app.success]
+    app.button(key=f"fetch-{OTHER}-open").click().run()
     assert chosen(app).value == OTHER
     assert not app.success
     app.run()
@@ -200,10 +195,10 @@ def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
 
 def test_an_arrival_can_be_put_away(visit, site):
     app = visit()
-    app.session_state.getting = [OTHER]
-    fetch.begin(OTHER)
+    app.session_state.dataset_tasks = [DatasetTask("fetch", OTHER)]
+    dataset_menu._fetch(OTHER)
     fetched()
-    app.run().button(key=f"away-{OTHER}").click().run()
+    app.run().button(key=f"fetch-{OTHER}-away").click().run()
     assert not app.success
     assert chosen(app).value == FIRST
     assert dataset_menu.label(OTHER) in chosen(app).options
@@ -223,7 +218,7 @@ def test_getting_a_set_can_be_called_off_and_goes_on_where_it_was(visit, site):
     app.button(key=f"get-{OTHER}").click().run()
     assert arrived.wait(LONG)
     app.run()
-    app.button(key=f"stop-{OTHER}").click().run()
+    app.button(key=f"fetch-{OTHER}-stop").click().run()
     go_on.set()
     fetched()
     app.run()
@@ -239,7 +234,7 @@ def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visi
     fetched()
     app.run()
     assert "MovieLens 1M could not be fetched: 127.0.0.1 answered 404 Not Found; the file may have moved." in said(app)
-    app.button(key=f"retry-{OTHER}").click().run()
+    app.button(key=f"fetch-{OTHER}-again").click().run()
     fetched()
     app.run()
     assert not app.exception
@@ -247,28 +242,13 @@ def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visi
     assert "could not be fetched" not in said(app)
 
 
-def failing():
-    import streamlit as st
-
-    from pages.ui import fetch
-    from recsys.errors import RecsysError
-
-    st.session_state.language = "uk"
-    fetch.failed("ml-1m", RecsysError("host answered 404 Not Found; the file may have moved"))
-
-
-def test_why_a_set_could_not_be_had_is_said_in_ukrainian():
-    app = AppTest.from_function(failing).run()
-    assert "host відповів: 404 Not Found; можливо, файл перемістили." in said(app)
-
-
 def saying(event):
     import streamlit as st
 
-    from pages.ui import fetch
+    from pages.ui import dataset_menu
 
     st.session_state.language = "uk"
-    st.text(fetch.sentence("ml-1m", event))
+    st.text(dataset_menu.download_text("ml-1m", event))
 
 
 @pytest.mark.parametrize(
@@ -277,10 +257,6 @@ def saying(event):
         (
             {"stage": "download", "done": 0, "total": None, "from": "the package index"},
             "Завантажуємо MovieLens 1M; звідки: індекс пакунків",
-        ),
-        (
-            {"stage": "note", "text": "x.org: it does not answer; taking the same ratings from the package index"},
-            "x.org: сервер не відповідає; беремо ті самі оцінки з індексу пакунків",
         ),
     ],
 )
@@ -303,11 +279,11 @@ def test_progress_is_said_in_ukrainian(event, sentence):
         ),
         ({"stage": "note", "text": "the site is slow"}, "the site is slow"),
         ({"stage": "parse"}, "Reading the ratings of MovieLens 1M"),
-        ({"stage": "keep"}, "Keeping MovieLens 1M"),
+        ({"stage": "keep"}, "Saving MovieLens 1M"),
     ],
 )
 def test_progress_is_said_in_words(event, sentence):
-    assert fetch.sentence(OTHER, event) == sentence
+    assert dataset_menu.download_text(OTHER, event) == sentence
 
 
 @pytest.mark.parametrize(("public", "shown"), [("", True), ("0", True), ("1", False)])
@@ -322,8 +298,8 @@ def test_visitors_of_a_public_server_fetch_nothing_and_see_the_sets_that_are_her
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = visit(data=OTHER)
     assert f"get-{OTHER}" not in keys(app)
-    assert "Whoever runs this server can type:" in said(app)
-    assert errors.without_paths(recsys_command("data", "get", OTHER)) in [one.value for one in app.code]
+    assert "The administrator of this server can run:" in said(app)
+    assert errors.hide_paths(recsys_command("data", "get", OTHER)) in [one.value for one in app.code]
     app = visit()
     app.button(key="more-sets").click().run()
     assert not [key for key in keys(app) if key.startswith("get-")]

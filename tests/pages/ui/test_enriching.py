@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import enriching
+from pages.ui import dataset_menu, tasks
+from pages.ui.dataset_menu import DatasetTask
 from recsys import paths
 from recsys.data import enrich, film_details, wikidata
 from tests.data.wikidata_fake import asking, seconds, thing, title
@@ -14,6 +15,7 @@ from tests.pages import world
 from tests.pages.reading import keys, said
 
 SET, LONG = "ml-latest-sample", 30.0  # seconds, at most, for what ends in milliseconds
+TASK = DatasetTask("enrich", SET)
 
 
 def sets_page():
@@ -21,9 +23,9 @@ def sets_page():
 
     from pages.ui import dataset_menu, session
 
-    session.seed()
+    session.load()
     st.text(st.session_state.data)
-    dataset_menu.every()
+    dataset_menu.show_all()
 
 
 @pytest.fixture
@@ -48,26 +50,26 @@ def service(home, monkeypatch):
 
 
 def ended():
-    assert enriching.find(SET).wait(LONG)
+    assert tasks.find(TASK.name).wait(LONG)
 
 
 def test_a_button_of_the_dialog_asks_and_then_the_dialog_says_what_is_known(service):
     app = AppTest.from_function(sets_page, default_timeout=60).run()
-    assert "Director, cast and titles in other languages are known, from Wikidata." not in said(app)
+    assert "Includes director, cast and titles in other languages from Wikidata." not in said(app)
     app.button(key=f"enrich-{SET}").click().run()
-    assert app.session_state.enriching == [SET]
+    assert app.session_state.dataset_tasks == [TASK]
     ended()
     app.run()
     assert not app.exception
-    assert "Director, cast and titles in other languages are known, from Wikidata." in said(app)
-    assert app.button(key=f"enrich-{SET}").label.startswith("Ask for the rest")
+    assert "Includes director, cast and titles in other languages from Wikidata." in said(app)
+    assert app.button(key=f"enrich-{SET}").label.startswith("Download missing details")
 
 
 def test_cards_show_director_and_length_and_the_search_finds_them(service, visit):
     app = visit(s="1-2-3")
     assert "nr-made" not in "".join(html.value for html in app.container(key="picks").html)
-    app.session_state.enriching = [SET]
-    enriching.work.start(f"enrich/{SET}", lambda report: report({"stage": "keep", **enrich.enrich(SET)._asdict()}))
+    app.session_state.dataset_tasks = [TASK]
+    tasks.start(TASK.name, lambda report: report({"stage": "keep", **enrich.enrich(SET)._asdict()}))
     ended()
     app.run()
     assert not app.exception
@@ -77,7 +79,7 @@ def test_cards_show_director_and_length_and_the_search_finds_them(service, visit
     assert "2\u00a0h\u00a016\u00a0min · Director &lt;b&gt;3&lt;/b&gt;" in first
     app.text_input(key="search").set_value("номер 7").run()
     assert "found-8" in keys(app)
-    app.button(key=f"enriched-{SET}").click().run()
+    app.button(key=f"enrich-{SET}-away").click().run()
     assert not app.success
 
 
@@ -85,8 +87,8 @@ def test_without_a_network_it_says_so_and_everything_works_as_before(service, vi
     monkeypatch.setattr(wikidata, "ADDRESS", "http://127.0.0.1:9/sparql")
     app = visit(s="1-2-3")
     before = [html.value for html in app.container(key="picks").html]
-    app.session_state.enriching = [SET]
-    enriching.work.start(f"enrich/{SET}", lambda report: enrich.enrich(SET, report))
+    app.session_state.dataset_tasks = [TASK]
+    tasks.start(TASK.name, lambda report: enrich.enrich(SET, report))
     ended()
     app.run()
     assert not app.exception
@@ -108,8 +110,8 @@ def test_it_can_be_called_off_and_what_was_had_is_kept(service, visit, monkeypat
 
     service.server.tricks = [service.answer, pause]
     app = visit(s="1-2-3")
-    app.session_state.enriching = [SET]
-    enriching.work.start(f"enrich/{SET}", lambda report: enrich.enrich(SET, report))
+    app.session_state.dataset_tasks = [TASK]
+    tasks.start(TASK.name, lambda report: enrich.enrich(SET, report))
     assert arrived.wait(LONG)
     app.run()
     assert f"enrich-{SET}-stop" in keys(app)
@@ -123,12 +125,9 @@ def test_it_can_be_called_off_and_what_was_had_is_kept(service, visit, monkeypat
 
 
 def test_how_far_it_is_is_said_in_words():
-    class Going:
-        event: dict = {}
-
-    assert enriching.sentence("ml-1m", Going) == "Asking Wikidata about the films of MovieLens 1M"
-    Going.event = {"stage": "describe", "done": 1200, "total": 3356}
-    assert enriching.sentence("ml-1m", Going).endswith("MovieLens 1M: 1,200 of 3,356")
+    assert dataset_menu.enrichment_text("ml-1m", {}) == "Asking Wikidata about the films of MovieLens 1M"
+    event = {"stage": "describe", "done": 1200, "total": 3356}
+    assert dataset_menu.enrichment_text("ml-1m", event).endswith("MovieLens 1M: 1,200 of 3,356")
 
 
 def test_visitors_of_a_public_server_are_not_offered_it(service, monkeypatch):
@@ -137,4 +136,4 @@ def test_visitors_of_a_public_server_are_not_offered_it(service, monkeypatch):
     app = AppTest.from_function(sets_page, default_timeout=60).run()
     assert not app.exception
     assert f"enrich-{SET}" not in keys(app)
-    assert "Director, cast and titles in other languages are known, from Wikidata." in said(app)
+    assert "Includes director, cast and titles in other languages from Wikidata." in said(app)

@@ -12,12 +12,12 @@ def page(error):
 
     from pages.ui import errors
 
-    @errors.explained()
+    @errors.show_errors()
     def part():
         raise error
 
     st.text(str(part()))
-    with errors.explained():
+    with errors.show_errors():
         raise error
     st.text("the page goes on")
 
@@ -44,9 +44,10 @@ def files_page():
     import streamlit as st
 
     from pages.ui import errors
+    from recsys.errors import RecsysError
 
     st.session_state.language = "uk"
-    errors.explain_all(["a is damaged", "b is missing or damaged"])
+    errors.show_file_errors([RecsysError("the disk is full")])
 
 
 def test_whoever_reads_ukrainian_reads_so_of_errors_too():
@@ -54,7 +55,7 @@ def test_whoever_reads_ukrainian_reads_so_of_errors_too():
     app.session_state["language"] = "uk"
     assert "Диск переповнено." in said(app.run())
     app = AppTest.from_function(files_page).run()
-    assert [one.value.replace("\\", "") for one in app.warning] == ["a: дані пошкоджено", "b відсутній або пошкоджений"]
+    assert [one.value.replace("\\", "") for one in app.warning] == ["диск переповнено"]
 
 
 def test_a_bug_stays_a_bug():
@@ -74,4 +75,4 @@ def test_a_public_server_does_not_say_where_its_files_lie(monkeypatch, tmp_path)
     text = app.warning[0].value.replace("\\", "")
     assert text == "Cannot write $RECSYS_HOME/maps nor ./assets."
     assert app.code[0].value == "python -m recsys prepare"
-    assert "Whoever runs this server can type:" in said(app)
+    assert "The administrator of this server can run:" in said(app)

@@ -16,7 +16,7 @@ SCRIPT = "<script>alert('1')</script> & \"Co\""
 @pytest.fixture
 def show(home):
     """Opens the dialog for the films of a link."""
-    return lambda **asked: opened("shared.why", **asked)
+    return lambda **asked: opened("ui.explanation", **asked)
 
 
 def test_the_film_watched_just_before_is_named_as_the_reason(show):
@@ -36,30 +36,28 @@ def test_what_is_known_of_the_film_is_told_with_where_it_is_from(show):
 
 
 def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show):
-    assert "Your only film was left out, and {model} predicted as for somebody new.".format(model="BERT4Rec") in said(
+    assert "Computed by removing your only film and asking {model} again.".format(model="BERT4Rec") in said(
         show(s="3", item=3)
     )
     app = show(item=3)
-    assert "You have watched nothing yet, so this is what {model} predicts for anybody.".format(
-        model="BERT4Rec"
-    ) in said(app)
+    assert "Your list is empty, so {model} recommends this film to everybody.".format(model="BERT4Rec") in said(app)
     assert not app.html
 
 
 def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
     app = show(s="1-2-3", variant="popular")
-    assert "None of your films makes a difference: {model} predicts it for anybody.".format(
+    assert "None of your films makes a difference: {model} recommends it to everybody.".format(
         model="Most popular"
     ) in said(app)
     assert not app.html
 
 
 def test_the_rank_is_said_in_a_sentence():
-    assert explanation.stands(Standing(1, 30, 0.123), "M") == "M's top prediction, at 12.3%."
-    assert explanation.stands(Standing(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
-    assert explanation.stands(Standing(1, 30, None), "M") == "M's top prediction."
-    assert explanation.stands(Standing(22, 30, None), "M") == "M ranks it 22nd."
-    assert explanation.stands(Standing(None, 30, 0.0), "M") == "{model} rules it out.".format(model="M")
+    assert explanation.rank_text(Standing(1, 30, 0.123), "M") == "M's top prediction, at 12.3%."
+    assert explanation.rank_text(Standing(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
+    assert explanation.rank_text(Standing(1, 30, None), "M") == "M's top prediction."
+    assert explanation.rank_text(Standing(22, 30, None), "M") == "M ranks it 22nd."
+    assert explanation.rank_text(Standing(None, 30, 0.0), "M") == "{model} rules it out.".format(model="M")
 
 
 def influence(item, effect, rank=2, probability=0.012):
@@ -72,30 +70,30 @@ def explained(*influences, watched=None):
 
 def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
     found = explained(influence(0, 2.0), influence(1, 1.0), influence(2, -0.5), influence(3, 0.2))
-    assert explanation.because(found, list("ABCD"), "M") == (
+    assert explanation.reason(found, list("ABCD"), "M") == (
         "Mostly because you watched A, then B. Without C it would rank higher."
     )
-    assert explanation.because(explained(influence(0, 1.0)), ["A"], "M") == "Mostly because you watched A."
-    assert explanation.because(
+    assert explanation.reason(explained(influence(0, 1.0)), ["A"], "M") == "Mostly because you watched A."
+    assert explanation.reason(
         explained(influence(0, -1.0)), ["A"], "M"
     ) == "Your films count against it. It would rank higher without {one}.".format(one="A")
 
 
 def test_bars_share_one_scale_and_words_say_what_they_mean():
-    html = explanation.bars(explained(influence(0, 2.0), influence(1, -1.0, None)), [SCRIPT, "B"])
+    html = explanation.influence_bars(explained(influence(0, 2.0), influence(1, -1.0, None)), [SCRIPT, "B"])
     assert 'class="nr-up" style="width:66.7%"' in html
     assert 'class="nr-down" style="width:33.3%"' in html
     assert "--nr-zero:33.3%" in html
-    assert "lifts it: 1.2% without it" in html
-    assert "holds it back: ruled out without it" in html
+    assert "raises the rank: 1.2% without it" in html
+    assert "lowers the rank: ruled out without it" in html
     assert "<script" not in html
 
 
 @pytest.mark.parametrize(("without", "digits"), [(0.02204, 0.02236), (0.0221, 0.0223), (0.00123, 0.001234)])
 def test_percentages_get_the_digits_that_show_a_difference(without, digits):
     found = Explanation(9, Standing(4, 30, digits), (influence(0, 0.02, probability=without),), 1)
-    (before,) = re.findall(r"at ([\d.]+%)", explanation.stands(found.standing, "M", explanation.more_digits(found)))
-    (after,) = re.findall(r"lifts it: ([\d.]+%) without it", explanation.bars(found, ["A"]))
+    (before,) = re.findall(r"at ([\d.]+%)", explanation.rank_text(found.standing, "M", explanation.extra_digits(found)))
+    (after,) = re.findall(r"raises the rank: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
     assert before != after
     assert float(before[:-1]) > float(after[:-1])
 
@@ -103,25 +101,25 @@ def test_percentages_get_the_digits_that_show_a_difference(without, digits):
 def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
     same = influence(0, 0.002, probability=0.0220001)
     found = Explanation(9, Standing(4, 30, 0.022), (same,), 1)
-    assert explanation.more_digits(found) == 0
-    assert "makes no visible difference" in explanation.bars(found, ["A"])
-    assert "lifts it" not in explanation.bars(found, ["A"])
+    assert explanation.extra_digits(found) == 0
+    assert "makes no visible difference" in explanation.influence_bars(found, ["A"])
+    assert "raises the rank" not in explanation.influence_bars(found, ["A"])
 
 
 def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():
     found = explained(*[influence(item, 1.0) for item in range(50)], watched=120)
-    assert explanation.bars(found, [str(item) for item in range(50)]).count("<li") == 8
-    assert f"Only your newest {50} films were left out in turn." in explanation.notes(found, "M")
+    assert explanation.influence_bars(found, [str(item) for item in range(50)]).count("<li") == 8
+    assert "Only your newest 50 films were tested." in explanation.notes(found, "M")
     assert f"{42} more of your films made a smaller difference." in explanation.notes(found, "M")
 
 
 def test_links_are_made_of_ids_only(home):
     dataset = world.build()
-    assert explanation.links(dataset.catalog, 0) == []
+    assert explanation.film_site_links(dataset.catalog, 0) == []
     dataset.catalog.movies.loc[0, ["imdb_id", "tmdb_id"]] = ["tt0114709", 862]
     dataset.catalog.movies.loc[1, "imdb_id"] = 'tt1" onclick="alert(1)'
-    imdb, tmdb = explanation.links(dataset.catalog, 0)
+    imdb, tmdb = explanation.film_site_links(dataset.catalog, 0)
     assert 'href="https://www.imdb.com/title/tt0114709/"' in imdb
     assert 'href="https://www.themoviedb.org/movie/862"' in tmdb
     assert 'rel="noopener' in imdb
-    assert explanation.links(dataset.catalog, 1) == []
+    assert explanation.film_site_links(dataset.catalog, 1) == []

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import film_search, loaders
+from pages.ui import cache, film_search
 from recsys.data import datasets, film_details
 from recsys.data.dataset import DataError
 from tests.pages import world
@@ -16,11 +16,11 @@ def script():
     st.session_state.setdefault("taken", [])
 
     def offer(film):
-        film_search.line(
+        film_search.film_button(
             film, f"found-{film.movie_id}", "add", st.session_state.taken.append, (film.title,), "", "a note"
         )
 
-    film_search.box("ml-latest-sample", "Add *a film*", "box", offer, 8, enter=lambda film: None)
+    film_search.search_box("ml-latest-sample", "Add *a film*", "box", offer, 8, on_enter=lambda film: None)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def box(home):
 
 
 def test_the_box_names_the_set_its_films_and_their_years(box):
-    years = loaders.title_index("ml-latest-sample").years
+    years = cache.title_index("ml-latest-sample").years
     assert box("").text_input(key="box").placeholder == f"Search 31 films, {years[0]}–{years[1]}"
     assert box("").text_input(key="box").label.endswith(":small[:gray[· MovieLens latest \\(sample\\)]]")
 
@@ -60,14 +60,14 @@ def test_who_a_film_was_found_by_stands_behind_it_and_enter_takes_none_of_theirs
 
 
 def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
-    assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films of this set.")
+    assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films of this data set.")
     assert "Nearest to it:" not in said(box("oppenheimer"))
     assert "Nearest to it:" in said(box("toy story 1940"))
     assert "Nearest to it:" not in said(box("toy story"))
 
 
 def test_a_long_query_is_not_quoted_in_full(box):
-    assert f"“{'x' * film_search.SHOWN}…” is not among" in said(box("x" * 500))
+    assert f"“{'x' * film_search.MAX_QUOTED_LETTERS}…” is not among" in said(box("x" * 500))
 
 
 def test_markdown_in_a_query_stays_text(box):
@@ -88,7 +88,7 @@ def test_a_damaged_set_does_not_break_the_search(box, monkeypatch):
         raise DataError(f"{name} is damaged")
 
     monkeypatch.setattr(datasets, "load", damaged)
-    assert film_search.in_other_sets("ml-latest-sample", "solaris") == []
+    assert film_search.other_datasets_with("ml-latest-sample", "solaris") == []
 
 
 def test_enter_takes_the_best_match_only_where_it_is_sure(home):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pages.inside import lesson
-from pages.ui import url, words
+from pages.ui import format, url
 from recsys.data import prepared
 from recsys.data.dataset import Catalog
 from tests import toys
@@ -75,7 +75,7 @@ def test_a_search_and_a_link_with_a_film_that_training_left_out(hostile):
 
 
 @pytest.mark.parametrize(
-    ("part", "key"), [("shared.why", None), ("watch.what_if", "what-if"), ("watch.evening_plan", "plan")]
+    ("part", "key"), [("ui.explanation", None), ("watch.what_if", "what-if"), ("watch.evening_plan", "plan")]
 )
 def test_the_panels(hostile, part, key):
     check(opened(part, key, s=FILMS))
@@ -99,7 +99,7 @@ def test_the_steps_of_the_lesson(hostile, number):
     check(app.run())
 
 
-@pytest.mark.parametrize("section", [section for section in url.LIBRARY if section != "statistics"])
+@pytest.mark.parametrize("section", [section for section in url.LIBRARY_SECTIONS if section != "statistics"])
 def test_the_library(hostile, section):
     check(hostile("library", s=FILMS, library=section))
 
@@ -108,10 +108,10 @@ def test_the_library(hostile, section):
     "text", ["http://evil.example/a", "HTTPS://evil.example", "www.evil.example", "a@evil.example", "a/b", "1/2 @ 3"]
 )
 def test_an_address_in_a_text_is_taken_apart_by_nothing_that_can_be_seen(text):
-    shown = re.sub(r"\\(.)", r"\1", words.plain(text))
+    shown = re.sub(r"\\(.)", r"\1", format.escape_markdown(text))
     assert shown.replace("\u2060", "") == text
     assert not LINK.search(shown)
 
 
 def test_an_address_of_ours_can_be_clicked():
-    assert words.plain("https://files.grouplens.org", links=True) == r"https\:\/\/files\.grouplens\.org"
+    assert format.escape_markdown("https://files.grouplens.org", links=True) == r"https\:\/\/files\.grouplens\.org"

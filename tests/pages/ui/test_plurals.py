@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.ui import i18n, words
+from pages.ui import format, i18n
 from tests.pages.reading import said
 from tests.pages.texts import of_words
 
@@ -12,8 +12,8 @@ from tests.pages.texts import of_words
 def test_one_and_many_have_forms_of_their_own():
     assert "Search {n} film".format(n="1") == "Search 1 film"
     assert "Search {n} films".format(n="1,001") == "Search 1,001 films"
-    assert words.counted(1, "item") == "1 item"
-    assert words.holds(1, 2) == "1 person, 2 films"
+    assert format.item_count(1, "item") == "1 item"
+    assert format.holds(1, 2) == "1 person, 2 films"
     assert f"Ask {1} recommender" == "Ask 1 recommender"
     assert (
         "last 1 films"

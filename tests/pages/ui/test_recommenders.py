@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import errors, loaders, recommenders, tasks, words
+from pages.ui import cache, errors, format, recommenders, tasks
 from pages.ui.recommenders import State
 from recsys import checkpoints, paths
 from recsys.data.dataset import DataError
@@ -25,7 +25,7 @@ LONG = 30.0  # seconds, at most, for what ends in milliseconds
 @pytest.fixture
 def at_leisure(monkeypatch):
     """A page that waits for every fit, so that nothing depends on how fast this machine is."""
-    monkeypatch.setattr(recommenders, "PATIENCE", LONG)
+    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", LONG)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def made_up(ratings, films):
 
 
 def test_the_known_come_first_and_families_stay_together():
-    known = loaders.recommenders()
+    known = cache.all_recommenders()
     names = recommenders.ordered(variants())
     assert sorted(names) == sorted(known)
     assert names[:2] == ["bert4rec", "bert4rec-memory"]
@@ -57,8 +57,10 @@ def test_the_known_come_first_and_families_stay_together():
 
 
 def test_what_this_module_knows_by_name_exists():
-    assert set(recommenders.BY_RATINGS) | set(recommenders.BY_FILMS) <= set(registry.names())
-    assert not any(registry.get(name).needs_training for name in recommenders.BY_RATINGS)
+    assert set(recommenders.SECONDS_PER_MILLION_RATINGS) | set(recommenders.SECONDS_PER_THOUSAND_FILMS) <= set(
+        registry.names()
+    )
+    assert not any(registry.get(name).needs_training for name in recommenders.SECONDS_PER_MILLION_RATINGS)
 
 
 def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
@@ -74,37 +76,37 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
 
 def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
     assert recommenders.menu(DATA)["ease"] == "{model} · not fitted".format(model="EASE")
-    loaders.predictor("ease", DATA)
+    cache.load_predictor("ease", DATA)
     assert recommenders.menu(DATA)["ease"] == "EASE"
 
 
 def test_the_first_one_is_the_network_or_what_is_quickly_had_without_it(home):
-    assert recommenders.first(DATA) == "bert4rec"
+    assert recommenders.default(DATA) == "bert4rec"
     world.untrain()
-    assert recommenders.first(DATA) == "item-knn"
+    assert recommenders.default(DATA) == "item-knn"
 
 
 def test_the_first_one_is_the_best_where_that_is_trained(home):
     settings = changed(registry.get("sasrec-memory").preset(""), dim=8, length=8, epochs=1)
-    world.train(loaders.dataset(DATA), settings, "sasrec-memory")
-    assert recommenders.first(DATA) == "sasrec-memory"
+    world.train(cache.dataset(DATA), settings, "sasrec-memory")
+    assert recommenders.default(DATA) == "sasrec-memory"
 
 
 def test_a_time_is_a_sum_that_grows_with_the_data():
     small, large = made_up(100_000, 2_000), made_up(25_000_000, 60_000)
-    assert recommenders.seconds("ials", small) < recommenders.AT_ONCE
-    assert recommenders.seconds("ials", large) > recommenders.UNDER_A_MINUTE
+    assert recommenders.seconds("ials", small) < recommenders.MAX_AUTOMATIC_SECONDS
+    assert recommenders.seconds("ials", large) > recommenders.MAX_SECONDS
     assert recommenders.seconds("ease", large) > 1_000  # films cubed
-    assert recommenders.seconds("popular", large) < recommenders.AT_ONCE
+    assert recommenders.seconds("popular", large) < recommenders.MAX_AUTOMATIC_SECONDS
 
 
 def test_film_vectors_that_are_there_need_not_be_made(home):
     dataset = made_up(300_000, 6_000)
-    assert recommenders.seconds("content-sentence", dataset) > recommenders.UNDER_A_MINUTE
+    assert recommenders.seconds("content-sentence", dataset) > recommenders.MAX_SECONDS
     folder = home / "film_vectors" / "ml-25m"
     folder.mkdir(parents=True)
     (folder / "0123456789abcdef.safetensors").touch()
-    assert recommenders.seconds("content-sentence", dataset) < recommenders.AT_ONCE
+    assert recommenders.seconds("content-sentence", dataset) < recommenders.MAX_AUTOMATIC_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_film_vectors_that_are_there_need_not_be_made(home):
     ],
 )
 def test_times_are_round(seconds, said):
-    assert words.about(seconds) == said
+    assert format.format_duration(seconds) == said
 
 
 # On a page
@@ -196,10 +198,10 @@ def test_a_mixture_takes_as_long_as_its_members_that_are_not_there(home):
     dataset = made_up(1_000_000, 4_000)
     dataset.n_users = 6_000
     alone = recommenders.seconds("markov", dataset) + recommenders.seconds("content-tfidf", dataset)
-    assert recommenders.AT_ONCE < recommenders.seconds("hybrid", dataset) < recommenders.UNDER_A_MINUTE
+    assert recommenders.MAX_AUTOMATIC_SECONDS < recommenders.seconds("hybrid", dataset) < recommenders.MAX_SECONDS
     assert recommenders.seconds("hybrid", dataset) > alone
     dataset.n_users = 6_000_000
-    assert recommenders.seconds("hybrid", dataset) < recommenders.UNDER_A_MINUTE
+    assert recommenders.seconds("hybrid", dataset) < recommenders.MAX_SECONDS
 
 
 def train_sasrec(epochs=5):
@@ -222,7 +224,7 @@ def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):
 def test_a_choice_outlives_its_mark(visit, slow):
     app = choose(visit(s="1-2-3"), "markov")
     assert "{model} · not fitted".format(model="Markov chain") in app.selectbox(key="model").options
-    loaders.predictor("markov", DATA)  # by another visitor
+    cache.load_predictor("markov", DATA)  # by another visitor
     app.run()
     assert "{model} · not fitted".format(model="Markov chain") not in app.selectbox(key="model").options
     assert app.selectbox(key="model").value == "markov"
@@ -244,7 +246,7 @@ def fit(monkeypatch):
         return load(name, dataset, report)
 
     monkeypatch.setattr(recommenders.serving, "load", hold)
-    monkeypatch.setattr(recommenders, "PATIENCE", 0.0)
+    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
     yield settings
     let_go.set()
     assert fitting() is None or fitting().wait(LONG)  # before the home of another test takes its place
@@ -319,18 +321,18 @@ def test_what_the_disk_refuses_to_keep_answers_all_the_same(visit, at_leisure, m
     app = choose(visit(s="1-2-3"), "markov")
     assert not app.exception
     assert picks(app)[0] == world.TITLES[3][:-7]
-    once = loaders.predictor("markov", DATA)
+    once = cache.load_predictor("markov", DATA)
     app.run()
-    assert loaders.predictor("markov", DATA) is once
+    assert cache.load_predictor("markov", DATA) is once
 
 
 def twice(name):
     import streamlit as st
 
-    from pages.ui import loaders, recommenders
+    from pages.ui import cache, recommenders
 
     for _ in range(2):
-        st.text(str(recommenders.predictor(name, loaders.dataset("ml-latest-sample"))))
+        st.text(str(recommenders.predictor(name, cache.dataset("ml-latest-sample"))))
 
 
 @pytest.mark.parametrize(("name", "buttons"), [("markov", ["fit-markov"]), ("caser", ["train-caser"])])
@@ -352,12 +354,12 @@ def test_what_was_called_off_is_begun_again_by_nobody_but_the_visitor(home, fit)
     dataset = world.build()
     recommenders.start(["markov"], dataset)
     called_off = fitting()
-    called_off.call_off()
+    called_off.cancel()
     fit.let_go.set()
     assert called_off.wait(LONG)
     recommenders.start(["markov"], dataset)
     assert fitting() is called_off
-    recommenders.begin("markov", dataset)
+    recommenders.restart("markov", dataset)
     assert fitting() is not called_off
     assert fitting().wait(LONG)
     assert recommenders.state("markov", DATA) is State.READY
@@ -372,10 +374,10 @@ def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeyp
     monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: seconds)
     app = choose(visit(s="1-2"), "ease")
     assert "{model} has not been fitted for {data} yet. That is done once, and kept.".format(
-        model="EASE", data=loaders.data_title(DATA)
+        model="EASE", data=cache.dataset_title(DATA)
     ) in said(app)
     assert "Whoever runs this server can type:" in said(app)
-    assert errors.without_paths(recsys_command("train", "ease", "--dataset", DATA)) in [one.value for one in app.code]
+    assert errors.hide_paths(recsys_command("train", "ease", "--dataset", DATA)) in [one.value for one in app.code]
     assert "fit-ease" not in keys(app)
     assert tasks.find(f"fit/{DATA}/ease") is None
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pages.ui import dataset_menu, loaders
-from pages.ui.fetch import FIRST_SET
+from pages.ui import cache, dataset_menu
+from pages.ui.dataset_menu import DEFAULT_DATASET
 from recsys.cli.main import main
 from recsys.data import own_data, tables
 from tests.pages.conftest import SCRIPTS
@@ -16,7 +16,7 @@ ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for t
 def shop(home, monkeypatch):
     """A data set of the visitor's own."""
     monkeypatch.setattr(
-        dataset_menu, "label", loaders.data_title
+        dataset_menu, "label", cache.dataset_title
     )  # AppTest cannot send an option whose label has changed
     own_data.add("shop", own_data.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
 
@@ -33,7 +33,7 @@ def test_every_page_falls_back_to_the_built_in_set(visit, shop, page):
     remove("shop")
     app.run()
     assert not app.exception
-    assert app.session_state.data == FIRST_SET
+    assert app.session_state.data == DEFAULT_DATASET
     assert "The data set {data} was deleted, so this shows the films that come with the app.".format(
         data="shop"
     ) in said(app)
@@ -67,9 +67,9 @@ def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
     app = visit(data="shop", s="1-2")
     next(button for button in app.button if button.key.startswith("remove-")).click().run()
     remove("shop")
-    app.selectbox(key="chosen_data").set_value(FIRST_SET).run()  # the callback runs before the page notices
+    app.selectbox(key="chosen_data").set_value(DEFAULT_DATASET).run()  # the callback runs before the page notices
     assert not app.exception
-    assert app.session_state.data == FIRST_SET
+    assert app.session_state.data == DEFAULT_DATASET
     app.button(key="undo").click().run()
     assert not app.exception
-    assert app.session_state.data == FIRST_SET
+    assert app.session_state.data == DEFAULT_DATASET

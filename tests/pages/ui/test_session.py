@@ -1,7 +1,7 @@
 import pytest
 import streamlit as st
 
-from pages.ui import session
+from pages.ui import session as ui_session
 from tests.pages import world
 from tests.pages.reading import titles, watched
 
@@ -32,9 +32,9 @@ def follow(monkeypatch):
     def go(app, query):
         app.query_params.clear()
         app.query_params.update(query)
-        monkeypatch.setattr(session, "_went_back", lambda: True)
+        monkeypatch.setattr(ui_session, "_is_history_navigation", lambda: True)
         app.run()
-        monkeypatch.setattr(session, "_went_back", lambda: False)
+        monkeypatch.setattr(ui_session, "_is_history_navigation", lambda: False)
         return app
 
     return go
@@ -95,7 +95,7 @@ def test_back_and_forward_bring_back_what_was_there_with_its_undo(visit, follow)
     assert not app.button(key="undo").disabled
     follow(app, {})
     assert watched(app) == []
-    assert app.session_state.past == []
+    assert app.session_state.undo_stack == []
     follow(app, four)
     assert watched(app) == films
     app.button(key="undo").click().run()
@@ -109,7 +109,7 @@ def test_back_brings_back_what_was_chosen_beside_the_films(visit, follow):
     assert address(app)["n"] == "5"
     follow(app, at_first)
     assert app.button_group(key="how_many").value == 10
-    assert app.session_state.past == []
+    assert app.session_state.undo_stack == []
 
 
 def test_back_to_an_address_of_an_earlier_visit_is_read_and_can_be_undone(visit, follow):
@@ -155,8 +155,8 @@ def test_a_film_that_training_left_out_goes_along_and_comes_back(visit, two_sets
 @pytest.mark.parametrize("forged", ["no such set", b"\xff", 7, ["ml-latest-small"]])
 def test_a_set_that_there_is_not_is_not_opened_whatever_a_browser_sends(visit, forged):
     def choose(session, chosen):
-        session.chosen_data = chosen
-        session.switch_data()
+        ui_session.chosen_data = chosen
+        ui_session.switch_dataset()
 
     app = visit(s="1-2")
     with pytest.MonkeyPatch.context() as patch:

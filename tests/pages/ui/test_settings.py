@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from pages.ui.frame import PAGES
+from pages.ui.page import PAGES
 from recsys.paths import REPOSITORY
 
 SETTINGS = tomllib.loads((REPOSITORY / ".streamlit" / "config.toml").read_text("utf-8"))

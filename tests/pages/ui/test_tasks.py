@@ -23,7 +23,7 @@ def test_the_last_event_that_says_something_is_kept():
     done = tasks.start("one", task)
     assert done.wait(LONG)
     assert done.event == {"stage": "download", "done": 1, "total": 4}
-    assert done.share() == 0.25
+    assert done.progress == 0.25
     assert done.error is None
 
 
@@ -57,7 +57,7 @@ def test_work_that_is_called_off_stops_when_it_reports():
         reached.append(1)
 
     one = tasks.start("one", task)
-    one.call_off()
+    one.cancel()
     called_off.set()
     assert one.wait(LONG)
     assert (one.error, reached) == (None, [])
@@ -78,4 +78,4 @@ def test_what_ended_it_is_kept_for_the_page(error):
     [({}, 0), ({"stage": "parse"}, 0), ({"done": 5, "total": None}, 0), ({"done": 9, "total": 6}, 1)],
 )
 def test_the_share_is_between_nothing_and_all(event, share):
-    assert tasks.share(event) == share
+    assert tasks.progress(event) == share

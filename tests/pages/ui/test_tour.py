@@ -1,4 +1,4 @@
-from pages.ui import browser, words
+from pages.ui import browser, tour
 from recsys.paths import REPOSITORY
 from tests.pages.reading import keys
 
@@ -10,25 +10,25 @@ def strip(app):
 
 def test_the_first_visit_has_a_tour_of_four_steps_and_then_no_more(visit):
     app = visit()
-    for number, (title, _) in enumerate(words.TOUR_STEPS, start=1):
+    for number, (title, _) in enumerate(tour.STEPS, start=1):
         assert f"{number} of {4}" in strip(app)
         assert title in strip(app)
         app.button(key="tour-next").click().run()
     assert strip(app) == ""
     assert not app.run().exception
     assert strip(app) == ""
-    assert app.session_state.tour_seen
+    assert app.session_state.tour_closed
 
 
 def test_the_tour_can_be_left_at_any_step_gone_back_in_and_taken_again(visit):
     app = visit()
     app.button(key="tour-next").click().run()
     app.button(key="tour-back").click().run()
-    assert words.TOUR_STEPS[0][0] in strip(app)
+    assert tour.STEPS[0][0] in strip(app)
     app.button(key="tour-skip").click().run()
     assert strip(app) == ""
     app.button(key="tour-again").click().run()
-    assert words.TOUR_STEPS[0][0] in strip(app)
+    assert tour.STEPS[0][0] in strip(app)
 
 
 def test_a_link_with_films_shows_no_tour_but_the_way_to_it(visit):
@@ -52,4 +52,4 @@ def test_a_browser_that_has_seen_the_tour_is_not_shown_it(visit, monkeypatch):
 
 def test_the_script_sets_the_cookie_that_is_looked_for():
     script = (REPOSITORY / "assets" / "style" / "nextreel.js").read_text("utf-8")
-    assert f'"{browser.COOKIE}=seen;' in script
+    assert f'"{browser.TOUR_COOKIE}=seen;' in script

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.evaluation import page as evaluation_page
 from pages.inside import lesson
-from pages.ui import download, i18n, url
+from pages.ui import charts, i18n, url
 from pages.ui.recommenders import TO_TRAIN
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
@@ -87,7 +87,7 @@ def check(app):
 
 
 def test_a_text_that_goes_past_the_translation_is_found(marked, monkeypatch):
-    monkeypatch.setattr("pages.ui.loaders.data_title", lambda name: "A set of films")
+    monkeypatch.setattr("pages.ui.cache.dataset_title", lambda name: "A set of films")
     assert any("A set of films" in text for text in unmarked(marked(s=FILMS), NAMES))
 
 
@@ -137,7 +137,7 @@ def test_the_data_sets(marked):
 @pytest.mark.parametrize(
     ("part", "key"),
     [
-        ("shared.why", None),
+        ("ui.explanation", None),
         ("watch.what_if", "what-if"),
         ("watch.evening_plan", "plan"),
         ("watch.theme_search", "theme-open"),
@@ -167,7 +167,7 @@ def test_the_other_pages_without_films(marked, page):
     check(marked(page))
 
 
-@pytest.mark.parametrize("section", url.LIBRARY)
+@pytest.mark.parametrize("section", url.LIBRARY_SECTIONS)
 def test_the_sections_of_the_library(marked, section):
     check(marked("library", s=FILMS, library=section))
 
@@ -217,19 +217,19 @@ def test_files_of_ones_own_as_a_set_and_as_a_history(home, monkeypatch):
 def own_set():
     from pages.ui import add_dataset, session
 
-    session.seed()
+    session.load()
     add_dataset.form()
 
 
 def own_films():
-    from pages.ui import loaders, session
+    from pages.ui import cache, session
     from pages.watch import import_dialog
 
-    session.seed()
-    import_dialog.body(loaders.dataset("ml-latest-sample"))
+    session.load()
+    import_dialog.body(cache.dataset("ml-latest-sample"))
 
 
-@pytest.mark.parametrize("section", [*url.EVALUATION, "studies"])
+@pytest.mark.parametrize("section", [*url.EVALUATION_SECTIONS, "studies"])
 def test_the_sections_of_evaluation(marked, measured, section):
     check(marked("evaluation", section=section))
 
@@ -317,7 +317,7 @@ def fields(text):
 
 
 SAME = re.compile(r"\w+@\d+|mrr|rmse|mae|p|p_holm|" + "|".join(protocols.PROTOCOLS))  # metrics and ids of protocols
-WITH_FILES = [section for section in url.EVALUATION if section != "calibration"]
+WITH_FILES = [section for section in url.EVALUATION_SECTIONS if section != "calibration"]
 
 
 @pytest.mark.parametrize("section", WITH_FILES)
@@ -333,7 +333,7 @@ def test_headings_of_files_are_translated(marked, monkeypatch, page, link):
 def check_headings(monkeypatch, look):
     """Fail where a table that a page offers as a file has a heading in English."""
     headings = []
-    monkeypatch.setattr(download, "as_csv", lambda table: headings.extend(table.columns) or "")
+    monkeypatch.setattr(charts, "as_csv", lambda table: headings.extend(table.columns) or "")
     check(look())
     assert headings
     assert [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)] == []

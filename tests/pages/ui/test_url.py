@@ -4,7 +4,7 @@ import pytest
 
 from pages.evaluation.page import SECTIONS
 from pages.inside.lesson import STEPS
-from pages.ui import frame, url
+from pages.ui import page, url
 from recsys.paths import REPOSITORY
 from recsys.serving.filters import Filters
 from tests.pages import world
@@ -38,7 +38,7 @@ def query(app):
 def test_a_first_visit_needs_no_address(visit):
     app = visit()
     assert query(app) == {}
-    for script in frame.PAGES:
+    for script in page.PAGES:
         assert query(app.switch_page(script).run()) == {}
 
 
@@ -88,7 +88,7 @@ ODD = [
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
 def test_odd_values_are_passed_over(visit, text):
-    every = [kept.parameter for kept in (*url.KEPT, *url.FILTERS)]
+    every = [param.name for param in (*url.URL_PARAMS, *url.FILTER_PARAMS)]
     app = visit(s="1", **dict.fromkeys(every, text))
     assert not app.exception
     assert {"model", "n", "view", "compare", "each", "section", "metric", "years", "rated"} & set(query(app)) == set()
@@ -124,26 +124,26 @@ def test_ratings_of_films_come_with_a_link(visit):
 
 
 def test_no_two_choices_share_a_parameter():
-    names = ["data", "s", "not", *(kept.parameter for kept in (*url.KEPT, *url.FILTERS))]
+    names = ["data", "s", "not", *(param.name for param in (*url.URL_PARAMS, *url.FILTER_PARAMS))]
     assert len(set(names)) == len(names)
 
 
 def test_the_table_knows_what_the_pages_offer():
     """The pages stand above this module, so it repeats what they have; see `url.KEPT`."""
-    assert tuple(SECTIONS) == url.EVALUATION
-    assert len(STEPS) == url.LESSON_STEPS
+    assert tuple(SECTIONS) == url.EVALUATION_SECTIONS
+    assert len(STEPS) == url.N_LESSON_STEPS
     tree = ast.parse((REPOSITORY / "pages" / "4_inside.py").read_text("utf-8"))
     sections = next(
         node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "SECTIONS"
     )
-    assert tuple(key.value for key in sections.keys) == url.INSIDE
+    assert tuple(key.value for key in sections.keys) == url.INSIDE_SECTIONS
 
 
 def test_every_key_of_the_table_is_one_of_a_page():
     """A widget that is given another key would drop out of the address without a word."""
     sources = "".join(path.read_text("utf-8") for path in (REPOSITORY / "pages").glob("*/*.py"))
     sources += (REPOSITORY / "pages" / "4_inside.py").read_text("utf-8")
-    for kept in url.KEPT:
-        key = kept.key.replace("{results_of}", "{dataset}")
+    for param in url.URL_PARAMS:
+        key = param.key.replace("{results_of}", "{dataset}")
         assert any(f"{before}{key}{after}" in sources for before, after in (('"', '"'), ("state.", " = "))), key
-    assert {kept.key for kept in url.FILTERS} == set(Filters.__dataclass_fields__)
+    assert {param.key for param in url.FILTER_PARAMS} == set(Filters.__dataclass_fields__)

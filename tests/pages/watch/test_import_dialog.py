@@ -17,17 +17,17 @@ TEXT = "text/csv"
 def script():
     import streamlit as st
 
-    from pages.ui import loaders, rated, session
+    from pages.ui import cache, session
     from pages.watch import import_dialog
 
-    session.seed()
-    dataset = loaders.dataset("ml-latest-sample")
+    session.load()
+    dataset = cache.dataset("ml-latest-sample")
     now = session.films(dataset)
-    rated.given(dataset, now)
+    session.current_ratings(dataset, now)
     for film in now[-20:]:
         st.caption(import_dialog.watch_note(dataset.catalog.films[film]))
     st.button("Undo", key="undo", on_click=session.undo)
-    st.session_state.link = session.address()
+    st.session_state.link = session.url_params()
     if st.session_state.get("importing", "not opened yet") is not None:
         import_dialog.body(dataset)
 

@@ -14,11 +14,11 @@ RARE = len(world.TITLES) + 1
 
 
 def script():
-    from pages.ui import loaders, session
+    from pages.ui import cache, session
     from pages.watch import last_films
 
-    session.seed()
-    dataset = loaders.dataset("ml-latest-sample")
+    session.load()
+    dataset = cache.dataset("ml-latest-sample")
     last_films.panel(dataset, session.films(dataset))
 
 

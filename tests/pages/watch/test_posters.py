@@ -3,7 +3,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import at_tmdb
+from pages.ui import explanation
 from recsys.serving.films.tmdb import Posters
 from tests.data import server as servers
 from tests.pages import world
@@ -15,11 +15,11 @@ POSTER_KEY = "0123456789abcdef0123456789abcdef"
 def poster_page():
     import streamlit as st
 
-    from pages.ui import loaders
+    from pages.ui import cache
     from pages.watch import posters
 
     posters.settings()
-    st.json(posters.tmdb_urls(loaders.dataset("ml-latest-sample").catalog, [0, 1]))
+    st.json(posters.tmdb_urls(cache.dataset("ml-latest-sample").catalog, [0, 1]))
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def tmdb(home, monkeypatch):
     hit = {"title": title, "release_date": f"{year}-01-01", "poster_path": "/p.jpg"}
     with servers.serving(json.dumps({"results": [hit], "total_pages": 1}).encode()) as server:
         service = Posters(server.address.removesuffix("/file.zip"), "https://images", patience=2)
-        monkeypatch.setattr(at_tmdb, "service", lambda: service)
+        monkeypatch.setattr(explanation, "tmdb_service", lambda: service)
         yield server
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from pages.ui import words as common
+from pages.ui import format
 from pages.watch.predictions import MIN_TOP_PROBABILITY, Answer, candidate_group
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, recommend
@@ -30,7 +30,7 @@ def test_where_none_stands_out_films_are_compared_with_the_average_one():
     assert result.n_candidates == 999
     assert result.format_probability(1 / 999) == "1.0×"  # the average
     assert (
-        result.format_probability(result.top_probability) == common.times(result.top_probability * 999) == "1.6×"
+        result.format_probability(result.top_probability) == format.factor(result.top_probability * 999) == "1.6×"
     )  # e times the last one
 
 
@@ -68,11 +68,11 @@ def test_filters_and_percentages_explain_each_other(visit):
     [(0.5, "50.0%"), (0.0421, "4.2%"), (0.00421, "0.42%"), (0.000421, "0.042%"), (1e-5, "0.0010%"), (1e-7, "<0.001%")],
 )
 def test_small_percentages_keep_two_digits(probability, shown):
-    assert common.fine_percent(probability) == shown
+    assert format.precise_percent(probability) == shown
 
 
 @pytest.mark.parametrize(
     ("factor", "shown"), [(1234.5, "1,234×"), (12.3, "12×"), (9.96, "10×"), (1.04, "1.0×"), (0.031, "0.031×")]
 )
 def test_factors_keep_two_digits(factor, shown):
-    assert common.times(factor) == shown
+    assert format.factor(factor) == shown

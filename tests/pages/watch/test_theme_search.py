@@ -1,6 +1,6 @@
 import pytest
 
-from pages.ui import loaders
+from pages.ui import cache
 from pages.watch.theme_search import MISSING_TEXTS, Missing
 from recsys import paths
 from recsys.data.download import DownloadError
@@ -18,7 +18,7 @@ def theme(home, monkeypatch):
 
     def open_search(has=("vectors", "encoder"), s="1"):
         if "vectors" in has:
-            film_vectors("ml-latest-sample", loaders.dataset("ml-latest-sample").catalog)
+            film_vectors("ml-latest-sample", cache.dataset("ml-latest-sample").catalog)
         monkeypatch.setattr(encoder, "load", encoder_loader("encoder" in has))
         return opened("watch.theme_search", "theme-open", s=s)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from pages.library.filters import load_library
-from pages.ui import film_search, loaders
+from pages.ui import cache
 from pages.watch.import_dialog import matcher
 from recsys import checkpoints
 from recsys.data import film_details
@@ -43,10 +43,10 @@ def test_a_recommender_that_was_trained_again_predicts_otherwise_in_the_next_run
 
 
 def test_a_predictor_is_kept_until_its_checkpoint_changes(home):
-    first = loaders.predictor("bert4rec", "ml-latest-sample")
-    assert loaders.predictor("bert4rec", "ml-latest-sample") is first
+    first = cache.load_predictor("bert4rec", "ml-latest-sample")
+    assert cache.load_predictor("bert4rec", "ml-latest-sample") is first
     train_otherwise()
-    second = loaders.predictor("bert4rec", "ml-latest-sample")
+    second = cache.load_predictor("bert4rec", "ml-latest-sample")
     assert second is not first
     assert second.key != first.key
     request = Request((0, 1, 2))
@@ -54,48 +54,48 @@ def test_a_predictor_is_kept_until_its_checkpoint_changes(home):
 
 
 def test_what_is_known_of_films_is_there_in_the_next_run(home):
-    before = loaders.predictor("bert4rec", SET)
-    index = loaders.title_index(SET)
-    assert loaders.dataset(SET) is loaders.dataset(SET)
+    before = cache.load_predictor("bert4rec", SET)
+    index = cache.title_index(SET)
+    assert cache.dataset(SET) is cache.dataset(SET)
     film_details.write(SET, {1: {"titles": ["Зоряні війни"]}})
-    assert loaders.dataset(SET).catalog.details.get(1).titles == ("Зоряні війни",)
-    assert loaders.dataset(SET) is loaders.dataset(SET)
+    assert cache.dataset(SET).catalog.details.get(1).titles == ("Зоряні війни",)
+    assert cache.dataset(SET) is cache.dataset(SET)
     assert index.search("зоряні") == []
-    assert loaders.title_index(SET).search("зоряні")[0].item == 0
-    after = loaders.predictor("bert4rec", SET)
+    assert cache.title_index(SET).search("зоряні")[0].item == 0
+    after = cache.load_predictor("bert4rec", SET)
     assert after is not before
     assert after.key != before.key
-    assert loaders.predictor("bert4rec", SET) is after
+    assert cache.load_predictor("bert4rec", SET) is after
 
 
 def test_nothing_of_a_set_that_was_replaced_is_kept(home):
-    made = (loaders.dataset, loaders.title_index, loaders.facts, film_search.films_of, matcher, load_library)
+    made = (cache.dataset, cache.title_index, cache.film_features, cache.catalog_index, matcher, load_library)
     before = [make(SET) for make in made]
     assert [make(SET) for make in made] == before
-    popular = loaders.predictor("popular", SET)
+    popular = cache.load_predictor("popular", SET)
     world.save(world.build(SET, [*world.TITLES[:-1], "Amadeus (1984)"]))
     assert not any(new is old for new, old in zip([make(SET) for make in made], before, strict=True))
-    assert loaders.title_index(SET).exact("Amadeus (1984)")
-    assert loaders.predictor("popular", SET).dataset.catalog.films[LAST].label == "Amadeus (1984)"
+    assert cache.title_index(SET).exact("Amadeus (1984)")
+    assert cache.load_predictor("popular", SET).dataset.catalog.films[LAST].label == "Amadeus (1984)"
     assert popular.dataset.catalog.films[LAST].label == world.TITLES[-1]
 
 
 def test_only_the_first_to_wait_is_told_so(home, monkeypatch):
     told = []
-    monkeypatch.setattr(loaders, "_been_ready", set())
-    monkeypatch.setattr(loaders.st, "spinner", lambda sentence: told.append(sentence) or nullcontext())
+    monkeypatch.setattr(cache, "_loaded", set())
+    monkeypatch.setattr(cache.st, "spinner", lambda sentence: told.append(sentence) or nullcontext())
     for _ in range(3):
-        loaders.recommenders()
-        loaders.predictor("popular", SET)
-    assert told == ["Waking the recommenders", "Getting the recommender ready. The first time takes a moment."]
+        cache.all_recommenders()
+        cache.load_predictor("popular", SET)
+    assert told == ["Loading recommenders", "Loading the recommender. The first time takes a moment."]
 
 
 def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):
     world.save(world.build("ml-latest-small", world.TITLES[:20]))
-    assert loaders.dataset("ml-latest-small").name == "ml-latest-small"
-    assert (len(loaders.title_index(SET)), len(loaders.title_index("ml-latest-small"))) == (len(world.TITLES) + 1, 21)
+    assert cache.dataset("ml-latest-small").name == "ml-latest-small"
+    assert (len(cache.title_index(SET)), len(cache.title_index("ml-latest-small"))) == (len(world.TITLES) + 1, 21)
 
 
 @pytest.mark.parametrize("sets", [3])
 def test_the_cache_holds_all_recommenders_of_three_data_sets(sets):
-    assert sets * len(variants()) <= loaders.KEPT
+    assert sets * len(variants()) <= cache.MAX_PREDICTORS

@@ -4,10 +4,10 @@ from streamlit.testing.v1 import AppTest
 def script():
     import streamlit as st
 
-    from pages.ui import keyboard
+    from pages.ui import browser
 
-    st.button("Move", key="move", on_click=keyboard.focus_on, args=("up-1", "down-1"))
-    keyboard.place()
+    st.button("Move", key="move", on_click=browser.focus_on, args=("up-1", "down-1"))
+    browser.place_focus()
 
 
 def test_each_request_for_the_focus_is_a_new_one():

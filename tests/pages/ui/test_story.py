@@ -3,7 +3,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import at_tmdb
+from pages.ui import explanation
 from recsys.serving.films.tmdb import Posters, key
 from tests.data import server as servers
 from tests.pages.reading import said
@@ -13,11 +13,11 @@ FILM = {"overview": "A *dream* within a dream.", "credits": {"cast": [{"name": "
 
 
 def story_page():
-    from pages.ui import at_tmdb, loaders
+    from pages.ui import cache, explanation
 
-    catalog = loaders.dataset("ml-latest-sample").catalog
+    catalog = cache.dataset("ml-latest-sample").catalog
     catalog.movies["tmdb_id"] = range(len(catalog))
-    at_tmdb.story(catalog, 7)
+    explanation.show_story(catalog, 7)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def tmdb(home, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with servers.serving(json.dumps(FILM).encode()) as server:
         service = Posters(server.address.removesuffix("/file.zip"), "https://images", patience=5)
-        monkeypatch.setattr(at_tmdb, "service", lambda: service)
+        monkeypatch.setattr(explanation, "tmdb_service", lambda: service)
         yield server
 
 
@@ -58,13 +58,13 @@ def test_with_a_key_plot_and_cast_are_shown_with_what_tmdb_asks_to_say(tmdb):
 def test_where_tmdb_fails_it_says_so_and_is_asked_again_the_next_time(tmdb):
     tmdb.tricks = [servers.status(500)] * 2
     app = page()
-    assert "TMDB tells nothing about this film at the moment." in said(app)
+    assert "TMDB has no information about this film at the moment." in said(app)
     app.run()
     assert "within a dream" in said(app)
 
 
 def test_a_session_keeps_only_so_many(tmdb, monkeypatch):
-    monkeypatch.setattr(at_tmdb, "KEPT", 0)
+    monkeypatch.setattr(explanation, "MAX_STORIES", 0)
     app = page()
-    assert "TMDB tells nothing about this film at the moment." in said(app)
+    assert "TMDB has no information about this film at the moment." in said(app)
     assert app.session_state["stories"] == {}

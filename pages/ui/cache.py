@@ -1,0 +1,122 @@
+"""Objects that all visitors share: data sets, title indexes, recommenders and ranks of hidden films."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.ui.i18n import _
+from recsys.data import datasets, prepared
+from recsys.data.dataset import Dataset
+from recsys.serving import filters, predictor
+from recsys.serving.films.search import TitleIndex
+from recsys.serving.insight import hidden
+from recsys.serving.predictor import FALLBACK, Predictor, Recommender
+from recsys.serving.recommend import Standing
+
+T = TypeVar("T")
+
+DEFAULT_MODEL = "bert4rec"
+MAX_PREDICTORS = 150  # all recommenders for three data sets
+PREDICTOR_HASH: dict[str | type[Any], Callable[[Any], Any]] = {Predictor: lambda predictor: predictor.key}
+_loaded: set[tuple[str, ...]] = set()  # what was loaded once since the start of the server
+
+
+def cached_for_dataset(max_entries: int = 4) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Cache the result of a function of a data set's name until the data set or its film details change."""
+
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
+        @st.cache_resource(max_entries=max_entries, show_spinner=False)
+        @wraps(function)  # Streamlit distinguishes caches by the name and the source of the function
+        def cached(name: str, version: str) -> T:
+            return function(name)
+
+        return wraps(function)(lambda name: cached(name, prepared.version(name)))
+
+    return decorate
+
+
+@cached_for_dataset()
+def dataset(name: str) -> Dataset:
+    """Return a data set of this computer. Raises DataError with a command if it is not there."""
+    return datasets.load(name)
+
+
+@cached_for_dataset()
+def title_index(name: str) -> TitleIndex:
+    """Return the search index of a data set, in which popular films come first."""
+    data = dataset(name)
+    return TitleIndex(data.catalog, data.counts)
+
+
+@cached_for_dataset(max_entries=8)
+def catalog_index(name: str) -> TitleIndex:
+    """Return a search index without popularity. The ratings of the data set are not read."""
+    return TitleIndex(datasets.load(name).catalog)
+
+
+@cached_for_dataset()
+def film_features(name: str) -> filters.Facts:
+    """Return the features of films that filters use."""
+    return filters.facts(dataset(name))
+
+
+def load_predictor(variant: str, dataset_name: str) -> Predictor:
+    """Return a recommender for a data set, with a spinner the first time. A newer checkpoint replaces it.
+
+    Raises:
+        StoreError: The recommender is not trained. The error contains the command.
+    """
+    with _spinner(_("Loading the recommender. The first time takes a moment."), variant, dataset_name):
+        return _predictor(variant, dataset_name, prepared.version(dataset_name))
+
+
+@st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
+def _predictor(variant: str, dataset_name: str, version: str) -> Predictor:
+    return predictor.load(variant, dataset(dataset_name))
+
+
+def popularity_predictor(dataset_name: str) -> Predictor:
+    """Return the recommender that needs no training."""
+    return load_predictor(FALLBACK, dataset_name)
+
+
+def all_recommenders() -> dict[str, Recommender]:
+    """Return all recommenders by name, in the order of the menus. The first call loads torch."""
+    with _spinner(_("Loading recommenders")):
+        return {variant.name: variant for variant in predictor.variants()}
+
+
+@contextmanager
+def _spinner(text: str, *key: str) -> Iterator[None]:
+    """Show a spinner the first time. It costs a thread, and later calls are fast."""
+    if key in _loaded:
+        yield
+        return
+    with st.spinner(text):
+        yield
+    _loaded.add(key)
+
+
+@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=PREDICTOR_HASH)
+def ranks_of_hidden_films(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
+    """Return the rank of each film at `positions` when it is hidden."""
+    return hidden.look_for(predictor, films, positions)
+
+
+@cached_for_dataset(max_entries=32)
+def item_noun(name: str) -> str:
+    """Return "film", or "item" for a data set of other things."""
+    return str(prepared.metadata(name).get("noun", "film"))
+
+
+def dataset_title(name: str) -> str:
+    """Return the title of a data set: "MovieLens 100K"."""
+    return _(datasets.SETS[name].title) if name in datasets.SETS else name
+
+
+def recommender_title(recommender: Predictor | Recommender) -> str:
+    """Return the name of a recommender in the visitor's language."""
+    return _(recommender.title)

@@ -1,0 +1,154 @@
+"""Numbers, names and film facts as the pages write them."""
+
+import re
+from collections.abc import Sequence
+
+from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, joined, ngettext, number
+from recsys.data.film_details import Detail
+
+NOUNS = {"item": N_("items"), "film": N_("films")}
+GENRES = {  # of the published data sets; genres of users' own data sets are not translated
+    N_("Action"),
+    N_("Adventure"),
+    N_("Animation"),
+    N_("Children"),
+    N_("Children's"),
+    N_("Comedy"),
+    N_("Crime"),
+    N_("Documentary"),
+    N_("Drama"),
+    N_("Fantasy"),
+    N_("Film-Noir"),
+    N_("Horror"),
+    N_("IMAX"),
+    N_("Musical"),
+    N_("Mystery"),
+    N_("Romance"),
+    N_("Sci-Fi"),
+    N_("Thriller"),
+    N_("War"),
+    N_("Western"),
+}
+_IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGNORECASE)
+
+
+def escape_markdown(text: str, links: bool = False) -> str:
+    """Escape a text for Markdown. A word joiner breaks up URLs, which escapes do not.
+
+    links: Keep URLs clickable.
+    """
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as "A, B and C", escaped for Markdown."""
+    return joined([escape_markdown(name) for name in names])
+
+
+def metric(value: float | None, sign: bool = False) -> str:
+    """Return a metric or p-value with four decimals, "–" if it is missing. sign: Write a plus as well.
+
+    Percentages have one decimal (`percent`, `precise_percent`), counts a thousands separator (`i18n.count`).
+    """
+    return "–" if value is None or value != value else number(value, f"{'+' if sign else ''}{METRIC}")
+
+
+def percent(share: float) -> str:
+    """Return "4.2%", or "<0.1%" for less."""
+    return number(share, ".1%") if share >= 0.001 else _("<{percent}", percent=number(0.001, ".1%"))
+
+
+def precise_percent(share: float, extra_digits: int = 0) -> str:
+    """Return a percentage with two digits if it is small: "12.3%", "4.2%", "0.42%", "0.042%", "<0.001%"."""
+    if share >= 0.01:
+        return number(share, f".{1 + extra_digits}%")
+    if share < 1e-5:
+        return _("<{percent}", percent=number(1e-5, ".3%"))
+    return number(100 * share, f"#.{2 + extra_digits}g") + "%"
+
+
+def factor(value: float) -> str:
+    """Return a factor as "120×", "12×", "1.2×" or "0.031×"."""
+    return number(value, ",.0f" if value >= 9.95 else "#.2g") + "×"
+
+
+def ordinal(n: int) -> str:
+    """Return "1st", "22nd" or "113th" in English, and the number in other languages."""
+    if current() != ENGLISH:
+        return count(n)
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n:,}{'th' if n % 100 in (11, 12, 13) else ending}"
+
+
+def rank_change_label(before: int | None, rank: int) -> str:
+    """Return the earlier rank of a film as "new", "same rank" or "was 3"."""
+    if before is None:
+        return _("new")
+    return _("same rank") if before == rank else _("was {n}", n=before)
+
+
+def format_duration(seconds: float) -> str:
+    """Return a rough duration: "a few seconds", "about 20 seconds", "about 3 minutes"."""
+    if seconds <= 5:
+        return _("a few seconds")
+    if seconds < 45:
+        return ngettext("about {n} second", "about {n} seconds", max(1, round(seconds / 10)) * 10)
+    if seconds < 90:
+        return _("about a minute")
+    if seconds < 5400:
+        return ngettext("about {n} minute", "about {n} minutes", round(seconds / 60))
+    return ngettext("about {n} hour", "about {n} hours", round(seconds / 3600))
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes in megabytes: "5.9", "169"."""
+    return number(size / 1e6, ",.1f" if size < 1e8 else ",.0f")
+
+
+def year_range(oldest: int | None, newest: int | None) -> str:
+    """Return the release years of a data set: "1919–2000", or "to 2019" without the oldest."""
+    if newest is None:
+        return _("of unknown years")
+    return _("to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
+
+
+def item_kind(noun: str) -> str:
+    """Return "films" or "items"."""
+    return _(NOUNS[noun])
+
+
+def item_count(n: int, noun: str) -> str:
+    """Return "3,883 films" or "3,883 items"."""
+    if noun == "film":
+        return ngettext("{n:,} film", "{n:,} films", n)
+    return ngettext("{n:,} item", "{n:,} items", n)
+
+
+def display_genres(genres: str) -> str:
+    """Return "Action, Sci-Fi" for "Action|Sci-Fi"."""
+    return ", ".join(display_tag(genre) for genre in genres.split("|"))
+
+
+def display_tag(name: str) -> str:
+    """Return a genre or a decade in the visitor's language. Other tags stay as users wrote them."""
+    if decade := re.fullmatch(r"(\d{4})s", name):
+        return _("{year}s", year=decade[1])
+    return _(name) if name in GENRES else name
+
+
+def display_group(name: str) -> str:
+    """Return the name of an evaluation group in the visitor's language."""
+    return display_tag(name) if re.fullmatch(r"\d{4}s", name) else _(name)
+
+
+def running_time(minutes: int | None) -> str:
+    """Return "2 h 16 min", or "" if it is unknown."""
+    if minutes is None:
+        return ""
+    hours, rest = divmod(minutes, 60)
+    return _("{hours} h {minutes} min", hours=hours, minutes=rest) if hours else _("{minutes} min", minutes=rest)
+
+
+def credits_line(detail: Detail) -> str:
+    """Return running time and directors: "2 h 34 min · Quentin Tarantino"."""
+    return " · ".join(filter(None, [running_time(detail.minutes), ", ".join(detail.directors)]))

@@ -1,0 +1,233 @@
+"""Parts of every page: settings and navigation, header, popovers, filter controls, and the choice of a user.
+
+A popover renders its content in `popover_content(key)` while it is open.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
+
+from pages.ui import browser, cache, dataset_menu, film_cards, session
+from pages.ui.browser import STYLE
+from pages.ui.format import display_tag, escape_markdown
+from pages.ui.i18n import N_, _, localize, ngettext
+from pages.ui.recommenders import TRAIN_PAGE
+from recsys.data.dataset import Dataset
+from recsys.paths import is_public
+from recsys.serving import history, people
+from recsys.serving.filters import KNOWN, Facts
+from recsys.serving.history import Viewer
+from recsys.serving.recommend import ServingError
+
+WATCH_PAGE = "1_watch_next.py"
+PAGES = {  # script → icon, title, help
+    # Streamlit removes the number from the URL, and no module name starts with one
+    WATCH_PAGE: ("movie", N_("Watch next"), N_("Add the films you watched and get recommendations.")),
+    "2_compare.py": ("view_column", N_("Compare"), N_("Compare the recommendations of several models.")),
+    "3_evaluation.py": ("leaderboard", N_("Evaluation"), N_("See how accurate each recommender is.")),
+    "4_inside.py": ("neurology", N_("Inside the model"), N_("See how the network predicts your next film.")),
+    "5_library.py": ("video_library", N_("Library"), N_("Browse all films and statistics.")),
+    TRAIN_PAGE: ("model_training", N_("Train"), N_("Train a recommender on this computer.")),
+}
+KNOWN_LABELS = {
+    "mainstream": N_("Mainstream"),
+    "well known": N_("Well known"),
+    "any": N_("Any"),
+    "lesser known": N_("Lesser known"),
+    "hidden gems": N_("Hidden gems"),
+}
+MAX_TITLES = 8  # in one line
+
+
+def navigation() -> st.Page:
+    """Set up settings, logo, style and navigation. Return the page to run."""
+    st.set_page_config(page_icon=str(STYLE / "mark.svg"), layout="wide", initial_sidebar_state="collapsed")
+    st.logo(str(STYLE / "logo.svg"))
+    st.html(STYLE / "nextreel.css")
+    pages = [
+        st.Page(script, title=_(title), icon=f":material/{icon}:", help=_(help), default=script == WATCH_PAGE)
+        for script, (icon, title, help) in PAGES.items()
+        if script != TRAIN_PAGE or not is_public()
+    ]
+    page = st.navigation(pages, position="top")
+    # a page title set before the navigation would be replaced
+    st.set_page_config(_("{page} · {app}", page=page.title, app=_("NextReel")))
+    return page
+
+
+def header(title: str, caption: str) -> Dataset | None:
+    """Show title, menu of data sets and status of downloads. Return the data set, or None if it is not available."""
+    left, right = st.columns([2, 1], vertical_alignment="top")
+    with left:
+        st.title(title)
+        st.caption(caption)
+    with right:
+        dataset_menu.menu()
+    dataset_menu.show_task_status()
+    return dataset_menu.load_or_explain(st.session_state.data)
+
+
+def show_notices() -> None:
+    """Show what could not be read from the URL or was not found in the data set."""
+    for notice in st.session_state.notices:
+        st.warning(escape_markdown(localize(notice)), icon=":material/link_off:")
+
+
+def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
+    """Show the visitor's list with a link to change it, or advice and examples if it is empty. Return the items."""
+    films = session.films(dataset)
+    show_notices()
+    if films:
+        show_titles(dataset, films)
+        st.page_link(WATCH_PAGE, label=_("Change the films"), icon=":material/edit:")
+    else:
+        st.info(advice, icon=":material/playlist_add:")
+        show_examples(dataset)
+    return films
+
+
+def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None:
+    """Show the newest titles of a list in one line, with arrows between them."""
+    titles = [escape_markdown(dataset.catalog.films[item].label) for item in films]
+    newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
+    st.markdown(":gray[" + escape_markdown(label or _("Your films, oldest first")) + f":] {' → '.join(newest)}")
+
+
+def show_examples(dataset: Dataset) -> None:
+    """Show the example lists with buttons that load them."""
+
+    def load(items: Sequence[int]) -> None:
+        session.set_films(items)
+        browser.focus_on("search")  # the button disappears
+
+    for example in history.examples(cache.title_index(dataset.name)):
+        films = [dataset.catalog.films[item] for item in example.items]
+        with st.container(border=True, gap="xsmall"):
+            st.html(film_cards.example(example, films))
+            label, icon = _("Start with these *films: {example}*", example=_(example.name)), ":material/playlist_add:"
+            st.button(label, key=f"take-{example.name}", icon=icon, on_click=load, args=(example.items,))
+
+
+def popover(
+    label: str, key: str, icon: str, help: str | None = None, disabled: bool = False, focus: tuple[str, ...] = ()
+) -> PopoverContainer:
+    """Return a popover that moves the keyboard focus into its content when it opens.
+
+    Streamlit renders the content at the end of the page, which the Tab key does not reach.
+
+    Args:
+        label: Label.
+        key: Key of the popover.
+        icon: Material icon.
+        help: Tooltip.
+        disabled: Whether it is disabled.
+        focus: Keys of the widgets that may get the focus, best first. By default the first widget.
+    """
+
+    def opened() -> None:
+        if st.session_state.get(key):
+            browser.focus_on(*(focus or (f"in-{key}",)))
+
+    return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=opened)
+
+
+def popover_content(key: str) -> DeltaGenerator:
+    """Return the container for the content of a popover."""
+    return st.container(key=f"in-{key}")
+
+
+def filter_popover(key: str, n_active: int) -> PopoverContainer:
+    """Return the popover of filters. n_active: Number of active filters, shown in the label."""
+    return stable_popover(_("Filters · {n}", n=n_active) if n_active else _("Filters"), key, "tune")
+
+
+def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
+    """Return a popover whose label does not change while it is open. Streamlit would close it."""
+    state = st.session_state
+    if not state.get(key):
+        state[f"{key}_label"] = label
+    return popover(state[f"{key}_label"], key, icon)
+
+
+def year_slider(features: Facts, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
+    """Show a slider for release years. years: Chosen years. Without release years there is no slider."""
+    if features.span[0] < features.span[1]:
+        oldest, newest = years or features.span
+        st.session_state[key] = tuple(int(np.clip(year, *features.span)) for year in (oldest, newest))
+        st.slider(_("Made between"), *features.span, key=key, on_change=on_change)
+
+
+def chosen_years(features: Facts, key: str) -> tuple[int, int] | None:
+    """Return the years of `year_slider`, or None for all years."""
+    years = tuple(st.session_state.get(key, features.span))
+    return None if years == features.span else years
+
+
+def genre_menu(
+    features: Facts, key: str, genres: tuple[str, ...], on_change: Callable[[], None], label: str, placeholder: str
+) -> None:
+    """Show a menu of genres. Chosen genres of another data set stay chosen."""
+    st.session_state[key] = list(genres)
+    options = sorted({*features.genres, *genres})
+    st.multiselect(
+        label,
+        options,
+        select_all=False,
+        format_func=display_tag,
+        key=key,
+        placeholder=placeholder,
+        on_change=on_change,
+    )
+
+
+def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:
+    """Show a slider for the popularity of films."""
+    st.session_state[key] = value
+    st.select_slider(
+        _("How well known"),
+        list(KNOWN),
+        key=key,
+        format_func=lambda name: _(KNOWN_LABELS[name]),
+        help=_(
+            "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
+            "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
+        ),
+        on_change=on_change,
+    )
+
+
+def user_input(dataset: Dataset, key: str, help: str) -> Viewer | None:
+    """Show an input for the number or name of a user in the ratings file. Return the user, or None if there is none."""
+    if dataset.user_names is not None:
+        default = str(dataset.user_names[0])
+        user: int | str = st.text_input(_("Name of the person in the file"), default, key=f"{key}_named", help=help)
+    else:
+        lowest, highest = (int(dataset.user_ids[index]) for index in (0, -1))
+        label = _("Number of the person in the ratings file")
+        user = int(st.number_input(label, lowest, highest, step=1, key=key, help=help))
+    try:
+        return history.viewer(dataset, people.row_of(dataset, user))
+    except ServingError:
+        text = _("There is no person {number}: some numbers are missing.", number=user)
+        st.caption(_("There is no person of that name.") if dataset.user_names is not None else text)
+        return None
+
+
+def user_caption(n_watched: int, n_shown: int, data: str) -> str:
+    """Return a sentence about the user whose films were loaded. data: Title of the data set."""
+    if n_shown == n_watched:
+        return ngettext(
+            "A real user of {data} who watched {n:,} film.",
+            "A real user of {data}, with all {n:,} films that they watched.",
+            n_watched,
+            data=data,
+        )
+    return _(
+        "A real user of {data}, who watched {n:,} films. These are the newest {shown}.",
+        n=n_watched,
+        shown=n_shown,
+        data=data,
+    )
