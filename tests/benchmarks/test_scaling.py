@@ -38,7 +38,7 @@ def test_a_larger_catalogue_takes_longer(kind):
 def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(kind, tables):
     table = 200_000 * 64 * 4 / 1e6  # MB; a step also holds the gradient, Adam's two moments and the average
     found = scaling.run_point(Point(kind, films=200_000, history=3))["memory_mb"]
-    assert (tables - 0.5) * table < found < (tables + 6) * table
+    assert (tables - 0.5) * table < found < (tables + 8) * table
 
 
 def test_every_point_is_measured_in_a_process_with_one_thread(tmp_path, monkeypatch):
