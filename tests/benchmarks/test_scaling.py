@@ -34,11 +34,13 @@ def test_a_larger_catalogue_takes_longer(kind):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory can be counted anew on Linux only")
-@pytest.mark.parametrize(("kind", "tables"), [("softmax", 5), ("request", 1)])
-def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(kind, tables):
-    table = 200_000 * 64 * 4 / 1e6  # MB; a step also holds the gradient, Adam's two moments and the average
-    found = scaling.run_point(Point(kind, films=200_000, history=3))["memory_mb"]
-    assert (tables - 0.5) * table < found < (tables + 8) * table
+@pytest.mark.parametrize(("kind", "least", "most"), [("softmax", 4.5, 13), ("request", 0.5, 1.5)])
+def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(kind, least, most):
+    # A training step holds five tables: weights, gradient, Adam's two moments and the average. It peaks at 8.5 to 11,
+    # depending on the allocator. A request holds the weights.
+    table_mb = 200_000 * 64 * 4 / 1e6
+    memory_mb = scaling.run_point(Point(kind, films=200_000, history=3))["memory_mb"]
+    assert least * table_mb < memory_mb < most * table_mb
 
 
 def test_every_point_is_measured_in_a_process_with_one_thread(tmp_path, monkeypatch):
