@@ -299,10 +299,14 @@ def _prepare_default() -> Dataset | None:
         )
     bar.empty()
     if task.error:
-        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", lambda: _fetch(DEFAULT_DATASET) and None)
+        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", retry=_retry_default)
         return None
     tasks.forget(name)
     return cache.dataset(DEFAULT_DATASET)
+
+
+def _retry_default() -> None:
+    _fetch(DEFAULT_DATASET)
 
 
 def start_download(name: str) -> None:
