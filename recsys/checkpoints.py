@@ -444,8 +444,8 @@ def _read_errors(folder: Path) -> Iterator[None]:
         if isinstance(error, FileNotFoundError):
             message = Message("no checkpoint in {folder}", folder=folder)
         elif isinstance(error, ValidationError):
-            text, field = "{meta} is of another version: it lacks {field}", error.errors()[0]["loc"][0]
-            message = Message(text, meta=folder / META, field=field)
+            field = error.errors()[0]["loc"][0]
+            message = Message("{meta} is of another version: it lacks {field}", meta=folder / META, field=field)
         else:
             message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
         if folder.is_relative_to(paths.ASSETS):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from recsys import paths, storage
 
-LANGUAGES = ("en", "uk")
+CATALOGS = ("uk", "uk@item", "en@item")
 
 
 def covered() -> list[Path]:
     """Return the files in the list, in the order of the list."""
-    return [*map(paths.translation, LANGUAGES), paths.by_names(), paths.published()]
+    return [*map(paths.translation, CATALOGS), paths.by_names(), paths.published()]
 
 
 def document() -> bytes:

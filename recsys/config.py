@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, dataclass_transform, overload
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
-from recsys.errors import Message, RecsysError
+from recsys.errors import N_, Message, RecsysError
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
 OMIT_DEFAULT = "omit default"  # metadata key of a field made by `added_later`
@@ -36,13 +36,13 @@ Decay = Annotated[float, Field(ge=0, le=0.999_999)]  # of a moving average; 1 wo
 
 # pydantic's error types and what the value must be
 REQUIREMENTS = {
-    "greater_than_equal": "at least {ge:,}",
-    "greater_than": "greater than {gt:,}",
-    "less_than_equal": "at most {le:,}",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "finite_number": "a finite number",
+    "greater_than_equal": N_("at least {ge:,}"),
+    "greater_than": N_("greater than {gt:,}"),
+    "less_than_equal": N_("at most {le:,}"),
+    "int_type": N_("a whole number"),
+    "int_from_float": N_("a whole number"),
+    "float_type": N_("a number"),
+    "finite_number": N_("a finite number"),
     "literal_error": "{expected}",
 }
 

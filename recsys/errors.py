@@ -80,12 +80,19 @@ class RecsysError(Exception):
         return Message("{message}; run: {command}", message=self.message, command=self.command)
 
 
+def N_(text: str) -> str:  # noqa: N802 - the usual name, which tools for translators search for
+    """Mark a constant for translation."""
+    return text
+
+
 class MissingLibraryError(RecsysError):
     """A package that one feature needs is not installed."""
 
     def __init__(self, feature: str, package: str, /) -> None:
         command = f"{python()} -m pip install {package}"
-        super().__init__("{feature} needs the package {package}", command, feature=Message(feature), package=package)
+        super().__init__(
+            N_("{feature} needs the package {package}"), command, feature=Message(feature), package=package
+        )
 
 
 def os_error_reason(error: OSError) -> Message:

@@ -13,7 +13,7 @@ from pandas.io.formats.style import Styler
 
 from pages.ui import cache, format, recommenders
 from pages.ui.charts import ACCENT
-from pages.ui.i18n import _, joined, ngettext
+from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.recommenders import State
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
@@ -113,7 +113,7 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
 
 def bold_list(titles: list[str]) -> str:
     """Return titles as Markdown: "**A**, **B** and **C**". Bold, because some titles contain a comma."""
-    return joined([f"**{format.escape_markdown(title)}**" for title in titles])
+    return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
 def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:

@@ -15,7 +15,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import TIME_UNITS, Look, look
 from pages.evaluation.data import HARDWARE, EvaluationView, metric_title
 from pages.ui import cache, errors, format
-from pages.ui.charts import GREY, download_numbers, localised_table
+from pages.ui.charts import GREY, download_numbers, localize_table
 from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.evaluation import protocols, published_figures, report, results, significance
 from recsys.evaluation.report import Missing
@@ -383,7 +383,7 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
             columns[name] = st.column_config.NumberColumn(metric_title(name), width=68)
     columns["title"] = st.column_config.TextColumn(_("Recommender"), width=150, pinned=True)
     return st.dataframe(
-        localised_table(table), hide_index=True, column_config=columns, placeholder="–", key=key, alt=alt, **options
+        localize_table(table), hide_index=True, column_config=columns, placeholder="–", key=key, alt=alt, **options
     )
 
 

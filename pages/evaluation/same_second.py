@@ -9,7 +9,7 @@ import streamlit as st
 from pages.evaluation.charts import LOOKS, look
 from pages.evaluation.data import EvaluationView, protocol_title
 from pages.ui import cache, format
-from pages.ui.charts import GREY, chart, localised_table, set_layout
+from pages.ui.charts import GREY, chart, localize_table, set_layout
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import file_order
 
@@ -105,7 +105,7 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
         "untied added": _("Random order, with score"),
     }
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
-    st.dataframe(localised_table(pd.DataFrame(table.values())), hide_index=True, column_config=titles, alt=alt)
+    st.dataframe(localize_table(pd.DataFrame(table.values())), hide_index=True, column_config=titles, alt=alt)
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, Look, label_points
 from pages.ui import cache, format
-from pages.ui.charts import GREY, download_numbers, localised_table, log_axis, plot, set_layout
+from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
 from recsys.evaluation.studies import Chart, Study
 
@@ -44,7 +44,7 @@ def show(studies: list[Study], dataset: str) -> None:
     text_columns = study.table.select_dtypes(exclude="number").columns
     table = study.table.assign(**{column: study.table[column].map(translate_cell) for column in text_columns})
     st.dataframe(
-        localised_table(table, study.digits),
+        localize_table(table, study.digits),
         hide_index=True,
         column_config={column: _(title) for column, title in study.titles.items()},
         placeholder="–",

@@ -8,7 +8,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import plot_scatter
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import format
-from pages.ui.charts import chart, download_numbers, localised_table
+from pages.ui.charts import chart, download_numbers, localize_table
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import tables
 
@@ -84,6 +84,6 @@ def show_rating_errors(view: EvaluationView) -> None:
         columns[f"{metric} interval"] = _("95% interval")
     order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
     st.dataframe(
-        localised_table(rows), hide_index=True, column_config=columns, column_order=order, alt=title, width="content"
+        localize_table(rows), hide_index=True, column_config=columns, column_order=order, alt=title, width="content"
     )
     download_numbers(table, f"stars-{view.key}")

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.ui import cache, film_cards, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import escape_markdown, metric, percent
-from pages.ui.i18n import _, localised
+from pages.ui.i18n import _, localize_chart
 from recsys.data.dataset import Dataset, Film
 from recsys.models.base import Model
 from recsys.serving.insight import attention
@@ -95,7 +95,7 @@ def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
 
 def plot(figure: go.Figure, alt: str, key: str) -> None:
     """Show a chart without a tool bar. alt: description for screen readers."""
-    st.plotly_chart(localised(figure), alt=alt, config={"displayModeBar": False}, key=key)
+    st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
 
 def legend_on_top(figure: go.Figure, height: int) -> go.Figure:

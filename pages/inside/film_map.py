@@ -19,7 +19,7 @@ from pages.inside.common import (
 from pages.ui import cache, charts, errors, film_cards, film_search, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
-from pages.ui.i18n import N_, _, count, localised, ngettext, number
+from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -222,7 +222,7 @@ def show_map(
     )
     with st.container(key="film-map"):
         st.plotly_chart(
-            localised(figure),
+            localize_chart(figure),
             alt=alt,
             key=CHART_KEY,
             on_select=lambda: handle_click(dataset.name, dataset.n_items),

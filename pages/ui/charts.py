@@ -12,7 +12,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from pages.ui.format import escape_markdown, metric
-from pages.ui.i18n import N_, _, count, localised, number
+from pages.ui.i18n import N_, _, count, localize_chart, number
 from recsys.serving import picture
 from recsys.serving.canvas import Fonts
 from recsys.serving.export import harmless_table
@@ -49,7 +49,7 @@ def plot(figure: go.Figure, description: str, name: str) -> None:
     picture_options = {"format": "png", "scale": 2, "filename": name}
     tools = {"modeBarButtons": [["toImage"]], "displaylogo": False, "toImageButtonOptions": picture_options}
     with st.container(key=f"chart-{name.replace('@', '-')}"):
-        st.plotly_chart(localised(figure), alt=description, config=tools)
+        st.plotly_chart(localize_chart(figure), alt=description, config=tools)
 
 
 def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -> None:
@@ -69,7 +69,7 @@ def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Seque
     return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}
 
 
-def localised_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
+def localize_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
     """Return a table for `st.dataframe` with numbers in the visitor's language.
 
     digits: Column → number of decimals, if it is not that of a count or a metric.

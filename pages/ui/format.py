@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, joined, ngettext, number
+from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, join_names, ngettext, number
 from recsys.data.film_details import Detail
 
 NOUNS = {"item": N_("items"), "film": N_("films")}
@@ -42,7 +42,7 @@ def escape_markdown(text: str, links: bool = False) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Return names as "A, B and C", escaped for Markdown."""
-    return joined([escape_markdown(name) for name in names])
+    return join_names([escape_markdown(name) for name in names])
 
 
 def metric(value: float | None, sign: bool = False) -> str:

@@ -297,9 +297,14 @@ def _find_pending_titles(dataset: Dataset) -> None:
     )
     n_titles = len(state.pending_titles[0])
     if missing := n_titles - len(films):
-        text, plural = "{n} of your {all} films is not in {data}.", "{n} of your {all} films are not in {data}."
-        title = cache.dataset_title(dataset.name)
-        state.notices = [*state.notices, Message(text, plural=plural, n=missing, all=n_titles, data=title)]
+        notice = Message(
+            "{n} of your {all} films is not in {data}.",
+            plural="{n} of your {all} films are not in {data}.",
+            n=missing,
+            all=n_titles,
+            data=cache.dataset_title(dataset.name),
+        )
+        state.notices = [*state.notices, notice]
     state.films, state.unwanted = tuple(dict.fromkeys(films)), tuple(dict.fromkeys(unwanted))
     state.pending_titles = ((), ())
 

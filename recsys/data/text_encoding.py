@@ -10,6 +10,7 @@ import re
 from itertools import islice
 
 from recsys.data.dataset import DataError
+from recsys.errors import N_
 
 BYTE_ORDER_MARKS = {  # longer ones first, because UTF-32 begins like UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
@@ -19,7 +20,7 @@ BYTE_ORDER_MARKS = {  # longer ones first, because UTF-32 begins like UTF-16
     codecs.BOM_UTF8: "utf-8-sig",
 }
 FALLBACK = "cp1252"
-GUESSED = "It is not in UTF-8, so it was read as Windows-1252; look whether accents came out right"
+GUESSED = N_("It is not in UTF-8, so it was read as Windows-1252; look whether accents came out right")
 MAX_SAMPLE = 20_000  # characters outside ASCII that are checked
 MAX_ODD_SHARE = 0.25  # of these characters
 _NON_ASCII = re.compile(r"[^\0-\x7f]")

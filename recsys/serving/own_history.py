@@ -15,10 +15,11 @@ from recsys.data.dataset import Catalog, Dataset, Film
 from recsys.data.history_import.entries import Entry, Imported, Skipped
 from recsys.data.history_import.read import read
 from recsys.data.history_import.rows import when
+from recsys.errors import N_
 from recsys.serving.films.matching import SURE, How, Match, Matcher
 from recsys.serving.ratings import Ratings
 
-CHOSEN, NONE = "chosen in the review", "none of the films that were offered"
+CHOSEN, NONE = N_("chosen in the review"), N_("none of the films that were offered")
 REASONS = "found", "why it is not taken"  # columns that say how or why, not what somebody's file holds
 ONE_EVENING = timedelta(days=1)  # two services may date the same evening a day apart
 
@@ -117,7 +118,7 @@ class Review:
             (self.history[at].name, films[film].label, self._how(at), *_origin(self.history[at].lines[0]))
             for at, film in self.chosen(answers).items()
         ]
-        return pd.DataFrame(rows, columns=["your files say", "taken for", REASONS[0], "file", "line"])
+        return pd.DataFrame(rows, columns=[N_("your files say"), N_("taken for"), REASONS[0], "file", "line"])
 
     def lost(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
         """A row for everything in the files that is not taken, and why."""

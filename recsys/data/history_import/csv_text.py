@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
 from recsys.data.text_encoding import GUESSED, NoTextError, UnknownEncodingError, decode_text
-from recsys.errors import Message
+from recsys.errors import N_, Message
 
 MAX_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
-_BINARY_FORMATS = {b"%PDF": "a PDF", b"\x89PNG": "a picture", b"\xff\xd8\xff": "a picture", b"GIF8": "a picture"}
+_PICTURE = N_("a picture")
+_BINARY_FORMATS = {b"%PDF": N_("a PDF"), b"\x89PNG": _PICTURE, b"\xff\xd8\xff": _PICTURE, b"GIF8": _PICTURE}
 
 Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells)
 

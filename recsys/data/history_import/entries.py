@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import Enum
 
 from recsys.data.dataset import DataError
-from recsys.errors import Message
+from recsys.errors import N_, Message
 
 MAX_FILE_BYTES = 10 << 20  # of one file; a diary of 3,000 films has 0.3 MB
 MAX_LINES = 100_000  # of one file
@@ -18,12 +18,12 @@ class HistoryError(DataError):
 class Reason(Enum):
     """Why a line was skipped."""
 
-    SERIES = "a series, not a film"
-    OTHER = "a game, a podcast or music, not a film"
-    WANTED = "on a watchlist, so not watched yet"
-    NAMELESS = "no title and no number of a film"
-    EXTRA_CELLS = "more cells than the file has columns"
-    NOT_READ = "not about films that were watched"
+    SERIES = N_("a series, not a film")
+    OTHER = N_("a game, a podcast or music, not a film")
+    WANTED = N_("on a watchlist, so not watched yet")
+    NAMELESS = N_("no title and no number of a film")
+    EXTRA_CELLS = N_("more cells than the file has columns")
+    NOT_READ = N_("not about films that were watched")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recsys.data.history_import.entries import Columns
+from recsys.errors import N_
 
 
 @dataclass(frozen=True)
@@ -34,36 +35,37 @@ _OURS_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="
 _TO_LETTERBOXD = Columns(
     title="title", year="year", imdb_id="imdbid", tmdb_id="tmdbid", watched="watcheddate", rewatch="rewatch"
 )
+
 _OUT_OF_10 = replace(_TO_LETTERBOXD, rating="rating10", scale=10)
 _OUT_OF_5 = replace(_TO_LETTERBOXD, rating="rating")
 
 SOURCES = (  # the first match is used
     _source(
-        "Letterboxd diary",
+        N_("Letterboxd diary"),
         f"{_LETTERBOXD},rewatch,watched date",
         Columns(title="name", year="year", watched="watched date", logged="date", rating="rating", rewatch="rewatch"),
     ),
     _source(
-        "Letterboxd ratings",
+        N_("Letterboxd ratings"),
         f"{_LETTERBOXD},rating",
         Columns(title="name", year="year", logged="date", rating="rating", page="letterboxd uri"),
     ),
     _source(
-        "Letterboxd films",
+        N_("Letterboxd films"),
         _LETTERBOXD,
         Columns(title="name", year="year", logged="date", page="letterboxd uri"),
         may_be_watchlist=True,
     ),
-    _source("IMDb list", "position,const,title,title type", _IMDB, may_be_watchlist=True),
-    _source("IMDb ratings", "const,your rating,title", _IMDB),
-    _source("Netflix history", "title,date", Columns(title="title", watched="date"), exact=True, episodes=True),
+    _source(N_("IMDb list"), "position,const,title,title type", _IMDB, may_be_watchlist=True),
+    _source(N_("IMDb ratings"), "const,your rating,title", _IMDB),
+    _source(N_("Netflix history"), "title,date", Columns(title="title", watched="date"), exact=True, episodes=True),
     _source(
-        "MovieLens ratings",
+        N_("MovieLens ratings"),
         "movie_id,imdb_id,tmdb_id,rating,title",
         Columns(title="title", rating="rating", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id"),
     ),
     _source(
-        "MovieLens ratings",
+        N_("MovieLens ratings"),
         "userid,movieid,rating,timestamp",
         Columns(movie_id="movieid", rating="rating", watched="timestamp"),
     ),
@@ -71,11 +73,11 @@ SOURCES = (  # the first match is used
         "predictions of NextReel",
         f"rank,probability,{_OURS}",
         _OURS_COLUMNS,
-        advice="holds films that were recommended, not films that were watched; bring your films, CSV or JSON",
+        advice=N_("holds films that were recommended, not films that were watched; bring your films, CSV or JSON"),
     ),
-    _source("films of NextReel", f"position,{_OURS}", _OURS_COLUMNS),
-    _source("Letterboxd import", "title,rating10", _OUT_OF_10),
-    *(_source("Letterboxd import", f"title,{column}", _OUT_OF_5) for column in ("tmdbid", "imdbid", "watcheddate")),
+    _source(N_("films of NextReel"), f"position,{_OURS}", _OURS_COLUMNS),
+    _source(N_("Letterboxd import"), "title,rating10", _OUT_OF_10),
+    *(_source(N_("Letterboxd import"), f"title,{column}", _OUT_OF_5) for column in ("tmdbid", "imdbid", "watcheddate")),
 )
 ROLES = {  # usual column names of other files
     "title": ("title", "name", "film", "movie", "titel", "titre", "título", "titulo", "titolo", "film title"),

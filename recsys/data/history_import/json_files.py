@@ -8,7 +8,7 @@ from typing import Any
 from recsys.data.history_import import rows
 from recsys.data.history_import.entries import MAX_LINES, Columns, HistoryError, Imported, Reason, Skipped
 from recsys.data.titles import MAX_LENGTH
-from recsys.errors import Message
+from recsys.errors import N_, Message
 
 TRAKT = Columns("title", "", "year", "watched_at", "rated_at", "rating", 10, "imdb", "tmdb", times="plays")
 NEXTREEL = Columns(
@@ -16,7 +16,7 @@ NEXTREEL = Columns(
 )
 _SHOWS = ("show", "episode", "season")
 _NOT_WATCHED = ("listed_at", "collected_at")
-_ADVICE = "bring the ZIP or JSON that Trakt or NextReel exports"
+_ADVICE = N_("bring the ZIP or JSON that Trakt or NextReel exports")
 
 
 def read(name: str, text: str, now: datetime | None = None) -> Imported:

@@ -20,7 +20,7 @@ from recsys.data.history_import.entries import (
     Reason,
     Skipped,
 )
-from recsys.errors import Message
+from recsys.errors import N_, Message
 
 MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an archive
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
@@ -76,7 +76,7 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
             for path in archive.paths:
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
-        advice = "bring the CSV or JSON files in it one by one, or export it again"
+        advice = N_("bring the CSV or JSON files in it one by one, or export it again")
         raise HistoryError(
             "“{name}” is not a sound ZIP file: {message}; {advice}",
             name=name,

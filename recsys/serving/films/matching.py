@@ -15,6 +15,7 @@ from rapidfuzz import fuzz, process
 
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
+from recsys.errors import N_
 from recsys.serving.films.names import bare, in_figures, names_of, normalise, span
 
 MOST = 5  # films to choose from
@@ -29,13 +30,13 @@ OWN_NUMBERS = "ml-100k"  # the one set whose films have other numbers than the s
 class How(Enum):
     """How a film was found."""
 
-    NUMBER = "by its number"
-    TITLE_YEAR = "by title and year"
-    NEXT_YEAR = "by title; the year differs by one"
-    TITLE = "by title alone"
-    UNSURE = "not sure"
-    SERIES = "a series, not a film"
-    ABSENT = "not in this data set"
+    NUMBER = N_("by its number")
+    TITLE_YEAR = N_("by title and year")
+    NEXT_YEAR = N_("by title; the year differs by one")
+    TITLE = N_("by title alone")
+    UNSURE = N_("not sure")
+    SERIES = N_("a series, not a film")
+    ABSENT = N_("not in this data set")
 
 
 SURE = (How.NUMBER, How.TITLE_YEAR, How.NEXT_YEAR, How.TITLE)

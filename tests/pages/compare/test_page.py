@@ -12,8 +12,8 @@ from recsys.serving import history
 from recsys.serving.insight import order
 from recsys.serving.predictor import variants
 from tests.pages import world
-from tests.pages.marked import shown as texts
 from tests.pages.reading import keys, said
+from tests.pages.translation import shown as texts
 
 UNTRAINED = [  # neither they nor those that they stand on have to be trained
     name

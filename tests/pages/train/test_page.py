@@ -310,4 +310,4 @@ def test_the_help_of_a_setting_is_in_the_visitors_language(visit, monkeypatch):
     app = visit("train")
     name = app.selectbox(key=recommenders.TO_TRAIN).value
     text = app.number_input(key=f"train-{DATA}-{name}-epochs").help.replace("\\", "")
-    assert i18n.texts("uk")["Passes over the training histories"] in text
+    assert i18n._("Passes over the training histories") in text

@@ -11,8 +11,8 @@ from recsys.data import prepared
 from recsys.data.dataset import Catalog
 from tests import toys
 from tests.pages import world
-from tests.pages.marked import texts_by_kind
 from tests.pages.panel import opened
+from tests.pages.translation import texts_by_kind
 
 FILMS = "1-2-3-4"
 EVIL = "<img src=x onerror=alert(1)> **b** :red[c] `d` $e$ [f](http://evil.example) www.evil.example a@evil.example"

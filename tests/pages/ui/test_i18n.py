@@ -1,13 +1,9 @@
-import ast
-from importlib import import_module
-
 import pytest
 
 from pages.ui import i18n
-from recsys.paths import REPOSITORY
+from pages.ui.i18n import _, ngettext
+from tests.pages.translation import MARKED, mark
 
-PAGES = sorted((REPOSITORY / "pages").rglob("*.py"))
-WORDS = [path for path in PAGES if path.stem.endswith("words")]
 PO = """
 msgid ""
 msgstr ""
@@ -16,17 +12,11 @@ msgstr ""
 msgid "Add a film"
 msgstr "Додати фільм"
 
-msgid "{n:,} films"
-msgid_plural "{n:,} films"
-msgstr[0] "{n:,} фільм"
-msgstr[1] "{n:,} фільми"
-msgstr[2] "{n:,} фільмів"
-
-msgid "in {all} lists, {n} films"
-msgid_plural "in {all} lists, {n} films"
-msgstr[0] "{n} фільм, списків: {all}"
-msgstr[1] "{n} фільми, списків: {all}"
-msgstr[2] "{n} фільмів, списків: {all}"
+msgid "{n:,} film in {k} lists"
+msgid_plural "{n:,} films in {k} lists"
+msgstr[0] "{n:,} фільм, списків: {k}"
+msgstr[1] "{n:,} фільми, списків: {k}"
+msgstr[2] "{n:,} фільмів, списків: {k}"
 
 msgid "{share:.1%} of {all} films"
 msgstr "{share:.1%} з {all} фільмів"
@@ -35,23 +25,23 @@ msgstr "{share:.1%} з {all} фільмів"
 msgid "Not sure"
 msgstr "Хтозна"
 """
+ITEMS = PO[: PO.index('msgid "Add')] + 'msgid "Add a film"\nmsgstr "Додати об’єкт"\n'
 
 
 @pytest.fixture
 def ukrainian(tmp_path, monkeypatch):
-    """A visitor who reads Ukrainian, with a small catalogue; yields its file."""
+    """A visitor who reads Ukrainian, with small catalogues; yields the file of the larger one."""
     (tmp_path / "uk.po").write_text(PO, "utf-8")
-    monkeypatch.setattr(i18n, "TRANSLATIONS", tmp_path)
+    (tmp_path / "uk@item.po").write_text(ITEMS, "utf-8")
+    monkeypatch.setattr(i18n, "CATALOGS", tmp_path)
     monkeypatch.setattr(i18n, "current", lambda: "uk")
-    read_anew()
+    i18n.translations.cache_clear()
     yield tmp_path / "uk.po"
-    read_anew()
+    i18n.translations.cache_clear()
 
 
-def read_anew():
-    """Let the catalogues be read from disk again."""
-    for cached in (i18n.texts, i18n.known, i18n._catalog, i18n._plurals):
-        cached.cache_clear()
+def texts():
+    return _("Add a film"), ngettext("{n:,} film in {k} lists", "{n:,} films in {k} lists", 1202, k=3)
 
 
 DAMAGED = {
@@ -71,83 +61,73 @@ def test_a_damaged_catalogue_leaves_english_and_one_warning(ukrainian, caplog, d
         ukrainian.unlink()
     else:
         ukrainian.write_bytes(DAMAGED[damage])
-    assert [i18n.say(text) for text in ("Add a film", "", "{n:,} films")] == ["Add a film", "", "{n:,} films"]
-    assert i18n.say("{share:.1%} of {all} films").format(share=0.5, all=7) == "50.0% of 7 films"
-    assert i18n.known() == {}
+    assert texts() == ("Add a film", "1\xa0202 films in 3 lists")
     (warning,) = caplog.records
     assert str(ukrainian) in warning.getMessage()
 
 
 def test_an_altered_byte_of_a_catalogue_never_stops_a_page(ukrainian):
-    given = {"n": 21, "all": 3, "share": 0.5}
-    sources = ("Add a film", "{n:,} films", "in {all} lists, {n} films", "{share:.1%} of {all} films")
     data = PO.encode()
-    for place in range(len(data)):
+    for place in range(0, len(data), 3):
         changed = bytearray(data)
         changed[place] ^= 1 << place % 8
         ukrainian.write_bytes(changed)
-        read_anew()
-        for source in sources:
-            assert i18n.say(source).format(**given) is not None
+        i18n.translations.cache_clear()
+        assert all(texts())
 
 
-def test_the_app_with_a_damaged_catalogue_is_in_english(visit, tmp_path, monkeypatch):
-    (tmp_path / "uk.po").write_bytes(b"\xff" * 100)
-    (tmp_path / "en.po").write_bytes(b"\xff" * 100)
-    monkeypatch.setattr(i18n, "TRANSLATIONS", tmp_path)
-    read_anew()
-    try:
-        app = visit(lang="uk")
-        assert not app.exception
-        assert app.title[0].value == "Watch next"
-    finally:
-        read_anew()
+def test_the_app_with_a_damaged_catalogue_is_in_english(visit, ukrainian, monkeypatch):
+    ukrainian.write_bytes(b"\xff" * 100)
+    app = visit(lang="uk")
+    assert not app.exception
+    assert app.title[0].value == "Watch next"
 
 
 @pytest.mark.parametrize(
-    ("n", "said"),
-    [
-        (1, "1 фільм"),
-        (3, "3 фільми"),
-        (5, "5 фільмів"),
-        (11, "11 фільмів"),
-        (21, "21 фільм"),
-        (1202, "1\xa0202 фільми"),
-    ],
+    ("n", "noun"), [(1, "фільм"), (3, "фільми"), (5, "фільмів"), (11, "фільмів"), (21, "фільм"), (1202, "фільми")]
 )
-def test_the_noun_follows_the_number(ukrainian, n, said):
-    assert i18n.say("{n:,} films").format(n=n) == said
+def test_the_plural_form_follows_n(ukrainian, n, noun):
+    text = ngettext("{n:,} film in {k} lists", "{n:,} films in {k} lists", n, k=5)
+    assert text == f"{n:,} {noun}, списків: 5".replace(",", "\xa0", n > 999)
 
 
-def test_of_several_numbers_the_one_called_n_decides(ukrainian):
-    assert i18n.say("in {all} lists, {n} films").format(all=5, n=1) == "1 фільм, списків: 5"
+def test_english_has_plural_forms_too():
+    assert [ngettext("{n} film", "{n} films", n) for n in (0, 1, 2)] == ["0 films", "1 film", "2 films"]
 
 
-def test_numbers_are_written_as_the_language_has_them(ukrainian):
-    assert i18n.say("{share:.1%} of {all} films").format(share=0.0325, all=7) == "3,2% з 7 фільмів"
+def test_numbers_and_lists_are_written_as_the_language_does(ukrainian):
+    assert _("{share:.1%} of {all} films", share=0.0325, all=7) == "3,2% з 7 фільмів"
     assert (i18n.number(1234.5, ",.1f"), i18n.count(6040)) == ("1\xa0234,5", "6\xa0040")
+    assert i18n.join_names(["A", "B", "C"]) == "A, B і C"
 
 
-def test_texts_inside_tuples_and_dicts_are_translated_and_keys_are_not(ukrainian):
-    assert i18n.say({"Add a film": ("Add a film", 3)}) == {"Add a film": ("Додати фільм", 3)}
-
-
-@pytest.mark.parametrize("text", ["Nobody has translated this", "Not sure", ""])
-def test_what_is_not_translated_stays_english(ukrainian, text):
-    assert i18n.say(text) == text
-
-
-def test_names_are_joined_as_the_language_does(ukrainian):
-    assert i18n.joined(["A", "B", "C"]) == "A, B і C"
-
-
-def test_english_is_as_it_is_written():
-    assert i18n.joined(["A", "B", "C"]) == "A, B and C"
+def test_numbers_and_lists_in_english():
     assert (i18n.number(1234.5, ",.1f"), i18n.count(6040)) == ("1,234.5", "6,040")
+    assert i18n.join_names(["A", "B", "C"]) == "A, B and C"
+
+
+def test_values_are_never_formatted_again(ukrainian):
+    assert _("{share:.1%} of {all} films", share=0.5, all="{x}") == "50,0% з {x} фільмів"
+
+
+@pytest.mark.parametrize("text", ["Not translated", "Not sure", ""])
+def test_a_text_without_a_certain_translation_stays_english(ukrainian, text):
+    assert _(text) == text
+
+
+def test_a_set_of_items_has_texts_of_its_own_and_all_others_of_its_language(ukrainian, monkeypatch):
+    monkeypatch.setattr(i18n, "noun", lambda: "item")
+    assert texts() == ("Додати об’єкт", "1\xa0202 фільми, списків: 3")
+
+
+def test_the_pseudo_language_marks_texts_but_not_their_fields(monkeypatch):
+    mark(monkeypatch)
+    text = _("Why {film}?", film="Heat")
+    assert MARKED.sub("", text) == "Heat"
 
 
 def test_a_browser_that_asks_for_ukrainian_gets_it_and_any_visitor_can_switch(visit, monkeypatch):
-    monkeypatch.setattr("pages.ui.dataset_menu.label", str)  # AppTest trips over a changed label
+    monkeypatch.setattr("pages.ui.dataset_menu.label", str)  # AppTest cannot send an option whose label has changed
     app = visit(lang="uk")
     assert app.title[0].value == "Що дивитися далі"
     app.segmented_control(key="chosen_language").set_value("en").run()
@@ -157,50 +137,4 @@ def test_a_browser_that_asks_for_ukrainian_gets_it_and_any_visitor_can_switch(vi
 
 
 def test_a_choice_has_the_same_address_in_every_language(visit):
-    app = visit(lang="uk", view="list")
-    assert app.query_params["view"] == "list"
-
-
-def test_words_are_read_when_they_are_needed():
-    """What is read while a module is imported, in the language of nobody, stays English."""
-    assert [found for path in PAGES for found in read_too_early(path)] == []
-
-
-@pytest.mark.parametrize("path", WORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_words_module_speaks_and_its_functions_say_the_texts_that_they_read(path):
-    tree = ast.parse(path.read_text("utf-8"))
-    assert ast.unparse(tree.body[-1]) == "speak(__name__)"
-    module = import_module(path.relative_to(REPOSITORY).with_suffix("").as_posix().replace("/", "."))
-    own = {name.id for name in ast.walk(tree) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
-    texts = {name for name in own if name.isupper() and isinstance(getattr(module, name), str | tuple | dict)}
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    said = {name for function in functions for call in ast.walk(function) if is_say(call) for name in ast.walk(call)}
-    read = [name for function in functions for name in ast.walk(function) if isinstance(name, ast.Name)]
-    assert [name.id for name in read if name.id in texts and name not in said] == []
-
-
-def is_say(node):
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say"
-
-
-def read_too_early(path):
-    """Lines of a module that read a word outside of a function."""
-    modules = {"words", "common", "lesson_words"}
-
-    def visit(node):
-        if isinstance(node, ast.FunctionDef):
-            outside = [*node.decorator_list, *node.args.defaults, *node.args.kw_defaults]
-        elif isinstance(node, ast.Lambda):
-            return
-        else:
-            outside = ast.iter_child_nodes(node)
-            if isinstance(node, ast.Attribute) and node.attr.isupper() and ast.unparse(node.value) in modules:
-                yield f"{path.relative_to(REPOSITORY)}:{node.lineno}: {ast.unparse(node)}"
-        for child in outside:
-            if child is not None:
-                yield from visit(child)
-
-    if path.name[0].isdigit():
-        return  # scripts run for every visit
-    for node in ast.parse(path.read_text("utf-8")).body:
-        yield from visit(node)
+    assert visit(lang="uk", view="list").query_params["view"] == "list"

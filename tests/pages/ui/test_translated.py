@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from string import Formatter
 
 import numpy as np
 import pytest
@@ -14,15 +13,17 @@ from pages.inside import lesson
 from pages.ui import charts, i18n, url
 from pages.ui.recommenders import TO_TRAIN
 from recsys import paths, storage
+from recsys.data import own_data, tables
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, results
 from recsys.jobs import queue
+from recsys.serving import predictor
 from recsys.serving.insight import genre_attention, mean_attention
 from tests.pages import world
 from tests.pages.evaluation.test_page import TIES, result, trained
-from tests.pages.marked import mark, shown, unmarked
 from tests.pages.panel import opened
-from tests.pages.texts import from_elsewhere, of_words
+from tests.pages.reading import said
+from tests.pages.translation import mark, needs_translation, shown, texts_in_code, texts_in_data, unmarked
 
 FILMS = "1-2-3-4"
 DATA = {"ml-latest-sample", "ml-1m", world.build().fingerprint[:12], "of data that"}  # as files name it
@@ -292,28 +293,68 @@ def test_the_map(marked, colour):
     check(app.get_by_key("map_colour").set_value(colour).run())
 
 
-IN_USE = pytest.mark.skipif(len(i18n.texts("uk")) < 100, reason="the translation has only begun")
+def test_the_ukrainian_catalogue_has_the_texts_of_the_app_and_no_others():
+    entries = {i18n.forms(entry.id)[0]: i18n.forms(entry.id) for entry in i18n.read_catalog("uk") if entry.id}
+    in_code, in_data = texts_in_code(), texts_in_data()
+    missing = {text for text in {*in_code, *in_data} - entries.keys() if needs_translation(text, entries.keys())}
+    assert missing == set()
+    assert entries.keys() - in_code.keys() - in_data == set()
+    assert {
+        text for text, forms in entries.items() if tuple(forms[1:]) != tuple(filter(None, [in_code.get(text)]))
+    } == set()
 
 
-@IN_USE
-@pytest.mark.parametrize("texts", [of_words, from_elsewhere])
-def test_every_text_has_its_ukrainian(texts):
-    assert [text for text in texts() if text not in i18n.texts("uk")] == []
-
-
-@IN_USE
-def test_a_translation_has_the_fields_of_its_text():
-    entries = [entry for entry in i18n._catalog("uk") if entry.id and not entry.fuzzy]
-    pairs = [(i18n._forms(entry.id)[0], text) for entry in entries for text in i18n._forms(entry.string)]
+@pytest.mark.parametrize("name", ["uk", "uk@item", "en@item"])
+def test_a_translation_has_the_placeholders_of_its_text(name):
+    pairs = [(i18n.forms(entry.id)[-1], text) for entry in i18n.read_catalog(name) for text in i18n.forms(entry.string)]
+    assert len(pairs) > 400
     assert [source for source, text in pairs if fields(source) != fields(text)] == []
 
 
+@pytest.mark.parametrize("name", ["uk@item", "en@item"])
+def test_texts_about_items_replace_texts_of_the_app(name):
+    assert {entry.id for entry in i18n.read_catalog(name)} <= {entry.id for entry in i18n.read_catalog("uk")}
+
+
 def fields(text):
-    """What is put into a text, each once; a formula has none."""
+    """Return the placeholders of a text. A formula has none."""
     try:
-        return {(name, spec) for _, name, spec, _ in Formatter().parse(text) if name}
+        return i18n.placeholders(text)
     except ValueError:
         return set()
+
+
+@pytest.mark.parametrize("films", ["1", "1-2"])
+def test_no_page_counts_one_of_many(visit, films):
+    for page in (None, "compare", "inside", "library", "evaluation", "train"):
+        text = said(visit(page, s=films))
+        assert not re.search(r"(?<![\d.,–-])1 (films|items|people|recommenders|epochs)\b", text), page
+
+
+ABOUT_FILMS = re.compile(r"\b(film|watch(?!ing\.)|viewer|movie(?!lens))", re.IGNORECASE)
+OTHER_SETS = re.compile(r"MovieLens [^·]+· films [\d–]+|<style>.*</style>", re.DOTALL)
+SHOP = "customer,product,time\n" + "".join(
+    f"p{person},i{(person + step) % 30},{step}\n" for person in range(40) for step in range(8)
+)
+PAGES = {
+    "watch": [{}, {"s": "1-2-3"}],
+    "compare": [{"s": "1-2-3"}],
+    "inside": [{"s": "1-2-3"}],
+    "library": [{"library": section} for section in ("browse", "statistics", "together")],
+    "evaluation": [{}],
+    "train": [{}],
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_speaks_of_films_if_the_data_set_is_of_items(visit, page):
+    data = own_data.add("shop", own_data.check(tables.parse("shop.csv", SHOP.encode())), "shop.csv")
+    for name in ("popular", "markov", "item-knn"):
+        predictor.load(name, data)
+    for query in PAGES[page]:
+        app = visit(None if page == "watch" else page, data="shop", **query)
+        assert not app.exception
+        assert [text for text in shown(app) if ABOUT_FILMS.search(OTHER_SETS.sub("", text))] == []
 
 
 SAME = re.compile(r"\w+@\d+|mrr|rmse|mae|p|p_holm|" + "|".join(protocols.PROTOCOLS))  # metrics and ids of protocols
@@ -339,9 +380,8 @@ def check_headings(monkeypatch, look):
     assert [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)] == []
 
 
-@IN_USE
 def test_a_page_and_a_section_of_another_page_have_different_names():
     pages = ("Watch next", "Compare", "Evaluation", "Inside the model", "Library", "Train")
-    ukrainian = i18n.texts("uk")
-    sections = {ukrainian[text] for text in evaluation_page.SECTION_TITLES.values()}
-    assert sections.isdisjoint(ukrainian[text] for text in pages)
+    translate = i18n.translations("uk", "film").gettext
+    sections = {translate(text) for text in evaluation_page.SECTION_TITLES.values()}
+    assert sections.isdisjoint(map(translate, pages))
