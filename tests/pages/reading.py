@@ -12,7 +12,7 @@ def film(html):
 
 
 def watched(app):
-    return [film(html.value) for html in app.container(key="sequence").html] if app.session_state.films else []
+    return [film(html.value) for html in app.container(key="sequence").html] if app.session_state.visitor.current.films else []
 
 
 def picks(app):
