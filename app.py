@@ -1,4 +1,4 @@
-"""NextReel's server, for `streamlit run app.py` or any ASGI server. What a visitor sees begins in `pages/main.py`."""
+"""Server of NextReel, for `streamlit run app.py` or any ASGI server. The pages start in `pages/main.py`."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -20,7 +20,7 @@ from recsys import monitoring, paths
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Begin to load what the first page needs: torch and films are there sooner than the browser asks for them."""
+    """Load torch and the films in the background, before the first page needs them."""
     logs.tidy()
     numbers.serve_if_asked()
     Thread(target=_warm_up, daemon=True).start()
@@ -28,7 +28,7 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 def _warm_up() -> None:
-    gc.disable()  # it would walk again and again through what imports make, for a sixth of their time
+    gc.disable()  # it takes a sixth of the time of the imports
     try:
         if paths.is_public():
             from recsys.text import encoder

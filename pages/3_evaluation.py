@@ -6,6 +6,7 @@ from pages.evaluation import page
 from pages.ui import errors
 from pages.ui import page as ui_page
 from pages.ui.i18n import _
+from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import results
@@ -15,7 +16,7 @@ with errors.show_errors():
     st.caption(_("How well each recommender predicts the film that people watched next."))
     ui_page.show_notices()
     available = results.available()
-    if available or st.session_state.data not in datasets.SETS:
+    if available or visitor().current.dataset not in datasets.SETS:
         page.show(*page.select_dataset_and_protocol(available))
     else:
         st.info(_("No recommender has been evaluated yet. Evaluate one first."), icon=":material/leaderboard:")

@@ -25,6 +25,7 @@ from pages.evaluation import (
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, format, session, url
 from pages.ui.i18n import N_, _, ngettext
+from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols as definitions
@@ -98,7 +99,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 def _select_dataset(names: list[str]) -> str:
     """Show the selector of the data set. A data set opened on another page is selected if it has results."""
-    state, current = st.session_state, st.session_state.data
+    state, current = st.session_state, visitor().current.dataset
     is_new = state.get("results_for", current) != current
     if (is_new and current in names) or state.get("results_of", names[0]) not in names:
         state.results_of = current if current in names else names[0]

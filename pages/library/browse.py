@@ -8,6 +8,7 @@ from pages.library import filters
 from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
+from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -143,7 +144,7 @@ def show_card(library: Library, number: int) -> None:
         )
         st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
     is_listed, key, label = (
-        number in st.session_state.films,
+        number in visitor().current.films,
         f"shelf-{film.movie_id}",
         format.escape_markdown(film.label),
     )
@@ -159,7 +160,7 @@ def show_card(library: Library, number: int) -> None:
 
 def toggle(number: int, key: str) -> None:
     """Add a film to the end of the list, or remove it. The focus stays on the button."""
-    films = st.session_state.films
+    films = visitor().current.films
     if number in films:
         session.set_films([film for film in films if film != number])
     else:

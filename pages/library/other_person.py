@@ -1,16 +1,15 @@
 """The films of the other person to watch with: from a search, a link, or a real person of the data set.
 
-Session state: other (data set and film ids in the format of `together.LIST`, or "") · other_error (RecsysError of the
-last pasted link, or None).
+Session state: other (data set and film ids in the format of `together.LIST`, or "").
 """
 
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
 
-from pages.ui import browser, cache, errors, film_search, format, page
+from pages.ui import browser, cache, errors, film_search, format, page, session
 from pages.ui.i18n import _, localize, ngettext
+from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -105,12 +104,9 @@ def add(dataset: Dataset, items: tuple[int, ...], film: Found) -> None:
 
 
 def sample_user(dataset: Dataset) -> None:
-    """Use the films of a random user. The seed of the session makes the sample reproducible."""
-    state = st.session_state
-    viewer = history.random_viewer(dataset, np.random.default_rng((state.seed, state.draws)))
-    state.draws += 1
-    if viewer:
-        replace_films(dataset, viewer.items)
+    """Use the films of a random user."""
+    if user := session.random_user(dataset):
+        replace_films(dataset, user.items)
 
 
 def show_user_number(dataset: Dataset) -> None:
@@ -143,7 +139,7 @@ def show_link() -> None:
             st.text_input(
                 _("Link to their films"), key="other_link", placeholder="https://…?s=1-260", on_change=read_link
             )
-            if error := st.session_state.get("other_error"):
+            if error := visitor().flash.get("other_link"):
                 errors.show_error(error)
 
 
@@ -152,6 +148,6 @@ def read_link() -> None:
     state, text = st.session_state, (st.session_state.other_link or "").strip()
     try:
         state.other = together.from_link(text) if text else state.other
-        state.other_error = None
+        visitor().flash.pop("other_link", None)
     except RecsysError as error:
-        state.other_error = error
+        visitor().flash["other_link"] = error

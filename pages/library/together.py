@@ -6,6 +6,7 @@ from pages.library import filters, other_person
 from pages.ui import cache, charts, film_cards, format, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
+from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
 from recsys.serving import together
 from recsys.serving.films.links import film_links
@@ -65,7 +66,7 @@ def show(dataset: Dataset) -> None:
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
         ratings = session.current_ratings(dataset, films)
-        request = Request(films, unwanted=st.session_state.unwanted, ratings=ratings)
+        request = Request(films, unwanted=visitor().current.not_interested, ratings=ratings)
         show_films(predictor, dataset, (request, Request(other_films)), rule)
 
 

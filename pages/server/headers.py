@@ -20,7 +20,7 @@ POLICY = {
     "frame-ancestors": "'none'",
 }
 HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{what} {where}" for what, where in POLICY.items()),
+    "Content-Security-Policy": "; ".join(f"{directive} {sources}" for directive, sources in POLICY.items()),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
@@ -35,7 +35,7 @@ class Headers:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one request."""
 
         async def send_with(message: Message) -> None:
             if message["type"] == "http.response.start":

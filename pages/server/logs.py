@@ -1,30 +1,35 @@
-"""What the server says on its console: a line for each event, without sessions, titles or keys; of a bug its traceback.
+"""Logs on standard error: one line per event, and the traceback of a bug.
 
-It goes to standard error, where systemd's journal or the container's engine takes it, dates it and limits its size.
+Logs contain no sessions, titles or keys. systemd or the container engine stores them and limits their size.
 """
 
 import logging
 import traceback
 
-OF_PAGES = "streamlit.error_util"  # the logger of what a page raises
-OF_COMPONENTS = "streamlit.components.v2.bidi_component.serialization"  # of what their state is read from
-READS_WIDGETS = ("deserialize", "unpack_widget_state_value", "on_script_will_rerun", "get_serialized")  # Streamlit's
+OF_PAGES = "streamlit.error_util"  # logger of exceptions of pages
+OF_COMPONENTS = "streamlit.components.v2.bidi_component.serialization"  # logger of invalid component states
+READS_WIDGETS = (
+    "deserialize",
+    "unpack_widget_state_value",
+    "on_script_will_rerun",
+    "get_serialized",
+)  # functions of Streamlit
 
 
 def tidy() -> None:
-    """Begin to log so."""
+    """Set the log format and shorten the tracebacks of forged widget values."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for name in (OF_PAGES, OF_COMPONENTS):
         logging.getLogger(name).addFilter(_shorten)
 
 
 def is_forged(error: BaseException) -> bool:
-    """Whether an error comes of a value that no widget has, which no browser sends by itself."""
+    """Return whether an error was caused by a widget value that no browser sends by itself."""
     return any(frame.name in READS_WIDGETS for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Of such an error, one line."""
+    """Replace the traceback of a forged widget value by one line."""
     error = record.exc_info[1] if record.exc_info else None
     if error and is_forged(error):
         record.msg, record.args = "a widget was given a value that it cannot have (%s)", (type(error).__name__,)

@@ -1,7 +1,7 @@
-"""What a browser may send over the connection of its page: what a page of ours sends, and nothing else.
+"""Drop WebSocket messages that the pages never send.
 
-Streamlit takes more from anybody who knows how to say it: to clear what is kept for all visitors, to look into the
-repository. How much may be sent is said in `.streamlit/config.toml`.
+Streamlit also accepts messages that clear the caches of all visitors or read the git repository. The size limits of
+messages are in `.streamlit/config.toml`.
 """
 
 from google.protobuf.message import DecodeError
@@ -10,38 +10,38 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from recsys import monitoring
 
-TAKEN = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
+ACCEPTED = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
 UNREADABLE = "unreadable"
-NOT_OURS = 1002  # closes a connection over which something else is spoken, as RFC 6455 has it
+PROTOCOL_ERROR = 1002  # close code of RFC 6455
 
 
 class Messages:
-    """Drops messages that no page of ours sends, and closes a connection over which something else is spoken."""
+    """ASGI middleware that drops other messages and closes connections with unreadable ones."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One connection, as ASGI has it."""
+        """Handle one connection."""
 
-        async def receive_taken() -> Message:
+        async def receive_accepted() -> Message:
             while True:
                 message = await receive()
                 if message["type"] != "websocket.receive":
                     return message
                 kind = _kind(message)
-                if kind in TAKEN:
+                if kind in ACCEPTED:
                     return message
                 monitoring.count("messages_refused", kind)
                 if kind == UNREADABLE:
-                    await send({"type": "websocket.close", "code": NOT_OURS})
-                    return {"type": "websocket.disconnect", "code": NOT_OURS}
+                    await send({"type": "websocket.close", "code": PROTOCOL_ERROR})
+                    return {"type": "websocket.disconnect", "code": PROTOCOL_ERROR}
 
-        await self.app(scope, receive_taken if scope["type"] == "websocket" else receive, send)
+        await self.app(scope, receive_accepted if scope["type"] == "websocket" else receive, send)
 
 
 def _kind(message: Message) -> str:
-    """What a message wants."""
+    """Return the type of a message."""
     try:
         return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") or "unknown"
     except DecodeError:

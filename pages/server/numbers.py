@@ -1,4 +1,4 @@
-"""Starts to count what `recsys.monitoring` tells, where whoever runs the server asks for it: NEXTREEL_METRICS=9150."""
+"""Serve the metrics of `recsys.monitoring` if the environment names a port: NEXTREEL_METRICS=9150."""
 
 import logging
 import os
@@ -9,7 +9,7 @@ PORT = "NEXTREEL_METRICS"  # in the environment: the port, on 127.0.0.1
 
 
 def serve_if_asked() -> None:
-    """Serve the numbers; a port that cannot be had is said, and the app goes on without them."""
+    """Serve the metrics. A port that cannot be used is logged, and the app continues without metrics."""
     port = os.environ.get(PORT, "")
     if not port:
         return

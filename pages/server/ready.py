@@ -1,6 +1,6 @@
-"""Whether the app can answer, for whoever starts it or balances its load: GET /ready, 200 or 503.
+"""GET /ready for load balancers: 200 if the app can recommend films, else 503.
 
-`/_stcore/health` says only that the server is there.
+`/_stcore/health` only reports that the server runs.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 
 def route(is_ready: Callable[[], bool]) -> Route:
-    """The address; is_ready: whether data and a recommender are there."""
+    """Return the route. is_ready: Returns whether the data set and a recommender are loaded."""
 
     async def ready(_: Request) -> JSONResponse:
-        there = await asyncio.to_thread(is_ready)
-        return JSONResponse({"ready": there}, 200 if there else 503, {"Cache-Control": "no-store"})
+        is_loaded = await asyncio.to_thread(is_ready)
+        return JSONResponse({"ready": is_loaded}, 200 if is_loaded else 503, {"Cache-Control": "no-store"})
 
     return Route("/ready", ready)

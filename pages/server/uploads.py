@@ -73,7 +73,7 @@ class Uploads:
 
 
 def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
-    """The response to a file that is not accepted, or None if it is."""
+    """Return the response to a file that is not accepted, or None if it is."""
     permission = _permissions.get(file[0])
     if permission is None or permission.until < time.monotonic():
         return PlainTextResponse("no page asks for a file", 403)
@@ -93,7 +93,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
 
 
 def _stored() -> dict[File, int]:
-    """Bytes of each file that Streamlit keeps."""
+    """Return the size in bytes of each file that Streamlit keeps."""
     if not runtime.exists():
         return {}
     sessions = runtime.get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
@@ -105,6 +105,6 @@ def _stored() -> dict[File, int]:
 
 
 def _content_length(scope: Scope) -> int | None:
-    """The Content-Length of a request in bytes, or None without a valid one."""
+    """Return the Content-Length of a request in bytes, or None without a valid one."""
     value = dict(scope["headers"]).get(b"content-length", b"")
     return int(value) if value.isdigit() else None

@@ -6,7 +6,6 @@ closes. Nothing is shared with other visitors or logged.
 Session state:
     own_file, own_items: Uploads.
     own_results: Results.
-    own_error: Error of the button that adds, own_error_<name> of the button that deletes.
     own_noun, own_fewest, own_name_<file>, own_column_<role>_<file>: Widgets.
 """
 
@@ -22,6 +21,7 @@ from pages.server import uploads
 from pages.ui import cache, errors, session
 from pages.ui.format import NOUNS, escape_markdown, item_kind, listed
 from pages.ui.i18n import N_, _, localize
+from pages.ui.visitor import visitor
 from recsys.data import own_data, tables
 from recsys.data.dataset import DataError
 from recsys.data.tables import Table
@@ -159,8 +159,7 @@ def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
         on_click=_add,
         args=(name, checked, file, min_events, replaces),
     )
-    if error := st.session_state.pop("own_error", None):
-        errors.show_error(error)
+    errors.show_flash("own-add")
 
 
 def _add(name: str, checked: own_data.Checked, file: str, min_events: int, replaces: bool) -> None:
@@ -168,7 +167,7 @@ def _add(name: str, checked: own_data.Checked, file: str, min_events: int, repla
     try:
         own_data.add(name, checked, file, min_events, overwrite=replaces)
     except RecsysError as error:
-        st.session_state.own_error = error
+        visitor().flash["own-add"] = error
         return
     forget()
     session.open_dataset(name)
@@ -182,8 +181,7 @@ def delete_button(name: str) -> None:
         st.caption(_("This deletes {data}, its trained recommenders, results and maps.", data=title))
         label = _("Delete *{data}* for good", data=title)
         st.button(label, key=f"delete-now-{name}", type="primary", on_click=_delete, args=(name,))
-        if error := st.session_state.pop(f"own_error_{name}", None):
-            errors.show_error(error)
+        errors.show_flash(f"delete-now-{name}")
 
 
 def _delete(name: str) -> None:
@@ -192,4 +190,4 @@ def _delete(name: str) -> None:
         queue.check_idle(name)
         own_data.remove(name)
     except RecsysError as error:
-        st.session_state[f"own_error_{name}"] = error
+        visitor().flash[f"delete-now-{name}"] = error

@@ -3,7 +3,6 @@
 Session state:
     chosen_data: Value of the menu.
     sets_done: Whether a button was pressed that closes the dialog.
-    dataset_tasks: DatasetTasks of this visitor whose status is shown.
 """
 
 from collections.abc import Callable
@@ -16,6 +15,7 @@ import streamlit as st
 from pages.ui import add_dataset, cache, errors, recommenders, session, tasks
 from pages.ui.format import escape_markdown, item_count, item_kind, listed, megabytes, year_range
 from pages.ui.i18n import _, count, localize, ngettext
+from pages.ui.visitor import DatasetTask, visitor
 from recsys import paths
 from recsys.data import datasets, enrich, film_details, prepared
 from recsys.data.dataset import Dataset, Noun
@@ -28,19 +28,6 @@ README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # the others are HTML
 MIN_TESTED_FILMS = 3  # of a person: one each for training, validation and test
 POLL_SECONDS = 0.1  # while the built-in data set is prepared, which takes about 1 s
-
-
-@dataclass(frozen=True)
-class DatasetTask:
-    """A background task for a data set."""
-
-    kind: str  # "fetch" or "enrich"
-    dataset: str
-
-    @property
-    def name(self) -> str:
-        """Name in `tasks`."""
-        return f"{self.kind}/{self.dataset}"
 
 
 @dataclass(frozen=True)
@@ -93,10 +80,10 @@ def label(name: str) -> str:
 def menu() -> None:
     """Show the menu of data sets and the button that opens the dialog."""
     state = st.session_state
-    state.chosen_data = state.data
+    state.chosen_data = current = visitor().current.dataset
     st.selectbox(
         _("Films from"),
-        list(dict.fromkeys([*in_order(datasets.prepared_names()), DEFAULT_DATASET, state.data])),
+        list(dict.fromkeys([*in_order(datasets.prepared_names()), DEFAULT_DATASET, current])),
         key="chosen_data",
         format_func=label,
         help=_("Each data set has its own films and its own trained recommenders."),
@@ -144,7 +131,7 @@ def show_all() -> None:
             _action(name, name in prepared_names)
             if name in prepared_names and cache.item_noun(name) == "film":
                 _enrichment(name)
-            if name not in (st.session_state.data, *datasets.SETS) and not paths.is_public():
+            if name not in (visitor().current.dataset, *datasets.SETS) and not paths.is_public():
                 add_dataset.delete_button(name)
 
 
@@ -221,7 +208,7 @@ def _action(name: str, is_prepared: bool) -> None:
     if task and not task.is_finished:
         st.caption(escape_markdown(download_text(name, task.event)))
         _dialog_button(_("Cancel *fetching {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
-    elif is_prepared and name == st.session_state.data:
+    elif is_prepared and name == visitor().current.dataset:
         st.caption(_("Open now."))
     elif is_prepared:
         open_this = partial(session.open_dataset, name)
@@ -277,7 +264,7 @@ def load_or_explain(name: str) -> Dataset | None:
         if name not in datasets.SETS:
             errors.show_error(error)
             return None
-    if DatasetTask("fetch", name) not in _shown_tasks() or not tasks.find(DatasetTask("fetch", name).name):
+    if DatasetTask("fetch", name) not in visitor().tasks or not tasks.find(DatasetTask("fetch", name).name):
         title = escape_markdown(cache.dataset_title(name))
         st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
         with st.container(border=True, gap="xsmall"):
@@ -335,23 +322,19 @@ def start_enrichment(name: str) -> None:
     _show_status_of(DatasetTask("enrich", name))
 
 
-def _shown_tasks() -> list[DatasetTask]:
-    return st.session_state.get("dataset_tasks", [])
-
-
 def _show_status_of(task: DatasetTask) -> None:
-    st.session_state.dataset_tasks = list(dict.fromkeys([*_shown_tasks(), task]))
+    visitor().tasks = list(dict.fromkeys([*visitor().tasks, task]))
 
 
 def _dismiss(task: DatasetTask) -> None:
     """Hide the result of a task."""
-    st.session_state.dataset_tasks = [other for other in _shown_tasks() if other != task]
+    visitor().tasks = [other for other in visitor().tasks if other != task]
     tasks.forget(task.name)
 
 
 def show_task_status() -> None:
     """Show the progress or the result of each task that this visitor started."""
-    for shown_task in _shown_tasks():
+    for shown_task in visitor().tasks:
         _show_status(shown_task)
 
 
@@ -385,7 +368,7 @@ def _show_status(shown_task: DatasetTask) -> None:
             )
             st.success(text, icon=":material/check:")
             st.button(_("OK"), key=f"{key}-away", type="tertiary", on_click=dismiss)
-    elif is_download and name != st.session_state.data and name in datasets.prepared_names():
+    elif is_download and name != visitor().current.dataset and name in datasets.prepared_names():
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.success(_("{data} is ready.", data=title), icon=":material/check:")
             open_this = partial(session.open_dataset, name)

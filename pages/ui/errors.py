@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, localize, ngettext
+from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
 
@@ -35,6 +36,12 @@ def show_error(error: RecsysError) -> None:
     st.warning(escape_markdown(sentence, links=True), icon=":material/info:")  # links to download sites
     if error.command:
         show_command(error.command)
+
+
+def show_flash(key: str) -> None:
+    """Show the error of the last click on the widget of a key once."""
+    if error := visitor().flash.pop(key, None):
+        show_error(error)
 
 
 def _starts_with_name(message: Message) -> bool:

@@ -15,6 +15,7 @@ from pages.ui.browser import STYLE
 from pages.ui.format import display_tag, escape_markdown
 from pages.ui.i18n import N_, _, localize, ngettext
 from pages.ui.recommenders import TRAIN_PAGE
+from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
 from recsys.paths import is_public
 from recsys.serving import history, people
@@ -67,12 +68,12 @@ def header(title: str, caption: str) -> Dataset | None:
     with right:
         dataset_menu.menu()
     dataset_menu.show_task_status()
-    return dataset_menu.load_or_explain(st.session_state.data)
+    return dataset_menu.load_or_explain(visitor().current.dataset)
 
 
 def show_notices() -> None:
     """Show what could not be read from the URL or was not found in the data set."""
-    for notice in st.session_state.notices:
+    for notice in visitor().notices:
         st.warning(escape_markdown(localize(notice)), icon=":material/link_off:")
 
 

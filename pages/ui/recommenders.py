@@ -123,7 +123,7 @@ def find_fit(name: str, data: str) -> tasks.BackgroundTask | None:
     return tasks.find(_task_name(name, data))
 
 
-def predictor(name: str, dataset: Dataset, wait: float = WAIT_BEFORE_PROGRESS) -> Predictor | None:
+def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predictor | None:
     """Return a recommender. If it is not ready, show its progress or how to get it, and return None.
 
     A QUICK recommender is fitted automatically.
@@ -131,13 +131,13 @@ def predictor(name: str, dataset: Dataset, wait: float = WAIT_BEFORE_PROGRESS) -
     Args:
         name: Name of the recommender.
         dataset: The data set.
-        wait: Seconds to wait for a running fit before its progress is shown.
+        wait: Seconds to wait for a running fit before its progress is shown. By default WAIT_BEFORE_PROGRESS.
     """
     current, task = state(name, dataset.name), find_fit(name, dataset.name)
     if current is State.QUICK and task is None:
         start([name], dataset)
         task = find_fit(name, dataset.name)
-    if task and not task.wait(wait):
+    if task and not task.wait(WAIT_BEFORE_PROGRESS if wait is None else wait):
         title, duration = (
             cache.recommender_title(cache.all_recommenders()[name]),
             format_duration(seconds(name, dataset)),

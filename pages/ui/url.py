@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import cache, i18n
+from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.evaluation import protocols, results
 from recsys.evaluation.file_order import read as read_ties
@@ -116,7 +117,7 @@ def _recommenders() -> Iterable[str]:
 
 def datasets_with_results() -> list[str]:
     """Return the data sets of Evaluation: the visitor's own data set if it is open, else the published ones."""
-    current = st.session_state.data
+    current = visitor().current.dataset
     if current not in datasets.SETS:
         return [current]
     return [name for name in dict.fromkeys(name for name, _protocol in results.available()) if name in datasets.SETS]
@@ -139,7 +140,8 @@ def _results_of() -> str:
     state, names = st.session_state, datasets_with_results()
     if state.get("results_of") in names:
         return str(state.results_of)
-    return state.data if state.data in names or not names else names[0]
+    current = visitor().current.dataset
+    return current if current in names or not names else names[0]
 
 
 LIST_LENGTH = option(lambda: (5, 10, 20))

@@ -4,7 +4,7 @@ The server keeps nothing of a file after the dialog, except the films, stars and
 browser keeps the history in its local storage.
 
 Session state: importing (ImportState of the open dialog, or None) · saved_history (text from the local storage, until
-the dialog opens) · watched_when (label of a film → `Watched`) · keep_in_browser (number of save requests, and the last
+the dialog opens) · keep_in_browser (number of save requests, and the last
 one) · in_browser_asked-<place> (number of requests of a place, and the last one: "load" or "forget").
 """
 
@@ -20,6 +20,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server.uploads import expect
 from pages.ui import cache, charts, errors, format, i18n, session
 from pages.ui.i18n import N_, _, localize, ngettext
+from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset, Film
 from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
@@ -409,7 +410,7 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
             "The server keeps nothing. Do not use it on a shared computer."
         ),
     )
-    if n_replaced := len(st.session_state.films or ()):
+    if n_replaced := len(visitor().current.films):
         st.caption(
             ngettext(
                 "This replaces the film in your list. You can undo it.",
@@ -428,19 +429,19 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 
 def _import(dataset: Dataset, watched: list[Watched]) -> None:
     """Replace the watch list by the imported films, with their stars, dates and rewatches."""
-    state, films = st.session_state, dataset.catalog.films
-    session.set_films([entry.film for entry in watched])
-    stars = {films[entry.film].label: entry.stars for entry in watched if entry.stars is not None}
+    state = st.session_state
+    keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
+    session.set_films(list(keys), watch_dates={keys[entry.film]: entry for entry in watched})
+    stars = {keys[entry.film]: entry.stars for entry in watched if entry.stars is not None}
     session.import_ratings(stars)
     if stars:
         state.rate_by = "stars"
-    state.watched_when = {films[entry.film].label: entry for entry in watched}
-    state.importing = state.viewer = None
+    state.importing = visitor().user = None
 
 
 def watch_note(film: Film) -> str:
     """Return sentences about watch dates and half stars of an imported film, or ""."""
-    watched: Watched | None = st.session_state.get("watched_when", {}).get(film.label)
+    watched = visitor().current.watch_dates.get(session.film_key(film))
     notes = []
     if watched and watched.dated and watched.last:
         day = _format_day(watched.last)

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import _, join_names, ngettext
+from pages.ui.visitor import visitor
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -35,9 +36,9 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     _search(dataset.name)
     theme_search.panel(dataset.name)
     ui_page.show_notices()
-    viewer = st.session_state.user
+    viewer = visitor().user
     if viewer and viewer.items == films:
-        st.caption(ui_page.user_caption(viewer.watched, len(films), cache.dataset_title(st.session_state.data)))
+        st.caption(ui_page.user_caption(viewer.watched, len(films), cache.dataset_title(visitor().current.dataset)))
     if films:
         _show_films(dataset, films, answer)
     else:
@@ -61,14 +62,14 @@ def _search(dataset_name: str) -> None:
 
 def _result(film: Found) -> None:
     """Render a search result as a button that adds the film."""
-    reason = _("already in your list") if film.item in st.session_state.films else ""
+    reason = _("already in your list") if film.item in visitor().current.films else ""
     note = _("too few ratings, so a similar film is used instead") if film.left_out else ""
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
 
 
 def _add(item: int) -> None:
     """Add a film, clear the search box and keep the focus in it."""
-    if item not in st.session_state.films:
+    if item not in visitor().current.films:
         session.add_film(item)
     st.session_state.search = ""
     browser.focus_on("search")
@@ -79,7 +80,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
     """Render the films, oldest first. A long list has pages and opens at the latest films."""
     n_pages = -(-len(films) // FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
-    viewer = st.session_state.user
+    viewer = visitor().user
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
             item, film = films[position], dataset.catalog.films[films[position]]
@@ -123,7 +124,7 @@ def _move(position: int, by: int) -> None:
 
 def _remove(position: int) -> None:
     """Remove a film. The focus moves to the film that takes its position, else to the last film or the search box."""
-    n = len(st.session_state.films)
+    n = len(visitor().current.films)
     neighbour = _movie_id(position + 1 if position + 1 < n else position - 1) if n > 1 else None
     session.remove_film(position)
     browser.focus_on(f"remove-{neighbour}", "search")
@@ -131,8 +132,8 @@ def _remove(position: int) -> None:
 
 def _movie_id(position: int) -> int:
     """Return the MovieLens id of a film in the list. Widget keys use it because positions change."""
-    films = cache.dataset(st.session_state.data).catalog.films
-    return films[st.session_state.films[position]].movie_id
+    films = cache.dataset(visitor().current.dataset).catalog.films
+    return films[visitor().current.films[position]].movie_id
 
 
 def _thumbs(film: Film) -> None:
@@ -184,7 +185,7 @@ def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
 def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
     """Render the buttons and popovers below the list."""
     with st.container(horizontal=True, gap="small"):
-        if films or st.session_state.undo_stack:
+        if films or visitor().undo_stack:
             _undo_and_clear(films)
             share.popover(dataset, films, answer)
         if films:
@@ -206,7 +207,7 @@ def _undo_and_clear(films: tuple[int, ...]) -> None:
         session.set_films(())
         browser.focus_on("undo")
 
-    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not st.session_state.undo_stack)
+    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not visitor().undo_stack)
     st.button(_("Clear"), key="clear", icon=":material/delete_sweep:", on_click=clear, disabled=not films)
 
 

@@ -1,15 +1,14 @@
-"""Film images on Watch next: of the data set, or from TMDB with the visitor's key.
-
-Session state: poster_note (a message about the last key that was typed).
-"""
+"""Film images on Watch next: of the data set, or from TMDB with the visitor's key."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
 from pages.ui import explanation
-from pages.ui.i18n import _
+from pages.ui.i18n import _, localize
+from pages.ui.visitor import visitor
 from recsys.data.dataset import Catalog
+from recsys.errors import RecsysError
 from recsys.serving.films import tmdb
 from recsys.serving.films.tmdb import Health
 
@@ -60,7 +59,8 @@ def _show_status(key: tmdb.Key) -> None:
         st.success(text, icon=":material/check:")
 
     def delete() -> None:
-        st.session_state.poster_key, st.session_state.poster_note = None, ""
+        st.session_state.poster_key = None
+        visitor().flash.pop("poster_key", None)
 
     if is_visitors_key:
         st.button(_("Delete the key"), key="poster-forget", icon=":material/delete:", on_click=delete)
@@ -79,8 +79,8 @@ def _show_key_field() -> None:
         placeholder=_("Paste it and press Enter"),
         on_change=_check_key,
     )
-    if note := st.session_state.get("poster_note"):
-        st.warning(note, icon=":material/key_off:")
+    if note := visitor().flash.get("poster_key"):
+        st.warning(localize(note), icon=":material/key_off:")
 
 
 def _check_key() -> None:
@@ -88,10 +88,14 @@ def _check_key() -> None:
     state = st.session_state
     text = state.typed_poster_key or ""
     key = tmdb.key(text)
-    state.typed_poster_key, state.poster_note, state.poster_key = "", "", None
+    state.typed_poster_key, state.poster_key = "", None
+    flash = visitor().flash
+    flash.pop("poster_key", None)
     if key and explanation.tmdb_service().check(key) is Health.REFUSED:
-        state.poster_note = _("TMDB refuses this key. Check that you copied all of it.")
+        flash["poster_key"] = RecsysError("TMDB refuses this key. Check that you copied all of it.")
     elif key:
         state.poster_key = key
     elif text.strip():
-        state.poster_note = _("This is not a TMDB key (32 characters from 0 to f) or token (begins with eyJ).")
+        flash["poster_key"] = RecsysError(
+            "This is not a TMDB key (32 characters from 0 to f) or token (begins with eyJ)."
+        )

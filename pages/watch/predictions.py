@@ -13,6 +13,7 @@ from pages.ui import browser, cache, errors, explanation, film_cards, format, pa
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
+from pages.ui.visitor import visitor
 from pages.watch import posters
 from recsys.data.dataset import Dataset
 from recsys.serving.films.links import film_links
@@ -83,7 +84,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         _filter_popover(dataset)
         _not_interested_popover(dataset)
     predictor = _predictor_or_fallback(recommender, dataset)
-    request = Request(films, k, _filters(), st.session_state.unwanted, session.current_ratings(dataset, films))
+    request = Request(films, k, _filters(), visitor().current.not_interested, session.current_ratings(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
@@ -331,7 +332,7 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        strict = too_strict(cache.film_features(dataset.name), _filters(), films, st.session_state.unwanted)
+        strict = too_strict(cache.film_features(dataset.name), _filters(), films, visitor().current.not_interested)
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",
@@ -347,7 +348,7 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def _not_interested_popover(dataset: Dataset) -> None:
     """Render a popover with the films that the visitor hid, each with a button to recommend it again."""
-    items = st.session_state.unwanted
+    items = visitor().current.not_interested
     if not items:
         return
     panel = page.stable_popover(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui import browser, cache, errors, film_search, format, session
 from pages.ui.i18n import N_, _
 from pages.ui.tasks import progress
+from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
@@ -61,7 +62,7 @@ def _show_results(dataset: Dataset, matches: list[Near]) -> None:
     keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
 
     def add(item: int, next_keys: list[str]) -> None:
-        if item not in st.session_state.films:
+        if item not in visitor().current.films:
             session.add_film(item)
         browser.focus_on(*next_keys, "theme")
         st.rerun()  # the whole page, not only the fragment
@@ -69,7 +70,7 @@ def _show_results(dataset: Dataset, matches: list[Near]) -> None:
     with st.container(key="near", gap=None):
         for rank, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
-            reason = _("already in your list") if match.item in (st.session_state.films or ()) else ""
+            reason = _("already in your list") if match.item in (visitor().current.films) else ""
             note = ", ".join(map(format.display_tag, match.because)) or format.display_genres(film.genres)
             args = (match.item, keys[rank + 1 :] + keys[:rank])
             film_search.film_button(film, keys[rank], "add", add, args, reason, note)

@@ -12,7 +12,8 @@ def film(html):
 
 
 def watched(app):
-    return [film(html.value) for html in app.container(key="sequence").html] if app.session_state.films else []
+    films = app.session_state.visitor.current.films
+    return [film(html.value) for html in app.container(key="sequence").html] if films else []
 
 
 def picks(app):

@@ -89,10 +89,10 @@ def test_what_the_visitor_did_not_like_is_known_here_too(visit):
     app = visit("compare", s="1-2-11")
     choose(app, "bert4rec", "popular")
     before = lists(app)
-    app.session_state.ratings = {world.TITLES[10]: 2.0}
+    app.session_state.visitor.ratings = {world.TITLES[10]: 2.0}
     disliked = lists(app.run())
     assert disliked != before
-    app.session_state.ratings = {}
+    app.session_state.visitor.ratings = {}
     assert lists(app.run()) == before
 
 
@@ -260,7 +260,7 @@ def test_one_of_the_two_evenings_can_be_taken_over(visit):
     app = visit("compare", s="1")
     (one, _), (other, _) = order.moods(history.examples(cache.title_index("ml-latest-sample")))
     app.button(key="take-order-1").click().run()
-    films = [world.TITLES[item] for item in app.session_state.films]
+    films = [world.TITLES[item] for item in app.session_state.visitor.current.films]
     assert films[-1] in history.EXAMPLES[other][1]
     assert films[0] in history.EXAMPLES[one][1]
 

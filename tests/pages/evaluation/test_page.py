@@ -11,6 +11,7 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.evaluation import charts, data, page, trade_offs
 from pages.ui import i18n
+from pages.ui.visitor import ListState
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, published_figures, results, tables
@@ -265,9 +266,9 @@ def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_st
     app = visit("evaluation", data="ml-1m")
     app.selectbox(key="results_of").set_value("ml-latest-sample").run()
     assert app.run().selectbox(key="results_of").value == "ml-latest-sample"
-    app.session_state["data"] = "ml-latest-sample"
+    app.session_state.visitor.current = ListState("ml-latest-sample")
     app.run()
-    app.session_state["data"] = "ml-1m"
+    app.session_state.visitor.current = ListState("ml-1m")
     assert app.run().selectbox(key="results_of").value == "ml-1m"
 
 

@@ -10,6 +10,7 @@ from pages.inside import film_map, lesson
 from pages.inside.lesson_input import PAPER_DIFFERENCES
 from pages.ui import cache, url
 from pages.ui.format import escape_markdown, percent
+from pages.ui.visitor import ListState
 from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
@@ -235,7 +236,9 @@ def test_of_many_films_the_newest_are_drawn_and_the_page_says_so(visit):
     app = section(visit, "attention", link)
     assert not app.exception
     assert len(chart(app)["layout"]["yaxis"]["ticktext"]) == 24  # what this model reads
-    app.session_state.films = tuple(range(20)) * 60  # films repeated, more than any model reads
+    app.session_state.visitor.current = ListState(
+        films=tuple(range(20)) * 60
+    )  # films repeated, more than any model reads
     app.run()
     assert not app.exception
 

@@ -49,11 +49,11 @@ def test_a_film_is_put_into_the_list_and_taken_out_again(visit):
     app = visit("library", s="1", sort="title")
     film = world.TITLES.index("Alien (1979)")
     button(app, film).click().run()
-    assert app.session_state.films == (0, film)
+    assert app.session_state.visitor.current.films == (0, film)
     assert query(app)["s"] == f"1-{film + 1}"
     assert any("your 2 films" in link.proto.label for link in app.get("page_link"))
     button(app, film).click().run()
-    assert app.session_state.films == (0,)
+    assert app.session_state.visitor.current.films == (0,)
 
 
 def test_a_search_and_the_order_find_films_and_what_is_not_there_is_said(visit):

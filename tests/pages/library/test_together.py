@@ -120,7 +120,7 @@ def test_a_film_for_both_is_put_into_the_list(visit):
     first = offered(app)[0]
     key = next(key for key in keys(app) if key and key.startswith("together-"))
     app.button(key=key).click().run()
-    assert app.session_state.films[-1] == int(key.removeprefix("together-")) - 1
+    assert app.session_state.visitor.current.films[-1] == int(key.removeprefix("together-")) - 1
     assert first not in offered(app)
 
 

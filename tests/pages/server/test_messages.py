@@ -1,7 +1,7 @@
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pages.server.messages import NOT_OURS, Messages
+from pages.server.messages import PROTOCOL_ERROR, Messages
 from tests import loops
 
 
@@ -53,4 +53,4 @@ def test_a_wish_hidden_behind_another_does_not_either():
 def test_who_speaks_something_else_is_hung_up_on():
     heard, sent = through({"bytes": b"\xff\xff"}, {"bytes": wish("rerun_script")})
     assert heard == []
-    assert sent == [{"type": "websocket.close", "code": NOT_OURS}]
+    assert sent == [{"type": "websocket.close", "code": PROTOCOL_ERROR}]

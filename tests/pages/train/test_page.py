@@ -223,7 +223,7 @@ def test_what_was_trained_is_ready_on_every_page_without_a_restart(visit):
     assert app.selectbox(key="model").value == "sasrec-bce"
     assert len(picks(app)) == 10
     assert app.query_params["model"] in ("sasrec-bce", ["sasrec-bce"])
-    assert app.session_state.films == (0, 1, 2)
+    assert app.session_state.visitor.current.films == (0, 1, 2)
 
 
 def test_using_one_of_another_set_changes_to_that_set(visit, training):
@@ -233,8 +233,8 @@ def test_using_one_of_another_set_changes_to_that_set(visit, training):
     runner.run()
     app = visit("train", s="1-2-3")
     press(app, "use")
-    assert (app.session_state.data, app.session_state.model) == ("ml-100k", "ncf")
-    assert app.session_state.films == (0, 1, 2)  # along by title
+    assert (app.session_state.visitor.current.dataset, app.session_state.model) == ("ml-100k", "ncf")
+    assert app.session_state.visitor.current.films == (0, 1, 2)  # along by title
 
 
 MALFORMED_JOBS = [

@@ -17,7 +17,7 @@ def panel():
 
     session.load()
     add_dataset.form()
-    st.text(st.session_state.data)
+    st.text(st.session_state.visitor.current.dataset)
 
 
 @pytest.fixture

@@ -108,7 +108,7 @@ def panel():
 
     session.load()
     dataset_menu.show_all()
-    st.text(st.session_state.data)
+    st.text(st.session_state.visitor.current.dataset)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, 
 
 def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
     app = visit(s="1-2-3")
-    app.session_state.dataset_tasks = [DatasetTask("fetch", OTHER)]
+    app.session_state.visitor.tasks = [DatasetTask("fetch", OTHER)]
     dataset_menu._fetch(OTHER)
     fetched()
     app.run()
@@ -195,7 +195,7 @@ def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
 
 def test_an_arrival_can_be_put_away(visit, site):
     app = visit()
-    app.session_state.dataset_tasks = [DatasetTask("fetch", OTHER)]
+    app.session_state.visitor.tasks = [DatasetTask("fetch", OTHER)]
     dataset_menu._fetch(OTHER)
     fetched()
     app.run().button(key=f"fetch-{OTHER}-away").click().run()

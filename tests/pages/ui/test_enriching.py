@@ -24,7 +24,7 @@ def sets_page():
     from pages.ui import dataset_menu, session
 
     session.load()
-    st.text(st.session_state.data)
+    st.text(st.session_state.visitor.current.dataset)
     dataset_menu.show_all()
 
 
@@ -57,7 +57,7 @@ def test_a_button_of_the_dialog_asks_and_then_the_dialog_says_what_is_known(serv
     app = AppTest.from_function(sets_page, default_timeout=60).run()
     assert "Includes director, cast and titles in other languages from Wikidata." not in said(app)
     app.button(key=f"enrich-{SET}").click().run()
-    assert app.session_state.dataset_tasks == [TASK]
+    assert app.session_state.visitor.tasks == [TASK]
     ended()
     app.run()
     assert not app.exception
@@ -68,7 +68,7 @@ def test_a_button_of_the_dialog_asks_and_then_the_dialog_says_what_is_known(serv
 def test_cards_show_director_and_length_and_the_search_finds_them(service, visit):
     app = visit(s="1-2-3")
     assert "nr-made" not in "".join(html.value for html in app.container(key="picks").html)
-    app.session_state.dataset_tasks = [TASK]
+    app.session_state.visitor.tasks = [TASK]
     tasks.start(TASK.name, lambda report: report({"stage": "keep", **enrich.enrich(SET)._asdict()}))
     ended()
     app.run()
@@ -87,7 +87,7 @@ def test_without_a_network_it_says_so_and_everything_works_as_before(service, vi
     monkeypatch.setattr(wikidata, "ADDRESS", "http://127.0.0.1:9/sparql")
     app = visit(s="1-2-3")
     before = [html.value for html in app.container(key="picks").html]
-    app.session_state.dataset_tasks = [TASK]
+    app.session_state.visitor.tasks = [TASK]
     tasks.start(TASK.name, lambda report: enrich.enrich(SET, report))
     ended()
     app.run()
@@ -110,7 +110,7 @@ def test_it_can_be_called_off_and_what_was_had_is_kept(service, visit, monkeypat
 
     service.server.tricks = [service.answer, pause]
     app = visit(s="1-2-3")
-    app.session_state.dataset_tasks = [TASK]
+    app.session_state.visitor.tasks = [TASK]
     tasks.start(TASK.name, lambda report: enrich.enrich(SET, report))
     assert arrived.wait(LONG)
     app.run()

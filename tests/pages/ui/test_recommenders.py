@@ -137,7 +137,7 @@ def test_one_that_needs_no_training_is_fitted_when_it_is_chosen(visit, at_leisur
 
 def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, at_leisure, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert "{model} has not been fitted for {data} yet. That is done once, and kept.".format(
+    assert "{model} has not been fitted for {data} yet. This is done once.".format(
         model="Markov chain", data="MovieLens latest (sample)"
     ) in said(app)
     assert "Most popular" in said(app)  # meanwhile
@@ -163,7 +163,7 @@ def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch)
 def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answer(visit):
     app = choose(visit(s="1-2-3"), "sasrec-bce")
     assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
-    assert "These need seconds, and are fitted when you choose them: {models}.".format(
+    assert "These take seconds and are fitted when you choose them: {models}.".format(
         models="Markov chain, Item kNN, ALS and Content (TF-IDF)"
     ) in said(app)
     assert len(picks(app)) == 10
@@ -173,8 +173,7 @@ def test_a_mixture_names_the_networks_that_it_lacks_with_the_commands_that_train
     app = choose(visit(s="1-2-3"), "hybrid")
     missing = {"model": "Hybrid", "data": "MovieLens latest (sample)", "members": "SASRec (softmax)"}
     assert (
-        "{model} mixes several recommenders, and these have not been trained for {data} yet: "
-        "{members}. Training takes minutes to hours."
+        "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to hours."
     ).format(**missing) in said(app)
     assert recsys_command("train", "sasrec-softmax", "--dataset", DATA) in said(app)
     assert len(picks(app)) == 10  # of another
@@ -212,7 +211,7 @@ def train_sasrec(epochs=5):
 def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):
     world.untrain()
     app = choose(visit(s="1-2-3"), "bert4rec")
-    assert "{model} has to be trained, and has not been for {data} yet. Training takes minutes to hours.".format(
+    assert "{model} is not trained for {data} yet. Training takes minutes to hours.".format(
         model="BERT4Rec", data="MovieLens latest (sample)"
     ) in said(app)
     world.train(world.build())  # in a terminal
@@ -237,7 +236,9 @@ def fit(monkeypatch):
     load, let_go = recommenders.serving.load, threading.Event()
     settings = SimpleNamespace(error=None, let_go=let_go)
 
-    def hold(name, dataset, report):
+    def hold(name, dataset, report=None):
+        if report is None:
+            return load(name, dataset)
         report({"stage": "fit", "done": 1, "total": 2})
         assert let_go.wait(LONG)
         report({"stage": "fit", "done": 2, "total": 2})
@@ -373,10 +374,10 @@ def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeyp
     monkeypatch.setenv(paths.PUBLIC, "1")
     monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: seconds)
     app = choose(visit(s="1-2"), "ease")
-    assert "{model} has not been fitted for {data} yet. That is done once, and kept.".format(
+    assert "{model} has not been fitted for {data} yet. This is done once.".format(
         model="EASE", data=cache.dataset_title(DATA)
     ) in said(app)
-    assert "Whoever runs this server can type:" in said(app)
+    assert "The administrator of this server can run:" in said(app)
     assert errors.hide_paths(recsys_command("train", "ease", "--dataset", DATA)) in [one.value for one in app.code]
     assert "fit-ease" not in keys(app)
     assert tasks.find(f"fit/{DATA}/ease") is None
@@ -386,4 +387,4 @@ def test_what_takes_seconds_is_fitted_for_them_too(visit, monkeypatch, at_leisur
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = choose(visit(s="1-2"), "markov")
     assert picks(app)
-    assert "Whoever runs this server can type:" not in said(app)
+    assert "The administrator of this server can run:" not in said(app)

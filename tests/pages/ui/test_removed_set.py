@@ -29,11 +29,11 @@ def remove(name):
 def test_every_page_falls_back_to_the_built_in_set(visit, shop, page):
     app = visit(page, data="shop", s="1-2")
     assert not app.exception
-    assert app.session_state.data == "shop"
+    assert app.session_state.visitor.current.dataset == "shop"
     remove("shop")
     app.run()
     assert not app.exception
-    assert app.session_state.data == DEFAULT_DATASET
+    assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
     assert "The data set {data} was deleted, so this shows the films that come with the app.".format(
         data="shop"
     ) in said(app)
@@ -69,7 +69,7 @@ def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
     remove("shop")
     app.selectbox(key="chosen_data").set_value(DEFAULT_DATASET).run()  # the callback runs before the page notices
     assert not app.exception
-    assert app.session_state.data == DEFAULT_DATASET
+    assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
     app.button(key="undo").click().run()
     assert not app.exception
-    assert app.session_state.data == DEFAULT_DATASET
+    assert app.session_state.visitor.current.dataset == DEFAULT_DATASET

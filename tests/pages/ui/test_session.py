@@ -53,7 +53,7 @@ def test_a_change_of_the_data_set_is_undone_and_what_was_before_it_too(visit, tw
     remove_first(app)
     switch(app, "ml-latest-small")
     app.button(key="undo").click().run()
-    assert app.session_state.data == app.selectbox(key="chosen_data").value == "ml-latest-sample"
+    assert app.session_state.visitor.current.dataset == app.selectbox(key="chosen_data").value == "ml-latest-sample"
     assert watched(app) == titles(10, 2)
     app.button(key="undo").click().run()
     assert watched(app) == titles(1, 10, 2)
@@ -69,9 +69,9 @@ def test_an_undone_change_of_the_data_set_can_be_made_again(visit, two_sets):
 
 def test_films_that_are_not_wanted_go_along_and_come_back(visit, two_sets):
     app = switch(visit(s="2-3", **{"not": "11-4"}), "ml-latest-small")
-    assert app.session_state.unwanted == (3,)
+    assert app.session_state.visitor.current.not_interested == (3,)
     switch(app, "ml-latest-sample")
-    assert app.session_state.unwanted == (10, 3)
+    assert app.session_state.visitor.current.not_interested == (10, 3)
 
 
 def test_a_link_to_a_set_that_is_not_here_is_still_there_after_a_look_at_another(visit):
@@ -95,7 +95,7 @@ def test_back_and_forward_bring_back_what_was_there_with_its_undo(visit, follow)
     assert not app.button(key="undo").disabled
     follow(app, {})
     assert watched(app) == []
-    assert app.session_state.undo_stack == []
+    assert app.session_state.visitor.undo_stack == []
     follow(app, four)
     assert watched(app) == films
     app.button(key="undo").click().run()
@@ -109,7 +109,7 @@ def test_back_brings_back_what_was_chosen_beside_the_films(visit, follow):
     assert address(app)["n"] == "5"
     follow(app, at_first)
     assert app.button_group(key="how_many").value == 10
-    assert app.session_state.undo_stack == []
+    assert app.session_state.visitor.undo_stack == []
 
 
 def test_back_to_an_address_of_an_earlier_visit_is_read_and_can_be_undone(visit, follow):
@@ -146,10 +146,10 @@ def test_a_film_that_training_left_out_goes_along_and_comes_back(visit, two_sets
     rare = len(world.TITLES)
     app = switch(visit(s=f"1-{rare + 1}"), "ml-latest-small")
     assert watched(app) == [*titles(0), world.RARE[:-7]]
-    assert app.session_state.films == (0, rare - 1)  # one film less is known there
+    assert app.session_state.visitor.current.films == (0, rare - 1)  # one film less is known there
     assert address(app)["s"] == f"500-{500 + rare - 1}"
     switch(app, "ml-latest-sample")
-    assert app.session_state.films == (0, rare)
+    assert app.session_state.visitor.current.films == (0, rare)
 
 
 @pytest.mark.parametrize("forged", ["no such set", b"\xff", 7, ["ml-latest-small"]])
@@ -162,4 +162,4 @@ def test_a_set_that_there_is_not_is_not_opened_whatever_a_browser_sends(visit, f
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", app.session_state)
         choose(app.session_state, forged)
-    assert app.session_state.data == "ml-latest-sample"
+    assert app.session_state.visitor.current.dataset == "ml-latest-sample"

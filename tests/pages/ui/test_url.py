@@ -50,7 +50,7 @@ def test_a_link_brings_back_everything_that_was_chosen(visit):
     assert (state.compared, state.how_many_each) == (["popular", "markov"], 20)
     assert (state.section, state.metric, state.inside_section, state.lesson_step) == ("pair", "mrr", "map", 3)
     assert state.filters == FILTERS
-    assert state.unwanted == (4,)
+    assert state.visitor.current.not_interested == (4,)
     assert query(app) == {"data": "ml-latest-sample", "s": "1-2", "not": "5"} | CHOSEN
 
 

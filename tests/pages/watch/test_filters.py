@@ -124,7 +124,7 @@ def test_undo_covers_both_kinds_of_steps_in_order(visit):
     refuse(app, 5)
     app.button(key="remove-2").click().run()
     app.button(key="undo").click().run()
-    assert (watched(app), app.session_state.unwanted) == (titles(0, 1, 2), (4,))
+    assert (watched(app), app.session_state.visitor.current.not_interested) == (titles(0, 1, 2), (4,))
     app.button(key="undo").click().run()
     assert picks(app) == before
     assert app.button(key="undo").disabled
@@ -135,13 +135,14 @@ def test_unwanted_films_go_along_to_another_data_set(visit):
     app = visit(s="1-2-3")
     refuse(app, 5)
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
-    assert app.session_state.unwanted == (4,)
+    assert app.session_state.visitor.current.not_interested == (4,)
     assert world.TITLES[4][:-7] not in picks(app)
 
 
 def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     app = visit(s="1-2-3")
-    app.session_state.seed, app.session_state.draws = 7, 0
+    state = app.session_state.visitor
+    state.seed, state.n_draws = 7, 0
     assert "surprise" not in keys(app)  # one click alone does not replace what is there
     app.session_state["surprise-open"] = True
     app.run()
@@ -152,7 +153,7 @@ def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     assert "A real viewer" in said(app)
     app.button(key="surprise").click().run()
     assert watched(app) != first
-    app.session_state.draws = 0
+    state.n_draws = 0
     app.button(key="surprise").click().run()
     assert watched(app) == first  # the same seed and turn: the same person
     for _ in range(3):

@@ -59,7 +59,7 @@ def use(app):
 
 def labels(app):
     data = world.build()
-    return [data.catalog.films[film].label for film in app.session_state.films]
+    return [data.catalog.films[film].label for film in app.session_state.visitor.current.films]
 
 
 FORMATS = {
@@ -107,7 +107,7 @@ def test_a_file_that_is_no_history_is_a_sentence_and_the_others_are_read(dialog,
 def test_several_files_are_one_history_with_stars_and_rewatches(dialog):
     app = use(dialog(("d.csv", files.DIARY), ("r.csv", files.RATINGS), ("w.csv", files.FILMS)))
     assert labels(app) == ["Alien (1979)", "Heat (1995)", "Toy Story (1995)"]
-    assert app.session_state.ratings == {"Heat (1995)": 0.5, "Toy Story (1995)": 4.5}
+    assert app.session_state.visitor.ratings == {"Heat (1995)": 0.5, "Toy Story (1995)": 4.5}
     assert app.session_state.rate_by == "stars"
     told = [caption.value for caption in app.caption]
     assert "Watched on 30 December 2023. You gave it 0.5 stars." in told
@@ -153,7 +153,7 @@ def test_the_columns_of_an_unknown_file_are_chosen(dialog):
     menus["Title"].set_value("what").run()
     {menu.label: menu for menu in app.selectbox}["Watch date"].set_value("when").run()
     assert labels(use(app)) == ["Heat (1995)", "Alien (1979)"]
-    assert app.session_state.watched_when["Alien (1979)"].last == datetime(2023, 1, 25)
+    assert app.session_state.visitor.current.watch_dates["Alien (1979)"].last == datetime(2023, 1, 25)
 
 
 def test_the_cells_of_an_unknown_file_are_no_markdown(dialog):
@@ -222,7 +222,7 @@ def test_a_history_is_given_to_the_browser_only_on_request(dialog):
     assert {film["title"]: film.get("rating") for film in kept} == {"Heat": None, "Toy Story": 4.5, "Nowhere": 2.0}
     again = dialog(("kept.json", request["text"]))
     assert labels(use(again)) == ["Heat (1995)", "Toy Story (1995)"]
-    assert again.session_state.watched_when["Toy Story (1995)"].times == 2
+    assert again.session_state.visitor.current.watch_dates["Toy Story (1995)"].times == 2
 
 
 def test_a_history_of_thousands_of_films_works_and_the_address_stays_short(dialog):
@@ -230,8 +230,8 @@ def test_a_history_of_thousands_of_films_works_and_the_address_stays_short(dialo
     world.save(world.build(titles=[f"Film number {film} (2000)" for film in range(n)]))
     lines = [f"Film number {film},2000,{film % 5 + 0.5},{film + 1_000_000_000}" for film in range(n)]
     app = use(dialog(("l.csv", "\n".join(["Title,Year,Rating,Date", *lines]))))
-    assert app.session_state.films == tuple(range(n))
-    assert len(app.session_state.ratings) == n
+    assert app.session_state.visitor.current.films == tuple(range(n))
+    assert len(app.session_state.visitor.ratings) == n
     link = app.session_state.link
     assert sum(map(len, link.values())) < 7_000
     assert link["s"].startswith("e")

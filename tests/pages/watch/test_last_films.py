@@ -5,6 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import recommenders
+from pages.ui.visitor import ListState
 from pages.watch import last_films
 from recsys.serving import predictor
 from tests.pages import world
@@ -75,7 +76,7 @@ def test_another_history_is_asked_about_anew(opened):
     app = opened("1-2-3")
     assert "Each of your last 2 films is hidden in turn" in said(app)
     app.button(key="guess").click().run()
-    app.session_state.films = (5, 6, 7)
+    app.session_state.visitor.current = ListState(films=(5, 6, 7))
     assert "guess" in keys(app.run())
 
 

@@ -1,6 +1,7 @@
 from datetime import datetime
 from html import unescape
 
+from pages.ui.visitor import ListState
 from recsys.serving import history, stand_ins
 from recsys.serving.own_history import Watched
 from tests.pages import world
@@ -36,7 +37,7 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     assert "surprise" not in keys(app)
     app.session_state["surprise-open"] = True
     app.run()
-    assert f"This replaces the {len(app.session_state.films)} films in your list" in said(app)
+    assert f"This replaces the {len(app.session_state.visitor.current.films)} films in your list" in said(app)
     assert watched(app) == drawn
     alone = visit(s="1")
     alone.session_state["surprise-open"] = True
@@ -45,10 +46,22 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
 
 def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
     app = visit(s="1")
-    app.session_state.watched_when = {world.TITLES[0]: Watched(0, datetime(2024, 1, 2), True, 1, None)}
+    dates = {world.TITLES[0]: Watched(0, datetime(2024, 1, 2), True, 1, None)}
+    app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
-    app.session_state.viewer = history.Viewer(items=(0,), watched=1)
+    app.session_state.visitor.user = history.Viewer(items=(0,), watched=1)
     assert "Watched on" not in app.run().container(key="sequence").html[0].value
+
+
+def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restores_them(visit):
+    app = visit(s="1")
+    dates = {title: Watched(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES}
+    app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
+    app.session_state["surprise-open"] = True
+    app.run().button(key="surprise").click().run()
+    assert app.session_state.visitor.current.watch_dates == {}
+    app.button(key="undo").click().run()
+    assert app.session_state.visitor.current.watch_dates == dates
 
 
 def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back(visit):
@@ -60,7 +73,7 @@ def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back
     app.number_input(key="person").set_value(person).run()
     app.button(key="take-person").click().run()
     assert not app.exception
-    assert app.session_state.films == history.viewer(data, 3).items
+    assert app.session_state.visitor.current.films == history.viewer(data, 3).items
     app.button(key="undo").click().run()
     assert watched(app) == before
 

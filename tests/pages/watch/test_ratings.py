@@ -31,9 +31,9 @@ def test_a_liked_film_changes_nothing_for_a_model_that_reads_no_ratings_and_the_
     app.button(key="like-3").click().run()
     assert picks(app) == before
     assert "BERT4Rec does not use ratings, only the films you watched." in said(app)
-    assert app.session_state.ratings == {world.TITLES[2]: LIKED}
+    assert app.session_state.visitor.ratings == {world.TITLES[2]: LIKED}
     app.button(key="dislike-3").click().run()
-    assert app.session_state.ratings == {world.TITLES[2]: NOT_LIKED}
+    assert app.session_state.visitor.ratings == {world.TITLES[2]: NOT_LIKED}
 
 
 def test_a_model_that_reads_ratings_is_told_them_and_the_page_says_so(visit):
@@ -60,10 +60,10 @@ def test_stars_are_there_for_whoever_wants_them(visit):
     stars = next(group for group in app.get("feedback") or app.get("button_group") if group.key == "stars-2")
     stars.set_value(0).run()
     assert not app.exception
-    assert app.session_state.ratings == {world.TITLES[1]: 1.0}
+    assert app.session_state.visitor.ratings == {world.TITLES[1]: 1.0}
     assert told(app)
     app.button(key="ratings-forget").click().run()
-    assert app.session_state.ratings == {}
+    assert app.session_state.visitor.ratings == {}
     assert not told(app)
 
 
@@ -74,7 +74,7 @@ def test_ratings_outlive_a_change_of_page_and_of_data(visit):
     app.switch_page("2_compare.py").run().switch_page("1_watch_next.py").run()
     assert told(app)
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
-    assert app.session_state.ratings == {world.TITLES[1]: NOT_LIKED}
+    assert app.session_state.visitor.ratings == {world.TITLES[1]: NOT_LIKED}
     assert app.session_state.rated == "501.2"
 
 
@@ -82,7 +82,7 @@ def test_what_a_link_says_of_the_films_is_taken_over(visit):
     app = visit(s="1-2-3")
     app.session_state.rated = "2.1~3.5~99.4~nonsense"
     app.run()
-    assert app.session_state.ratings == {world.TITLES[1]: 1.0, world.TITLES[2]: 5.0}
+    assert app.session_state.visitor.ratings == {world.TITLES[1]: 1.0, world.TITLES[2]: 5.0}
     assert app.session_state.rated == "2.1~3.5"
     app.button(key="like-3").click().run()
     assert app.session_state.rated == "2.1"
@@ -99,8 +99,21 @@ def test_no_link_breaks_the_ratings(visit, said):
 
 def test_half_stars_and_thousands_of_ratings_survive_a_link(visit):
     app = visit(s="1-2-3", rated="1.3.5~2.0.5~3.4.5")
-    assert app.session_state.ratings == {world.TITLES[0]: 3.5, world.TITLES[1]: 0.5, world.TITLES[2]: 4.5}
+    assert app.session_state.visitor.ratings == {world.TITLES[0]: 3.5, world.TITLES[1]: 0.5, world.TITLES[2]: 4.5}
     assert app.session_state.rated == "1.3.5~2.0.5~3.4.5"
     app.session_state.rate_by = "stars"
     app.run()
     assert [app.session_state[f"stars-{movie}"] for movie in (1, 2, 3)] == [3, 0, 4]  # half stars are rounded up
+
+
+def test_films_with_the_same_title_and_year_are_rated_one_by_one(visit):
+    twice = [*world.TITLES]
+    twice[4] = twice[1]
+    world.save(world.build("ml-latest-small", twice, first_id=500))
+    app = visit(data="ml-latest-small", s="501-504")
+    app.button(key="like-504").click().run()
+    assert app.session_state.rated == f"504.{LIKED:g}"
+    app.button(key="dislike-501").click().run()
+    assert app.session_state.rated == f"501.{NOT_LIKED:g}~504.{LIKED:g}"
+    app = visit(data="ml-latest-small", s="501-504", rated="504.4")
+    assert app.session_state.rated == "504.4"

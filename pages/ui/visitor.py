@@ -1,0 +1,65 @@
+"""State of one visitor beside the values of widgets and the settings of `pages.ui.url`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from secrets import randbits
+
+import streamlit as st
+
+from recsys.data.datasets import DEFAULT_DATASET
+from recsys.errors import Message, RecsysError
+from recsys.serving.history import Viewer
+from recsys.serving.own_history import Watched
+
+
+@dataclass(frozen=True)
+class ListState:
+    """A data set and the visitor's list in it."""
+
+    dataset: str = DEFAULT_DATASET
+    films: tuple[int, ...] = ()  # items, oldest first
+    not_interested: tuple[int, ...] = ()  # items that are not recommended
+    pending_ids: tuple[str, str] = ("", "")  # movie ids of both in a link that was not read yet
+    pending_titles: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # titles of both, to find in this data set
+    watch_dates: Mapping[str, Watched] = field(default_factory=dict)  # by key of the film, see `session.film_key`
+
+
+@dataclass(frozen=True)
+class DatasetTask:
+    """A background task for a data set."""
+
+    kind: str  # "fetch" or "enrich"
+    dataset: str
+
+    @property
+    def name(self) -> str:
+        """Name in `tasks`."""
+        return f"{self.kind}/{self.dataset}"
+
+
+@dataclass
+class VisitorState:
+    """State of one visitor, in `st.session_state.visitor`."""
+
+    current: ListState = ListState()
+    version: tuple[str, str | None] | None = None  # name and fingerprint of the data set in the last run
+    undo_stack: list[ListState] = field(default_factory=list)  # states before each change
+    by_dataset: dict[str, ListState] = field(default_factory=dict)  # states in which data sets were left
+    by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # with undo stack, for Back
+    current_url: str = ""  # the query string that was read or written last
+    user: Viewer | None = None  # the user of the data set whose films were taken last
+    seed: int = field(default_factory=lambda: randbits(32))  # of the random users
+    n_draws: int = 0  # random users so far
+    ratings: dict[str, float] = field(default_factory=dict)  # stars by key of the film; a change creates a new one
+    url_ratings: str = ""  # `st.session_state.rated` at the end of the last run
+    notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them
+    flash: dict[str, RecsysError] = field(default_factory=dict)  # by key of the widget that they are about
+    tasks: list[DatasetTask] = field(default_factory=list)  # tasks of this visitor whose status is shown
+
+
+def visitor() -> VisitorState:
+    """Return the state of the visitor. A new session gets a new one."""
+    if "visitor" not in st.session_state:
+        st.session_state.visitor = VisitorState()
+    state: VisitorState = st.session_state.visitor
+    return state
