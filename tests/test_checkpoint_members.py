@@ -101,7 +101,7 @@ def test_a_member_that_is_not_trained_is_named_with_its_command():
 def test_a_member_that_learnt_from_other_data_is_not_measured():
     train()
     other = toys.cycle(seed=1)
-    with pytest.raises(checkpoints.StoreError, match="trained learnt from other data"):
+    with pytest.raises(checkpoints.StoreError, match="the data of cycle changed after trained was trained"):
         checkpoints.load_or_fit("mixed", other, measuring=True)
     with pytest.warns(UserWarning, match="fits less well"):
         assert checkpoints.load_or_fit("mixed", other)

@@ -14,7 +14,6 @@ from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localize_chart
 from recsys.data.dataset import Dataset, Film
-from recsys.models.base import Model
 from recsys.serving.insight import attention
 from recsys.serving.insight.steps import Steps
 from recsys.serving.predictor import Predictor, variants_with
@@ -169,13 +168,13 @@ def _choose_index(name: str, label: str, n: int, allow_all: bool) -> int | None:
     return None if isinstance(chosen, str) else chosen
 
 
-def recommenders_with(capability: Callable[[Model], bool]) -> list[str]:
+def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
     """Return the names of the recommenders with a capability, the default recommender first."""
     names = recommenders.ordered(variants_with(capability))
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 
-def choose_recommender(capability: Callable[[Model], bool], dataset: Dataset, key: str, width: int = 230) -> str:
+def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str, width: int = 230) -> str:
     """Show a menu of the recommenders with a capability. Recommenders that are not trained are marked."""
     labels = recommenders.menu(dataset.name)
     recommenders.preserve_widget_value(key)

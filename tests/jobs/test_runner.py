@@ -6,6 +6,7 @@ import pytest
 
 from recsys import checkpoints, paths, progress
 from recsys.data.split import LEAVE_ONE_OUT
+from recsys.errors import Message
 from recsys.jobs import queue, runner
 from recsys.jobs.queue import State
 from recsys.training.trainer import RunFolder
@@ -90,7 +91,8 @@ def test_a_training_that_fails_says_why_and_the_next_one_begins(training):
     job = queue.add("caser", DATA)
     training("import sys; sys.exit('slow\\nthe loss became nan\\n')")
     runner.run()
-    assert (state(job), queue.jobs()[0].error) == (State.FAILED, "the loss became nan")
+    assert state(job) is State.FAILED
+    assert Message.from_document(queue.jobs()[0].error) == Message("the loss became nan")
     training("")
     queue.resume(job.id)
     runner.run()
@@ -102,7 +104,7 @@ def test_a_training_that_somebody_is_at_already_fails_and_says_who(asleep):
     with RunFolder(checkpoint("sasrec-bce")).lock():
         runner.run()
     assert state(job) is State.FAILED
-    assert f"process {os.getpid()} is training in" in queue.jobs()[0].error
+    assert f"process {os.getpid()} is training in" in str(Message.from_document(queue.jobs()[0].error))
     queue.resume(job.id)
     assert state(job) is State.WAITING
 
@@ -112,7 +114,7 @@ def test_a_training_that_is_killed_says_so(training):
     training("import os; os.kill(os.getpid(), 9)")
     runner.run()
     assert state(job) is State.FAILED
-    assert "SIGKILL" in queue.jobs()[0].error
+    assert queue.jobs()[0].error["fields"] == {"signal": "SIGKILL"}
 
 
 def test_a_training_that_somebody_else_told_to_end_can_be_resumed(training):

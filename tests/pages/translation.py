@@ -29,7 +29,7 @@ from recsys.text import films
 MARKED = re.compile("⟦[^⟦⟧]*⟧")
 ENGLISH = re.compile(r"[A-Za-z]{2,}|(?<![\w.,])\d+\.\d+(?![\w.])")  # words, and numbers as English writes them
 SAME = re.compile(  # in every language: names of files, metrics, methods, languages, and a title cut off
-    r"(?<=⟦Download as a picture: ⟧)[\w@. ]+|\b(?:NextReel|IMDb|TMDB|English|Language|CSV|JSON|PNG|PCA|t-SNE)\b"
+    r"(?<=⟦\*Download as a picture: ⟧)[\w@. ]+|\b(?:NextReel|IMDb|TMDB|English|Language|CSV|JSON|PNG|PCA|t-SNE)\b"
     r"|:\w+-badge\b|\b(?:NDCG|HR)@\d+|\b(?:MRR|RMSE|MAE)\b|arXiv:[\d.]+|Star Wars: Ep\w*…"
 )
 HIDDEN = {  # fields of Streamlit's messages that nobody sees
@@ -153,7 +153,7 @@ def _of_chart(part, name):
         for value in part:
             yield from _of_chart(value, name)
     elif isinstance(part, str) and name in SHOWN and part not in ("skip", "none"):
-        yield re.sub(r"%\{[^}]*\}", "", part)
+        yield re.sub(r"%?\{[^}]*\}", "", part)  # fields of Plotly
 
 
 def _of_table(table, config):
