@@ -17,8 +17,8 @@ def script(part, variant, item):
     predictor = cache.load_predictor(variant, dataset.name)
     module = importlib.import_module(f"pages.{part}")
     st.text(" ".join(map(str, films)))
-    if part == "shared.why":
-        module.body(predictor, Request(films), item)
+    if part == "ui.explanation":
+        module.dialog_body(predictor, Request(films), item)
     elif part == "watch.theme_search":
         module.panel(dataset.name)
     else:
