@@ -30,7 +30,7 @@ MARKED = re.compile("⟦[^⟦⟧]*⟧")
 ENGLISH = re.compile(r"[A-Za-z]{2,}|(?<![\w.,])\d+\.\d+(?![\w.])")  # words, and numbers as English writes them
 SAME = re.compile(  # in every language: names of files, metrics, methods, languages, and a title cut off
     r"(?<=⟦\*Download as a picture: ⟧)[\w@. ]+|\b(?:NextReel|IMDb|TMDB|English|Language|CSV|JSON|PNG|PCA|t-SNE)\b"
-    r"|:\w+-badge\b|\b(?:NDCG|HR)@\d+|\b(?:MRR|RMSE|MAE)\b|arXiv:[\d.]+|Star Wars: Ep\w*…"
+    r"|:\w+-badge\b|\b(?:NDCG|HR)@\d+|\b(?:MRR|RMSE|MAE)\b|arXiv:[\d.]+|Star Wars: Ep\w*…|\[mask\]"
 )
 HIDDEN = {  # fields of Streamlit's messages that nobody sees
     *("id", "key", "icon", "url", "url_path", "form_id", "element_id", "mime_type", "file_url", "page_script_hash"),
@@ -172,7 +172,7 @@ def _plain(text):
     text = re.sub(r"<(style|code|dd>arXiv)[^>]*>.*?</\1>", " ", text, flags=re.DOTALL)
     spoken = re.findall(r'(?:alt|aria-label|title|placeholder)="([^"]*)"', text)
     text = " ".join([re.sub(r"<[^>]+>", " ", text), *spoken])
-    text = re.sub(r":material/\w+:|:small\[|:gray\[|https?://[^\s)]+|`[^`]*`|\[mask\]", " ", text)
+    text = re.sub(r":material/\w+:|:small\[|:gray\[|https?://[^\s)⟦⟧]+|`[^`]*`|\[mask\]", " ", text)
     return unescape(re.sub(r"\\(.)", r"\1", text))
 
 

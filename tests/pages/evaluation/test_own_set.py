@@ -63,7 +63,7 @@ def test_another_set_that_was_chosen_before_is_left(visit, shop):
 
 
 def test_the_button_measures_the_recommenders_that_need_no_training(visit, shop, monkeypatch):
-    monkeypatch.setattr("pages.evaluation.own_set.recommenders.loaders.recommenders", few)
+    monkeypatch.setattr("pages.ui.cache.all_recommenders", few)
     app = evaluated(visit("evaluation", data="shop"))
     assert "Most popular" in board(app)
     assert results.load("shop", "full", "item-knn")["users"] == 40

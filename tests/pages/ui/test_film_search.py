@@ -61,9 +61,9 @@ def test_who_a_film_was_found_by_stands_behind_it_and_enter_takes_none_of_theirs
 
 def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
     assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films of this data set.")
-    assert "Nearest to it:" not in said(box("oppenheimer"))
-    assert "Nearest to it:" in said(box("toy story 1940"))
-    assert "Nearest to it:" not in said(box("toy story"))
+    assert "Most similar titles:" not in said(box("oppenheimer"))
+    assert "Most similar titles:" in said(box("toy story 1940"))
+    assert "Most similar titles:" not in said(box("toy story"))
 
 
 def test_a_long_query_is_not_quoted_in_full(box):

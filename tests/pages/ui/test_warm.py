@@ -70,7 +70,7 @@ def test_the_server_answers_while_it_warms_up(monkeypatch):
 def test_a_first_page_loads_no_library_that_only_some_clicks_need():
     """The first page is there in five seconds, of which scipy's statistics would take half a one."""
     libraries = {"torch", "scipy.stats", "scipy.optimize", "sklearn", "sentence_transformers", "implicit"}
-    modules = "app, pages.ui.frame, pages.ui.page_header, pages.watch.my_list, pages.watch.last_films"
+    modules = "app, pages.ui.page, pages.watch.my_list, pages.watch.last_films"
     code = f"import sys, {modules}; print({libraries} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
     assert found.stdout == "set()\n"

@@ -62,7 +62,7 @@ def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_wha
 def test_a_film_that_is_not_there_is_said_not_to_be(visit):
     app = visit()
     app.text_input(key="search").set_value("Oppenheimer").run()
-    assert "“{text}” is not among the {n} films of this set.".format(text="Oppenheimer", n=31) in said(app)
+    assert "“Oppenheimer” is not among the 31 films of this data set." in said(app)
     assert not [key for key in keys(app) if key.startswith("found-")]
 
 
@@ -82,7 +82,7 @@ def test_a_film_that_only_another_set_has_is_said_to_be_there(visit):
 def test_a_film_of_another_year_is_offered_but_said_not_to_be_the_one(visit):
     app = visit()
     app.text_input(key="search").set_value("toy story 1940").run()
-    assert "Nearest to it:" in said(app)
+    assert "Most similar titles:" in said(app)
     assert any("Toy Story" in button.label for button in app.button if button.key.startswith("found-"))
 
 
@@ -186,7 +186,7 @@ def test_a_link_to_an_unknown_data_set_shows_the_first_one(visit):
 def test_a_data_set_that_is_not_here_is_offered_and_the_link_is_kept(visit, home, monkeypatch):
     monkeypatch.setattr(dataset_menu, "label", lambda name: name)  # AppTest trips over a label that changes
     app = visit(data="ml-1m", s="1-2")
-    assert "{data} is not on this machine yet.".format(data="MovieLens 1M") in said(app)
+    assert "MovieLens 1M is not on this computer yet." in said(app)
     assert "get-ml-1m" in keys(app)
     assert app.query_params == {"data": "ml-1m", "s": "1-2"}
     world.save(world.build("ml-1m"))
