@@ -41,10 +41,11 @@ def show(dataset: Dataset) -> None:
             persist_state="session",
         )
         text = (text or "").strip()
+        labels = {name: _(ORDER_TITLES[name]) for name in ORDERS}
         order = st.selectbox(
             _("Order"),
             ORDERS,
-            format_func=lambda name: _(ORDER_TITLES[name]),
+            format_func=labels.__getitem__,
             key="browse_order",
             help=_(
                 "“Best rated” adds {n} average ratings to each film, so that a single five-star rating does not put a "
