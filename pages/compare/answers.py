@@ -131,7 +131,8 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
         f"background: linear-gradient(90deg, {ACCENT}55 {standing.nearness:.1%}, transparent 0)"
         for standing in ordered.values()
     ]
-    table = pd.DataFrame(cells, index=[format.escape_markdown(title) for title in ordered])
+    titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
+    table = pd.DataFrame(cells, index=titles)
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 

@@ -187,5 +187,5 @@ def heat_map(ranks: dict[str, list[Standing]], positions: tuple[int, ...], label
         hits = [f"**{text}**" if hidden.was_found(rank) else text for rank, text in zip(row, texts, strict=True)]
         cells[column] = [*hits, str(score.found), format.metric(score.mrr)]
         shares[column] = [*(rank.nearness for rank in row), np.nan, np.nan]
-    index = [*films, _("In the top {k}", k=hidden.FOUND), _("Mean reciprocal rank")]
+    index = pd.Index([*films, _("In the top {k}", k=hidden.FOUND), _("Mean reciprocal rank")], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

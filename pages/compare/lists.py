@@ -66,7 +66,9 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     shared = overlap.shared(by_title)
     diagonal = np.eye(len(shared), dtype=bool)
     table, shares = (
-        cells.mask(diagonal, blank).rename(index=format.escape_markdown, columns=format.escape_markdown)
+        cells.mask(diagonal, blank)
+        .rename(index=format.escape_markdown, columns=format.escape_markdown)
+        .rename_axis(_("Recommender"))
         for cells, blank in ((shared.astype(str), ""), (shared / k, np.nan))
     )
     st.table(answers.shade(table, shares), alt=_("Number of films that two lists share"))
