@@ -129,6 +129,11 @@ def by_names() -> Path:
     return ASSETS / "search" / "by_names.json"
 
 
+def film_languages() -> Path:
+    """Return the table of the original languages of MovieLens films."""
+    return ASSETS / "films" / "languages.csv"
+
+
 def published() -> Path:
     """Return the file of published metrics."""
     return REPOSITORY / "recsys" / "evaluation" / "published.json"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from recsys import paths, storage
-from recsys.data import datasets, film_details, wikidata
+from recsys.data import datasets, film_details, published, wikidata
 from recsys.data.dataset import Catalog, DataError, Dataset
 from recsys.data.download import DownloadError, exclusive_folder, plain_disk_errors
 from recsys.errors import Message, recsys_command
@@ -21,7 +21,6 @@ from recsys.progress import ProgressCallback, no_progress
 
 BATCH_SIZE = 100  # films in a query
 PAUSE_SECONDS = 1.0  # between two queries
-OTHER_MOVIE_IDS = ("ml-100k",)  # MovieLens sets whose movie ids are not those of the other sets
 
 
 class Outcome(NamedTuple):
@@ -81,13 +80,13 @@ def stored_answers() -> dict[str, wikidata.Facts]:
 def imdb_ids(dataset: Dataset) -> dict[int, str]:
     """Return movie id → IMDb id. A data set without IMDb ids gets those of the built-in data set.
 
-    MovieLens sets have equal movie ids, with the exceptions in OTHER_MOVIE_IDS. For other data sets, title and year
-    must be equal.
+    MovieLens sets have equal movie ids, see `published.has_common_movie_ids`. For other data sets, title and year must
+    be equal.
     """
     if ids := _ids(dataset.catalog):
         return ids
     built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
-    has_equal_ids = dataset.name in datasets.SETS and dataset.name not in OTHER_MOVIE_IDS
+    has_equal_ids = published.has_common_movie_ids(dataset.name)
     return _by_movie_id(dataset.catalog, built_in) if has_equal_ids else _by_title(dataset.catalog, built_in)
 
 

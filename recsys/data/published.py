@@ -90,6 +90,11 @@ class ArchiveFile(NamedTuple):
         return {"file": self.path.name, "sha256": self.sha256, "official": self.is_official}
 
 
+def has_common_movie_ids(name: str) -> bool:
+    """Return whether a data set has the movie ids that all MovieLens sets but one share."""
+    return name in SETS and name != "ml-100k"
+
+
 def downloads(name: str) -> Path:
     """Return the folder of the archives of one data set."""
     return paths.downloads() / name

@@ -44,7 +44,7 @@ class Bert4RecConfig(PmiConfig, Extras):
     heads: Count = 2  # attention heads, the paper's h
     mask_prob: Fraction = 0.2  # probability that an item of a training sample is masked, the paper's ρ
     last_item_mask_prob: Fraction = 0.1  # share of the samples in which only the last item is masked
-    crop: Crop = added_later("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
+    crop: Crop = added_later("newest")  # part of a longer history in a sample: newest, windows, prefixes or segments
 
     def __post_init__(self) -> None:
         check(TwoOrMore, length=self.length)  # an item and the [mask]

@@ -13,16 +13,17 @@ from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.histories import csr_state, fill_empty_histories, profile_weights, require_n_items
 from recsys.text import films
+from recsys.text.fields import field_vectors
 from recsys.training.options import RunOptions
 
-Vectors = Literal["sentences", "tf-idf", "genres"]
+Vectors = Literal["sentences", "tf-idf", "genres", "fields"]
 
 
 @config_class
 class ContentConfig:
     """Settings of Content. A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
 
-    vectors: Vectors = "sentences"  # features of an item: a sentence embedding, its words, or its genres
+    vectors: Vectors = "sentences"  # features of an item: a sentence embedding, words, genres, or several fields
     half_life: Positive = 1.5  # items: an item has half the weight of an item watched this many items later
 
 
@@ -30,13 +31,15 @@ class Content(Model):
     """Score(j) = cos(u, v_j), where the profile u = Σ_i w_i v_i is the weighted mean of the history's item vectors.
 
     The weight w_i of an item decays with its age in the history. The item vectors v (D,) have length 1. The config
-    chooses one of three kinds:
+    chooses one of four kinds:
 
     - sentences: embeddings of title, year, genres and tags by all-MiniLM-L6-v2 (Sentence-BERT, arXiv:1908.10084). If
       the encoder cannot be loaded, TF-IDF is used, `note` is set and there are no `item_embeddings`.
     - tf-idf: the words of the same texts, weighted by TF-IDF. Directors, cast, subjects and countries are added if the
       data set was enriched.
     - genres: one coordinate per genre. Items with the same genres have equal scores.
+    - fields: tags, genres, period, title, original language and credits, each with its weight, see `text/fields.py`.
+      These vectors have no length of 1, so the score is not divided by that of v.
 
     Interactions are not used, but an empty history is scored by popularity.
     """
@@ -49,7 +52,7 @@ class Content(Model):
         """Create an unfitted model. Without a config it has the defaults."""
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
-        self.uses_credits = self.config.vectors == "tf-idf"
+        self.uses_credits = self.config.vectors in ("tf-idf", "fields")
         # `serving.predictor` then fits it on all films. Sentence embeddings of all films would take minutes.
         self.scores_cold_items = not self.has_item_embeddings
 
@@ -62,11 +65,13 @@ class Content(Model):
         return self
 
     def _item_vectors(self, train: Dataset, run: RunOptions) -> np.ndarray | sparse.csr_array:
-        """Return vectors of length 1, or of zeros for an item without a description, (I, D) float32."""
+        """Return the vectors of all items, (I, D) float32, with zeros for an item without a description."""
         if self.config.vectors == "sentences":
             return films.film_vectors(train.name, train.catalog, run.report).matrix
         if self.config.vectors == "tf-idf":
             return films.tfidf(films.texts_with_credits(train.catalog))
+        if self.config.vectors == "fields":
+            return field_vectors(train.name, train.catalog)
         return films.genre_vectors(train.catalog)
 
     def _set_vectors(self, vectors: np.ndarray | sparse.csr_array, counts: np.ndarray) -> None:
@@ -80,10 +85,11 @@ class Content(Model):
         """Return cosines, (B, I) float32, and 0 for a profile of zeros."""
         weights = profile_weights(queries.histories, self.vectors.shape[0], self.config.half_life)  # (B, I)
         profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
-        scores = profiles @ self.vectors.T  # (B, I)
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
-        if sparse.issparse(scores):
-            scores = scores.toarray()
+        if sparse.issparse(profiles):  # a dense factor, because most products are not 0
+            scores = (self.vectors @ profiles.toarray().T).T  # (B, I)
+        else:
+            scores = profiles @ self.vectors.T
         scores /= np.where(lengths > 0, lengths, 1)[:, None]
         return fill_empty_histories(scores, queries.histories, self.counts)
 

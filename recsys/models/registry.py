@@ -195,6 +195,7 @@ GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}
 GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_power": 0.0}
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}  # for histories of few films
 VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, assets/experiments.md
+FIELDS = {"vectors": "fields", "half_life": 5.0}  # chosen on validation, docs/experiments.md
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 
 trained = partial(Recommender, needs_training=True)
@@ -247,6 +248,7 @@ ROWS = (
     Recommender("ease-low-rank", "EASE (low rank)", FACTORISATION, EASE, "arXiv:1905.03375", settings={"rank": 128}),
     Recommender("mf-explicit", "MF on ratings", FACTORISATION, ".mf_explicit:MfExplicit", "doi:10.1109/MC.2009.263"),
     Recommender("content-tfidf", "Content (TF-IDF)", CONTENT, CONTENT_MODEL, settings={"vectors": "tf-idf"}),
+    Recommender("content-fields", "Content (fields)", CONTENT, CONTENT_MODEL, settings=FIELDS),
     Recommender("content-genre", "Content (genres)", CONTENT, CONTENT_MODEL, settings={"vectors": "genres"}),
     Recommender("content-sentence", "Content (sentences)", CONTENT, CONTENT_MODEL, "arXiv:1908.10084"),
     trained("fpmc", "FPMC", FACTORISED_MARKOV, FPMC, "doi:10.1145/1772690.1772773"),

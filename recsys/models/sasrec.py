@@ -6,7 +6,7 @@ all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasr
 see `losses.py`.
 
 Departures from the papers (assets/experiments.md has the effect of each; `sasrec_paper.py` is without most of them):
-- A start token predicts the first item and serves an empty history.
+- A start token predicts the first item and serves an empty history. With the crop "segments" it serves only this.
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.
 - Item embeddings initialised from the PMI of items, see pmi.py.
@@ -40,7 +40,7 @@ class SasRecConfig(PmiConfig, Extras):
     layers: Layers = 2  # Transformer blocks, the paper's b
     heads: Count = 2  # attention heads
     dropout: DropoutRate = 0.2  # share of the values set to zero
-    crop: Crop = added_later("newest")  # part of a longer history that a sample shows: newest, windows or prefixes
+    crop: Crop = added_later("newest")  # part of a longer history in a sample: newest, windows, prefixes or segments
 
     def __post_init__(self) -> None:
         """Raise ConfigError if `dim` is no multiple of `heads`, or `only_unseen` does not fit the loss."""
@@ -90,6 +90,16 @@ class SasRec(SequenceModel):
     def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
         super().__init__(config, title)
         self.has_attention = self.config.layers > 0
+
+    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+        """Return the newest `length` tokens, (T,): a start token and the items.
+
+        With the crop "segments" there is a start token only without items, because the list of a visitor is no
+        beginning of a history.
+        """
+        if self.config.crop == "segments" and len(history):
+            return history[-self.config.length :].astype(np.int64)
+        return super().input_tokens(history)
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` + 1 items of each of the histories `rows` (B,).

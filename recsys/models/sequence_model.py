@@ -170,8 +170,8 @@ class SequenceModel(Model):
         """
         sequences = self.sequences(histories, rows, rng)
         inputs = [self.input_tokens(sequence[:-1]) for sequence in sequences]
-        targets = [sequence[-self.config.length :].astype(np.int64) for sequence in sequences]
-        lengths = np.array([len(items) for items in targets])
+        lengths = np.array([len(tokens) for tokens in inputs])
+        targets = [sequence[-n:].astype(np.int64) for sequence, n in zip(sequences, lengths, strict=True)]
         tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
         return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
 

@@ -111,9 +111,10 @@ class Stream(IntEnum):
     NO_RATINGS = 7  # side information: whether the ratings of a sample are hidden
     NO_PERSON = 8  # side information: whether the person of a sample is hidden
     ORDER = 9  # the order of items with equal timestamps
+    SIZE = 10  # `CounterRNG.crop`: the random number of items of a segment
 
 
-Crop = Literal["newest", "windows", "prefixes"]  # see `CounterRNG.crop`
+Crop = Literal["newest", "windows", "prefixes", "segments"]  # see `CounterRNG.crop`
 
 
 @dataclass(frozen=True)
@@ -152,15 +153,22 @@ class CounterRNG:
     def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, how: Crop) -> list[np.ndarray]:
         """Return at most `length` consecutive items of each of the histories `rows` (B,).
 
-        "newest" returns the newest items. With "windows" and "prefixes", each sample ends at a random item with a
-        probability of 1/2. A prefix has at least two items. A window has `length` items, if the history has as many.
+        "newest" returns the newest items. With the other values, each sample ends at a random item with a probability
+        of 1/2. A prefix has at least two items. A window has `length` items, if the history has as many. The number of
+        items of a segment is log-uniform between 1 and the number of items up to its end.
         """
         ends = np.array([len(histories[row]) for row in rows])
+        sizes = np.full(len(rows), length)
         if how != "newest":
-            earliest = np.minimum(2 if how == "prefixes" else length, ends)
+            is_random = self.uniform(Stream.OLDER, rows) < 0.5
+            earliest = np.minimum({"windows": length, "prefixes": 2, "segments": 1}[how], ends)
             random_ends = earliest + self.integers(Stream.END, ends + 1 - earliest, rows)
-            ends = np.where(self.uniform(Stream.OLDER, rows) < 0.5, random_ends, ends)
-        return [histories[row][max(0, end - length) : end] for row, end in zip(rows, ends, strict=True)]
+            ends = np.where(is_random, random_ends, ends)
+            if how == "segments":
+                random_sizes = ((ends + 1.0) ** self.uniform(Stream.SIZE, rows)).astype(int)
+                sizes = np.where(is_random, np.minimum(random_sizes, length), length)
+        parts = zip(rows, ends, sizes, strict=True)
+        return [histories[row][max(0, end - size) : end] for row, end, size in parts]
 
 
 def _mix(x: np.ndarray) -> np.ndarray:
