@@ -14,7 +14,7 @@ from scipy import sparse
 from recsys.data.dataset import Catalog, Dataset
 from recsys.text import films
 
-HOW_MANY = 1  # films that stand in for one; two or more do worse (docs/experiments.md)
+HOW_MANY = 1  # films that stand in for one; two or more do worse (assets/experiments.md)
 GENRES = 0.5  # what genres count for; the words of title and tags count for the rest
 YEARS = 8.0  # a film made this many years earlier or later is e times less near
 

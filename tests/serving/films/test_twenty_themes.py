@@ -1,6 +1,6 @@
 """Twenty themes and the films that fit them, written down before the search was made: themes.json.
 
-Bars are a little below what was measured without the encoder, which is not on every machine; docs/experiments.md has
+Bars are a little below what was measured without the encoder, which is not on every machine; assets/experiments.md has
 the figures with it, and those of the search before this one.
 """
 
