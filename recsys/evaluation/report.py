@@ -45,8 +45,8 @@ def format_report(
 ) -> str:
     """Return the results of data sets and protocols as Markdown. Without any, all data sets and protocols are included.
 
-    `brief` selects only leaderboards, as in README.md. The headline metric of `other_protocol` gets a column. `warn` is
-    called with a sentence for each skipped result. Raises ResultError if there is nothing to report.
+    `brief` selects only leaderboards, as in docs/results.md. The headline metric of `other_protocol` gets a column.
+    `warn` is called with a sentence for each skipped result. Raises ResultError if there is nothing to report.
     """
     pairs = [
         (dataset, protocol)
@@ -84,7 +84,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
     like_best = set(tests.loc[~tests["differs"].astype(bool), "variant"])
     published = _published(dataset, protocol)
     others = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
-    headlines = {document["variant"]: _headline(document) for document in others}
+    headlines = {document["variant"]: format_headline(document) for document in others}
     other_column = [f"{other_protocol}: NDCG@10 (95 %)"] if other_protocol else []
     columns = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *other_column]
     columns += ["HR@10", "HR@1", "MRR", "published NDCG@10"]
@@ -93,7 +93,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
             document["variant"],
             document["family"],
             len(document["seeds"]),
-            _headline(document) + (" =" if document["variant"] in like_best else ""),
+            format_headline(document) + (" =" if document["variant"] in like_best else ""),
             short(document["std"][HEADLINE]) if document["std"] else "",
             *(headlines.get(document["variant"], "") for _ in other_column),
             *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
@@ -110,6 +110,13 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
 def short(value: float, digits: int = 4) -> str:
     """Format a value below 1 without its leading zero: ".1567"."""
     return f"{value:.{digits}f}".removeprefix("0")
+
+
+def format_headline(document: dict[str, Any]) -> str:
+    """Return the headline metric with its interval, if any: ".1567 (.153–.158)"."""
+    bounds = document.get("interval", {}).get(HEADLINE)
+    interval = f" ({short(bounds[0], 3)}–{short(bounds[1], 3)})" if bounds else ""
+    return short(document["mean"][HEADLINE]) + interval
 
 
 def markdown(head: list[str], rows: list[list[Any]]) -> str:
@@ -225,13 +232,6 @@ def _circumstances(documents: list[dict[str, Any]]) -> str:
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     data = ", ".join(sorted({document["fingerprint"][:12] for document in documents}))
     return f"Measured on {machines}; {span}; {', '.join(versions)}. Fingerprint of the data: {data}."
-
-
-def _headline(document: dict[str, Any]) -> str:
-    """Return the headline metric with its interval, if any: ".1567 (.153–.158)"."""
-    bounds = document.get("interval", {}).get(HEADLINE)
-    interval = f" ({short(bounds[0], 3)}–{short(bounds[1], 3)})" if bounds else ""
-    return short(document["mean"][HEADLINE]) + interval
 
 
 def _calibration_error(document: dict[str, Any]) -> str:

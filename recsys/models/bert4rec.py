@@ -1,6 +1,6 @@
 """BERT4Rec: items of a history are masked and predicted from both sides (Sun et al., CIKM 2019, arXiv:1904.06690).
 
-Departures from the paper (effects: assets/experiments.md; `bert4rec_paper.py` has none of the first three):
+Departures from the paper (effects: docs/experiments.md; `bert4rec_paper.py` has none of the first three):
 
 - A learnt relative position bias in place of position embeddings.
 - Blocks that normalise before each part, and no projection before the output.

@@ -22,7 +22,7 @@ Departures from the paper:
 - A LayerNorm takes the place of the activation φ. U x̄ is added before it. The paper concatenates z and P_u after φ.
 - The output weights W′ are the input embeddings, which are initialised from the PMI of items (`pmi.py`).
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
-Results with a softmax loss are in assets/experiments.md.
+Results with a softmax loss are in docs/experiments.md.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind, I
 items.

@@ -21,7 +21,7 @@ Departures from the papers:
 - torch's GRU applies the reset gate to the product with the state. The paper applies it to the state.
 - A start token answers for an empty history. Item embeddings are initialised from the PMI of items, see `pmi.py`.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
-assets/experiments.md has the effects that were measured.
+docs/experiments.md has the effects that were measured.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the recurrent layer.
 """

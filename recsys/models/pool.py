@@ -142,6 +142,7 @@ class LengthWeights:
         valid: HeldOut,
         run: RunOptions,
         choose_examples: ChooseExamples = whole_histories,
+        emphasis: Sequence[float] = (),
     ) -> None:
         """Fit the weights on validation queries.
 
@@ -150,6 +151,8 @@ class LengthWeights:
             valid: Held-out queries with their targets.
             run: Its seed draws examples and candidates. Reports {"stage": "fit", "done": queries, "total": queries}.
             choose_examples: Chooses the queries of each range.
+            emphasis: A factor for the weight of each member, M. If a factor is not 1, the weight of this member is the
+                fitted one times the factor, and the other weights are fitted again. Empty: 1 for all.
         """
         rng = np.random.default_rng(run.seed)
         n_members = self.weights.shape[1]
@@ -159,7 +162,11 @@ class LengthWeights:
         ranges = self._ranges(examples.queries)
         for number in range(len(self.weights)):
             rows = ranges == number
-            self.weights[number] = _fit_weights(margins[rows], log_counts[rows], common)
+            weights = _fit_weights(margins[rows], log_counts[rows], common)
+            if emphasis:
+                is_fixed = np.array(emphasis) != 1
+                weights = _fit_weights(margins[rows], log_counts[rows], common, is_fixed, weights * emphasis)
+            self.weights[number] = weights
 
     def combine(self, values: Iterable[np.ndarray], queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m, (B, I) float32.
@@ -222,13 +229,21 @@ def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generat
     return np.concatenate([top, sampled]), np.concatenate([np.ones(len(top)), np.full(len(sampled), count)])
 
 
-def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def _fit_weights(
+    margins: np.ndarray,
+    log_counts: np.ndarray,
+    prior: np.ndarray,
+    is_fixed: np.ndarray | None = None,
+    fixed: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the weights (M,) ≥ 0 with the lowest penalised loss, see `LengthWeights`.
 
     Args:
         margins: z(j) - z(t), (B, M, C).
         log_counts: log n_j, (B, C).
         prior: Prior weights, (M,).
+        is_fixed: Whether the weight of a member is given, (M,) bool. None: no weight is given.
+        fixed: The given weights, (M,).
     """
     from scipy.optimize import minimize  # the import takes 0.17 s; stored weights need no fit
 
@@ -240,7 +255,11 @@ def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray)
         value = logsumexp(logits, 1).sum() + PRIOR_STRENGTH / 2 * distance @ distance
         return value, gradient + PRIOR_STRENGTH * distance
 
-    return minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(prior)).x
+    bounds: list[tuple[float, float | None]] = [(0, None)] * len(prior)
+    if is_fixed is not None and fixed is not None:
+        bounds = [(weight, weight) if given else (0, None) for weight, given in zip(fixed, is_fixed, strict=True)]
+    start = np.clip(prior, *zip(*[(low, np.inf if high is None else high) for low, high in bounds], strict=True))
+    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
 
 
 @config_class

@@ -9,7 +9,7 @@
 
 Any other data set gets the settings of the tuned data set with the most similar size, scaled to its size. The rules of
 scaling were measured on the Beauty data of the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), on which
-no setting was tuned. The measurements are in assets/experiments.md.
+no setting was tuned. The measurements are in docs/experiments.md.
 """
 
 from collections.abc import Mapping

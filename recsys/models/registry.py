@@ -194,7 +194,7 @@ GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}
 # The paper adds 2,048 negatives, drawn by popularity to a power that is tuned for each data set.
 GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_power": 0.0}
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}  # for histories of few films
-VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, assets/experiments.md
+VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, docs/experiments.md
 FIELDS = {"vectors": "fields", "half_life": 5.0}  # chosen on validation, docs/experiments.md
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 

@@ -5,7 +5,7 @@ all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasr
 `sasrec-bce` is "gbce" with t = 0, not "bce". Unlike the papers, "gbce" subtracts log I from the scores of the I items,
 see `losses.py`.
 
-Departures from the papers (assets/experiments.md has the effect of each; `sasrec_paper.py` is without most of them):
+Departures from the papers (docs/experiments.md has the effect of each; `sasrec_paper.py` is without most of them):
 - A start token predicts the first item and serves an empty history. With the crop "segments" it serves only this.
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.

@@ -95,8 +95,8 @@ def unit(name: str, port: int, folder: Path) -> Service:
     lines = logical_lines("nextreel.service", name, port)
     (command,) = (shlex.split(line.partition("=")[2]) for line in lines if line.startswith("ExecStart="))
     pairs = (line.split("=", 2)[1:] for line in lines if line.startswith("Environment="))
-    readme = (REPOSITORY / "README.md").read_text("utf-8")
-    (check,) = re.findall(rf"^curl -s (http://127\.0\.0\.1:{PORT}\S+)$", readme, re.MULTILINE)
+    page = (REPOSITORY / "docs" / "deployment.md").read_text("utf-8")
+    (check,) = re.findall(rf"^curl -s (http://127\.0\.0\.1:{PORT}\S+)$", page, re.MULTILINE)
     health_check = ["curl", "-sf", check.replace(str(PORT), str(port))]
     return Service(runnable(command), in_folder(dict(pairs), folder), health_check)
 

@@ -8,7 +8,7 @@ from tests.browser.test_own_history import bring, use
 from tests.deploy import shipped
 
 TIMEOUT_MS = 1000 * shipped.TIMEOUT_SECONDS
-NAME = "cinema.example.net"  # a name of your own, as README.md has it
+NAME = "cinema.example.net"  # a name of your own, as in docs/deployment.md
 LINK = "?data=ml-latest-sample&s=260-1196"  # the first two Star Wars films
 FILMS = ["Star Wars: Episode IV - A New Hope", "Star Wars: Episode V - The Empire Strikes Back"]
 

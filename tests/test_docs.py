@@ -1,0 +1,124 @@
+"""README.md and docs: the two commands, the tables of results, links, and named files and commands."""
+
+import re
+import shlex
+from importlib import import_module
+
+import pytest
+
+from recsys.cli.main import COMMANDS
+from recsys.evaluation import report, results
+from recsys.models import registry
+from recsys.paths import REPOSITORY
+
+README = REPOSITORY / "README.md"
+LOG = REPOSITORY / "docs" / "experiments.md"  # is not rewritten, so it has names of its day
+FOLDERS = ("docs", "benchmarks", ".github", "assets/data")
+PAGES = sorted(
+    [README, REPOSITORY / "ARCHITECTURE.md", *(page for name in FOLDERS for page in (REPOSITORY / name).rglob("*.md"))]
+)
+GENERATED = re.compile(r"^<!-- python -m recsys report (.+?) -->\n(.+?)\n<!-- -->$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE_BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"`([\w./@-]+(?:/|\.(?:py|md|json|po|toml|txt|lock|conf|service|safetensors|npz|zip)))(?=[`:])")
+EXAMPLES = {"pages/6_name.py", "pl.po", "pl@item.po"}  # files that a contributor would add
+MAX_BYTES = {"README.md": 8_000, "ARCHITECTURE.md": 6_000, "CONTRIBUTING.md": 3_000}
+MAX_PAGE_BYTES = 12_500
+
+BOARDS = (("ml-1m", "full"), ("ml-1m", "untied"), ("ml-latest-sample", "full"))
+RECOMMENDERS = (
+    *("pool", "ensemble", "sasrec-memory", "bert4rec-memory", "sasrec-softmax", "bert4rec", "gru4rec-ce", "markov"),
+    *("item-knn", "popular"),
+)
+
+
+def text(page):
+    """The text of a page."""
+    return page.read_text("utf-8")
+
+
+def name(page):
+    """The path of a page, as the name of a test."""
+    return str(page.relative_to(REPOSITORY))
+
+
+def commands(page):
+    """The arguments of all commands `python -m recsys` that can be typed as they stand."""
+    shown = re.findall(r"-m recsys ([a-z][^`\n|]*)", text(page))
+    return [line.strip() for line in shown if not re.search(r"…|NAME|FILE| -->", line)]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", CODE_BLOCK.sub("", text(page)), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_the_two_commands_are_complete_by_themselves():
+    for line, last in (("run", ".venv/bin/streamlit run app.py"), ("test", ".venv/bin/pytest -n 2")):
+        (command,) = re.findall(rf"^{line}: `(.+)`$", text(README), re.MULTILINE)
+        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install -r requirements.txt")
+        assert command.endswith(f"&& {last}")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_pages_are_short(page):
+    if page != LOG:
+        assert len(text(page).encode()) <= MAX_BYTES.get(page.name, MAX_PAGE_BYTES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_relative_links_lead_to_files_and_headings(page):
+    for link in LINK.findall(CODE_BLOCK.sub("", text(page))):
+        path, _, anchor = link.partition("#")
+        if "://" in link:
+            continue
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != LOG], ids=name)
+def test_named_files_exist(page):
+    folders = ("recsys", "pages", "tests", "assets", "benchmarks", "deploy", "docs")
+    files = [path for folder in folders for path in (REPOSITORY / folder).rglob("*")]
+    known = {f"/{path.relative_to(REPOSITORY)}{'/' * path.is_dir()}" for path in [*files, *REPOSITORY.iterdir()]}
+    named = set(NAMED.findall(CODE_BLOCK.sub("", text(page)))) - EXAMPLES
+    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in known)] == []
+
+
+@pytest.mark.parametrize("command", sorted({line for page in PAGES if page != LOG for line in commands(page)}))
+def test_commands_can_be_parsed_and_name_known_recommenders(command):
+    name, *arguments = shlex.split(command)
+    parse = getattr(import_module(f"recsys.cli.{COMMANDS[name][0]}"), name)
+    assert callable(parse(arguments))  # exits for an unknown flag, protocol or study
+    if name == "evaluate":
+        assert arguments[0] in {*registry.names(), "all"}
+    if "--model" in arguments:
+        registry.get(arguments[arguments.index("--model") + 1])
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if GENERATED.search(text(page))], ids=name)
+def test_tables_of_results_are_what_report_prints_of_the_shipped_results(page, monkeypatch, tmp_path):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    for flags, table in GENERATED.findall(text(page)):
+        words = flags.replace("--brief ", "").split()
+        options = dict(zip(words[::2], words[1::2], strict=True))
+        dataset, protocol, beside = options["--dataset"], options["--protocol"], options.get("--beside", "")
+        assert table == report.format_report([dataset], [protocol], brief=True, other_protocol=beside)
+        for measured in filter(None, (protocol, beside)):
+            assert {document["variant"] for document in results.documents(dataset, measured)} <= set(registry.names())
+
+
+def test_the_table_of_the_readme_has_the_shipped_results(monkeypatch, tmp_path):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    boards = [{document["variant"]: document for document in results.documents(*board)} for board in BOARDS]
+    rows = [
+        [
+            f"{registry.get(recommender).title} (`{recommender}`)",
+            *(report.format_headline(board[recommender]) if recommender in board else "–" for board in boards),
+        ]
+        for recommender in RECOMMENDERS
+    ]
+    columns = ["recommender", "ML-1M, `full`", "ML-1M, `untied`", "built-in set, `full`"]
+    assert report.markdown(columns, rows) in text(README)
