@@ -86,10 +86,8 @@ class Content(Model):
         weights = profile_weights(queries.histories, self.vectors.shape[0], self.config.half_life)  # (B, I)
         profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
-        if sparse.issparse(profiles):  # a dense factor, because most products are not 0
-            scores = (self.vectors @ profiles.toarray().T).T  # (B, I)
-        else:
-            scores = profiles @ self.vectors.T
+        # a dense factor, because most products of sparse vectors are not 0
+        scores = (self.vectors @ (profiles.toarray() if sparse.issparse(profiles) else profiles).T).T  # (B, I)
         scores /= np.where(lengths > 0, lengths, 1)[:, None]
         return fill_empty_histories(scores, queries.histories, self.counts)
 

@@ -15,7 +15,7 @@ recommender a weighted hybrid.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -163,9 +163,9 @@ class LengthWeights:
         for number in range(len(self.weights)):
             rows = ranges == number
             weights = _fit_weights(margins[rows], log_counts[rows], common)
-            if emphasis:
-                is_fixed = np.array(emphasis) != 1
-                weights = _fit_weights(margins[rows], log_counts[rows], common, is_fixed, weights * emphasis)
+            if any(factor != 1 for factor in emphasis):
+                fixed = np.where(np.array(emphasis) == 1, np.nan, weights * emphasis)
+                weights = _fit_weights(margins[rows], log_counts[rows], common, fixed)
             self.weights[number] = weights
 
     def combine(self, values: Iterable[np.ndarray], queries: Queries) -> np.ndarray:
@@ -233,7 +233,6 @@ def _fit_weights(
     margins: np.ndarray,
     log_counts: np.ndarray,
     prior: np.ndarray,
-    is_fixed: np.ndarray | None = None,
     fixed: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the weights (M,) ≥ 0 with the lowest penalised loss, see `LengthWeights`.
@@ -242,10 +241,9 @@ def _fit_weights(
         margins: z(j) - z(t), (B, M, C).
         log_counts: log n_j, (B, C).
         prior: Prior weights, (M,).
-        is_fixed: Whether the weight of a member is given, (M,) bool. None: no weight is given.
-        fixed: The given weights, (M,).
+        fixed: Weights that are given, (M,), NaN for a weight to fit. None: all weights are fitted.
     """
-    from scipy.optimize import minimize  # the import takes 0.17 s; stored weights need no fit
+    from scipy.optimize import Bounds, minimize  # the import takes 0.17 s; stored weights need no fit
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the penalised loss and its gradient (M,)."""
@@ -255,11 +253,10 @@ def _fit_weights(
         value = logsumexp(logits, 1).sum() + PRIOR_STRENGTH / 2 * distance @ distance
         return value, gradient + PRIOR_STRENGTH * distance
 
-    bounds: list[tuple[float, float | None]] = [(0, None)] * len(prior)
-    if is_fixed is not None and fixed is not None:
-        bounds = [(weight, weight) if given else (0, None) for weight, given in zip(fixed, is_fixed, strict=True)]
-    start = np.clip(prior, *zip(*[(low, np.inf if high is None else high) for low, high in bounds], strict=True))
-    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    low, high = np.zeros(len(prior)), np.full(len(prior), np.inf)
+    if fixed is not None:
+        low, high = np.where(np.isnan(fixed), low, fixed), np.where(np.isnan(fixed), high, fixed)
+    return minimize(loss, np.clip(prior, low, high), jac=True, method="L-BFGS-B", bounds=Bounds(low, high)).x
 
 
 @config_class
@@ -291,6 +288,7 @@ class Pool(Model):
     has_probabilities: bool = True
     is_fitted_on_validation: bool = True
     choose_examples = staticmethod(whole_histories)
+    emphasis: ClassVar[Mapping[str, float]] = {}  # member → factor of its fitted weight, see `LengthWeights.fit`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -324,7 +322,11 @@ class Pool(Model):
         self.n_items = train.n_items
         if valid:
             self.length_weights.fit(
-                lambda queries: [*self._member_scores(queries)], valid, run or RunOptions(), self.choose_examples
+                lambda queries: [*self._member_scores(queries)],
+                valid,
+                run or RunOptions(),
+                self.choose_examples,
+                [self.emphasis.get(name, 1.0) for name in self.members],
             )
         return self
 
@@ -366,15 +368,19 @@ class Pool(Model):
 class VisitorPool(Pool):
     """A pool that also ranks well for visitors, who type one to ten films.
 
-    Two differences from `Pool`:
+    Three differences from `Pool`:
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
     - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
       of their own. In a memory, the weight of their network would scale them.
+    - The fitted weight of `content-fields` is multiplied. Next films in the data are mainly popular ones, so the
+      likelihood hardly rewards films of a rare taste. On validation, the factor 3 lowers no NDCG@10 and raises the
+      share of the visitor's taste in the list from .57 to .70 (docs/experiments.md).
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
+    emphasis: ClassVar[Mapping[str, float]] = {"content-fields": 3.0}
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""

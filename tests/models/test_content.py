@@ -125,7 +125,7 @@ def test_only_sentence_vectors_are_item_embeddings(model):
 
 
 def test_an_invalid_setting_raises_an_error():
-    with pytest.raises(ConfigError, match="vectors is words, but must be 'sentences', 'tf-idf' or 'genres'"):
+    with pytest.raises(ConfigError, match="vectors is words, but must be 'sentences', 'tf-idf', 'genres' or 'fields'"):
         ContentConfig("words")
     with pytest.raises(ConfigError, match="half_life is 0, but must be greater than 0"):
         ContentConfig(half_life=0)
@@ -164,3 +164,14 @@ def test_sentences_and_genres_do_not_use_credits():
 def test_without_details_the_words_are_those_of_the_texts_to_the_letter():
     catalog = toys.checkerboard().catalog
     assert texts_with_credits(catalog) == film_texts(catalog)
+
+
+def test_fields_use_credits_and_score_by_the_mean_similarity():
+    world = toys.enriched(toys.checkerboard(), KNOWN)
+    model = Content(ContentConfig("fields", half_life=1e9)).fit(world)
+    assert model.uses_credits
+    assert model.scores_cold_items
+    similarity = (model.vectors @ model.vectors.T).toarray()
+    expected = similarity[[2, 9]].mean(0)
+    scores = model.score(Queries([[2, 9]]))[0]
+    np.testing.assert_allclose(scores / scores.max(), expected / expected.max(), atol=1e-5)

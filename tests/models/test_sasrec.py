@@ -104,6 +104,19 @@ def test_a_query_begins_with_the_start_token():
     assert model.input_tokens(np.array([], int)).tolist() == [START]
 
 
+def test_with_segments_only_an_empty_history_gets_the_start_token():
+    model = untrained(crop="segments")
+    assert model.input_tokens(np.array([3, 4])).tolist() == [3, 4]
+    assert model.input_tokens(np.array([], int)).tolist() == [START]
+    histories = [np.array([5, 6, 7]), np.array([9])]
+    batch = model.collate(histories, np.array([0, 1]), 30, CounterRNG(0, 0))
+    lines = [tokens[tokens < PADDING].tolist() for tokens in batch.tokens.numpy()]
+    assert lines[1] == []  # the start token predicts the only item
+    assert targets_of(batch)[1][0] == 9
+    for tokens, targets in zip(lines[:1], targets_of(batch)[:1], strict=True):
+        assert [token + 1 for token in tokens] == [target for target in targets if target >= 0]
+
+
 @BOTH
 def test_training_and_queries_see_the_same(architecture):
     """The hidden state that predicts the last item in training is the one that scores after the items before it."""

@@ -71,3 +71,22 @@ def test_draws_depend_on_nothing_else():
 
 def test_by_length_goes_from_short_to_long_and_keeps_ties_in_order():
     assert np.concatenate(list(by_length(np.array([3, 1, 2, 1]), 2))).tolist() == [1, 3, 2, 0]
+
+
+def test_segments_lie_anywhere_and_short_ones_are_as_frequent_as_long_ones():
+    rows = np.arange(4000)
+    histories = [np.arange(64)] * len(rows)
+    segments = CounterRNG(0, 0).crop(histories, rows, 50, "segments")
+    newest = np.arange(14, 64)
+    is_newest = np.array([len(segment) == 50 and (segment == newest).all() for segment in segments])
+    assert 0.4 < is_newest.mean() < 0.6
+    others = [segment for segment, whole in zip(segments, is_newest, strict=True) if not whole]
+    assert all((np.diff(segment) == 1).all() for segment in others)
+    assert {segment[-1] for segment in others} == set(range(64))
+    sizes = np.array([len(segment) for segment in others])
+    assert sizes.min() == 1
+    assert sizes.max() <= 50
+    # of segments that end late, the length has a log-uniform distribution
+    late = sizes[[segment[-1] >= 48 for segment in others]]
+    for low, high in ((1, 2), (2, 4), (4, 8), (8, 16), (16, 32)):
+        assert 0.1 < ((late >= low) & (late < high)).mean() < 0.24
