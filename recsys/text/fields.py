@@ -23,7 +23,7 @@ from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
 MIN_FILMS = 3  # films that have a tag or credit; a rarer one is often the note of a single user
-YEARS_APART = 20  # two periods this far apart have nothing in common
+TRIANGLE_YEARS = 20  # from the middle to the end of a triangle; films 40 years apart have nothing in common
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # shared by all films of other languages, so that these are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # of original and alternative titles
@@ -56,7 +56,7 @@ def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return a triangle around the year of each film, in steps of ten years. Films without a year have zeros."""
     years = pd.to_numeric(catalog.movies["year"]).to_numpy(np.float64, na_value=np.nan)
     steps = np.arange(FIRST_YEAR, LAST_YEAR + 1, 10)
-    triangle = np.maximum(0, 1 - np.abs(years[:, None] - steps) / YEARS_APART)
+    triangle = np.maximum(0, 1 - np.abs(years[:, None] - steps) / TRIANGLE_YEARS)
     return sparse.csr_array(np.nan_to_num(triangle))
 
 

@@ -35,7 +35,7 @@ def test_films_that_share_a_field_have_its_weight_as_similarity():
 
 
 def test_fields_add_up_and_a_missing_field_adds_nothing():
-    both = similarities(films(genres=["Comedy", "Comedy", "Comedy", "Drama"], years=[1990, 1990, 2010, 1990]))
+    both = similarities(films(genres=["Comedy", "Comedy", "Comedy", "Drama"], years=[1990, 1990, 2040, 1990]))
     assert both[0, 1] == pytest.approx(weight(fields._genres) + weight(fields._period))
     assert both[0, 2] == pytest.approx(weight(fields._genres))
     assert both[0, 3] == pytest.approx(weight(fields._period))
