@@ -93,7 +93,7 @@ FIELDS: tuple[tuple[Field, float], ...] = (
 
 
 def original_languages(dataset: str) -> dict[int, str]:
-    """Return movie id → ISO 639-1 code of the films that are not in English, {} for data sets with other movie ids."""
+    """Return movie id → ISO 639 code of the films that are not in English, {} for data sets with other movie ids."""
     return _languages() if published.has_common_movie_ids(dataset) else {}
 
 
