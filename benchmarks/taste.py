@@ -1,0 +1,199 @@
+"""Measure how much of a list is in a visitor's taste: five films of a group are given, the first ten are counted.
+
+    python -m benchmarks.taste                                    the default recommender, built-in data set
+    python -m benchmarks.taste pool sasrec-memory --json benchmarks/taste.json
+
+A group has films of one language, genre and period, series or director. For each group, the films of a list are drawn
+DRAWS times. The share is the number of recommended films that belong to the group, divided by the number that could:
+ten, or all other films of the group. `mean` is over all groups, `worst_third` over the third of the groups with the
+lowest shares.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys import checkpoints, machine
+from recsys.data import datasets
+from recsys.data.dataset import Dataset, Film, Queries
+from recsys.models.base import Model
+from recsys.serving import predictor
+from recsys.text.fields import original_languages
+
+GIVEN = 5  # films of a list
+LIST_LENGTH = 10
+DRAWS = 12  # lists per group
+MIN_FILMS = 8  # of a group
+
+IsMember = Callable[[Film, set[str], str], bool]  # film, its genres, its language → whether it belongs to the group
+
+
+def in_language(*codes: str, animated: bool = False) -> IsMember:
+    """Return a rule for films of some languages, either animated or not."""
+    return lambda film, genres, language: language in codes and ("Animation" in genres) == animated
+
+
+def with_genres(*names: str, years: tuple[int, int] = (0, 9999), without: Iterable[str] = ()) -> IsMember:
+    """Return a rule for films that have all of some genres, none of others, and are of some years."""
+    excluded = set(without)
+    return lambda film, genres, language: (
+        genres >= set(names) and not genres & excluded and years[0] <= (film.year or 0) <= years[1]
+    )
+
+
+def titled(*starts: str, years: tuple[int, int], genre: str = "") -> IsMember:
+    """Return a rule for films whose title starts with one of some texts."""
+    return lambda film, genres, language: (
+        film.title.startswith(starts) and years[0] <= (film.year or 0) <= years[1] and (not genre or genre in genres)
+    )
+
+
+GROUPS: dict[str, IsMember] = {
+    "French": in_language("fr"),
+    "Korean": in_language("ko"),
+    "Hindi": in_language("hi"),
+    "Russian": in_language("ru", "uk"),
+    "Italian": in_language("it"),
+    "Spanish": in_language("es"),
+    "German": in_language("de"),
+    "Scandinavian": in_language("sv", "da", "no"),
+    "Chinese and Cantonese": in_language("zh", "yue"),
+    "Japanese": in_language("ja"),
+    "anime": in_language("ja", animated=True),
+    "documentaries": with_genres("Documentary"),
+    "film noir": with_genres("Film-Noir"),
+    "westerns": with_genres("Western"),
+    "horror, 1968 to 1989": with_genres("Horror", years=(1968, 1989)),
+    "musicals until 1969": with_genres("Musical", years=(0, 1969)),
+    "romantic comedies, 1989 to 2001": with_genres(
+        "Romance", "Comedy", years=(1989, 2001), without=("Action", "Animation", "Fantasy", "Crime")
+    ),
+    "Pixar": titled(
+        *("Toy Story", "A Bug's Life", "Finding ", "Monsters, Inc", "Monsters University", "The Incredibles"),
+        *("Incredibles 2", "Cars", "Ratatouille", "WALL", "Up", "Brave", "Inside Out", "Coco", "The Good Dinosaur"),
+        *("Soul", "Luca", "Onward"),
+        years=(1995, 2022),
+        genre="Animation",
+    ),
+    "Marvel": titled(
+        *("Iron Man", "Captain America", "Captain Marvel", "Thor", "Avengers", "The Avengers", "Guardians of the Gal"),
+        *("Ant-Man", "Doctor Strange", "Black Panther", "Spider-Man", "The Amazing Spider-Man", "Untitled Spider"),
+        *("X-Men", "X2", "Deadpool", "Logan", "The Wolverine", "Fantastic Four", "Black Widow", "Eternals"),
+        years=(2000, 2023),
+        genre="Action",
+    ),
+    "James Bond": titled(
+        *("GoldenEye", "Tomorrow Never Dies", "The World Is Not Enough", "Die Another Day", "Casino Royale"),
+        *("Quantum of Solace", "Skyfall", "Spectre", "No Time to Die", "Goldfinger", "Dr. No", "From Russia with Love"),
+        *("Thunderball", "You Only Live Twice", "Diamonds Are Forever", "Live and Let Die", "Moonraker", "Octopussy"),
+        *("The Man with the Golden Gun", "The Spy Who Loved Me", "For Your Eyes Only", "A View to a Kill"),
+        *("The Living Daylights", "Licence to Kill", "On Her Majesty", "Never Say Never Again"),
+        years=(1962, 2022),
+    ),
+    "Star Trek": titled("Star Trek", years=(1979, 2017)),
+    "Hitchcock": titled(
+        *("Vertigo", "Rear Window", "Psycho", "North by Northwest", "Rebecca", "Notorious", "Rope", "The Birds"),
+        *("Strangers on a Train", "Dial M for Murder", "To Catch a Thief", "Spellbound", "Shadow of a Doubt"),
+        *("The 39 Steps", "Lifeboat", "Suspicion", "The Lady Vanishes", "Frenzy", "Marnie", "Torn Curtain"),
+        *("The Trouble with Harry", "Family Plot", "Foreign Correspondent", "The Wrong Man", "Saboteur", "I Confess"),
+        *("Topaz", "The Man Who Knew Too Much", "Sabotage", "Stage Fright"),
+        years=(1930, 1976),
+    ),
+    "Coen brothers": titled(
+        *("Blood Simple", "Raising Arizona", "Miller's Crossing", "Barton Fink", "The Hudsucker Proxy", "Fargo"),
+        *("The Big Lebowski", "O Brother", "The Man Who Wasn't There", "Intolerable Cruelty", "The Ladykillers"),
+        *(
+            "No Country for Old Men",
+            "Burn After Reading",
+            "A Serious Man",
+            "True Grit",
+            "Inside Llewyn",
+            "Hail, Caesar",
+        ),
+        years=(1984, 2016),
+    ),
+    "Woody Allen": titled(
+        *("Annie Hall", "Manhattan", "Hannah and Her Sisters", "Crimes and Misdemeanors", "Sleeper", "Bananas"),
+        *(
+            "Love and Death",
+            "The Purple Rose of Cairo",
+            "Radio Days",
+            "Zelig",
+            "Mighty Aphrodite",
+            "Husbands and Wives",
+        ),
+        *("Bullets Over Broadway", "Deconstructing Harry", "Everyone Says I Love You", "Match Point", "Scoop"),
+        *("Midnight in Paris", "Vicky Cristina", "Sweet and Lowdown", "Small Time Crooks", "Interiors", "Blue Jasmine"),
+        *("Stardust Memories", "Take the Money", "Broadway Danny Rose", "Whatever Works", "Shadows and Fog"),
+        years=(1969, 2016),
+    ),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure the named recommenders and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
+    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
+    parser.add_argument("--seed", type=int, default=0, help="of the drawn lists")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    options = parser.parse_args(argv)
+    dataset = datasets.ensure(options.dataset)
+    splitting = datasets.serving_split(dataset.name)
+    groups = members_of(dataset)
+    rows: dict[str, Any] = {}
+    for name in options.recommenders or [predictor.default(dataset.name)]:
+        model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
+        shares = {group: share_of(model, items, dataset, options.seed) for group, items in groups.items()}
+        values = np.sort(list(shares.values()))
+        rows[name] = {"mean": values.mean(), "worst_third": values[: max(1, len(values) // 3)].mean()} | shares
+        print(f"{name:20s} mean {rows[name]['mean']:.3f}  worst third {rows[name]['worst_third']:.3f}", flush=True)
+    if options.json:
+        document = {
+            "dataset": dataset.name,
+            "seed": options.seed,
+            "given": GIVEN,
+            "lists_per_group": DRAWS,
+            "date": date.today().isoformat(),
+            "machine": f"{os.cpu_count()} cores",
+            "versions": machine.versions(),
+            "films": {group: len(items) for group, items in groups.items()},
+            "rows": {name: {key: round(float(value), 3) for key, value in row.items()} for name, row in rows.items()},
+        }
+        options.json.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    return 0
+
+
+def members_of(dataset: Dataset) -> dict[str, np.ndarray]:
+    """Return the items (n,) of each group. Groups with fewer than MIN_FILMS items are left out."""
+    languages = original_languages(dataset.name)
+    films = dataset.catalog.films[: dataset.n_items]
+    facts = [(film, set(film.genres.split("|")), languages.get(film.movie_id, "en")) for film in films]
+    groups = {
+        name: np.flatnonzero([is_member(film, genres, language) for film, genres, language in facts])
+        for name, is_member in GROUPS.items()
+    }
+    return {name: items for name, items in groups.items() if len(items) >= MIN_FILMS}
+
+
+def share_of(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> float:
+    """Return the mean share of the group `items` (n,) in the first ten films after GIVEN films of the group."""
+    rng = np.random.default_rng(seed)
+    histories = [rng.choice(items, GIVEN, replace=False) for _ in range(DRAWS)]
+    scores = model.score(Queries(histories))[:, : dataset.n_items]
+    shares = []
+    for row, history in zip(scores, histories, strict=True):
+        row[history] = -np.inf
+        best = np.argpartition(-row, LIST_LENGTH)[:LIST_LENGTH]
+        shares.append(np.isin(best, items).sum() / min(LIST_LENGTH, len(items) - GIVEN))
+    return float(np.mean(shares))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,50 @@
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks import taste
+from recsys.data.dataset import Film
+from recsys.models.content import Content, ContentConfig
+from tests import toys
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+
+
+def test_a_model_of_genres_stays_in_a_genre_and_finds_half_of_a_group_across_genres():
+    world = toys.checkerboard(60)  # even films are comedies, odd ones horror
+    model = Content(ContentConfig("genres")).fit(world)
+    comedies = np.arange(0, 60, 2)
+    assert taste.share_of(model, comedies, world, seed=0) == 1
+    assert taste.share_of(model, np.arange(40, 46), world, seed=0) < 1
+
+
+def test_rules_of_groups():
+    film = Film(1, "Star Voyage II", 1984, "Horror|Sci-Fi")
+    genres = {"Horror", "Sci-Fi"}
+    assert taste.titled("Star Voyage", years=(1980, 1990))(film, genres, "en")
+    assert not taste.titled("Star Voyage", years=(1990, 2000))(film, genres, "en")
+    assert not taste.titled("Star Voyage", years=(1980, 1990), genre="Comedy")(film, genres, "en")
+    assert taste.with_genres("Horror", years=(1980, 1990))(film, genres, "en")
+    assert not taste.with_genres("Horror", without=("Sci-Fi",))(film, genres, "en")
+    assert taste.in_language("fr", "it")(film, genres, "it")
+    assert not taste.in_language("fr")(film, genres, "en")
+    assert not taste.in_language("it", animated=True)(film, genres, "it")
+
+
+def test_the_built_in_set_has_the_groups():
+    from recsys.data import datasets
+
+    groups = taste.members_of(datasets.ensure(datasets.DEFAULT_DATASET))
+    assert len(groups) >= 22
+    assert min(len(items) for items in groups.values()) >= taste.MIN_FILMS
+
+
+def test_main_writes_the_figures(tmp_path, capsys):
+    path = tmp_path / "taste.json"
+    assert taste.main(["content-fields", "content-genre", "--json", str(path)]) == 0
+    rows = json.loads(path.read_text())["rows"]
+    assert rows["content-fields"]["mean"] > rows["content-genre"]["mean"]
