@@ -9,9 +9,9 @@ from pages.compare import answers
 from pages.ui import browser, cache, charts, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
-from recsys.serving.films.search import Found
-from recsys.serving.insight import hidden
+from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import Request, recommend, standing
+from recsys.serving.search.search import SearchResult
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
@@ -40,7 +40,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     browser.place_focus()
 
 
-def select(data: str, film: Found) -> None:
+def select(data: str, film: SearchResult) -> None:
     """Store the film and clear the search box, unless training left the film out."""
     if film.selectable:
         st.session_state.rank_film = (data, film.item, film.label)
@@ -74,5 +74,5 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
     if ranks:
         answers.rank_table(ranks)
         charts.download_buttons(
-            hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film"
+            list_comparison.hidden_table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film"
         )

@@ -15,7 +15,7 @@ from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localize_chart
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight import attention
-from recsys.serving.insight.steps import Steps
+from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor, variants_with
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson

@@ -21,7 +21,7 @@ from pages.inside.common import (
 from pages.ui import film_cards
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, number
-from recsys.serving.insight.steps import readings
+from recsys.serving.insight.bert4rec_steps import layer_predictions
 
 MAX_FILMS = 6  # films with the most attention in one head
 N_PREDICTIONS = 4  # predicted films after each layer
@@ -220,7 +220,7 @@ def layers_example(lesson: Lesson) -> None:
     if lesson.steps.positions is None:
         caption += " " + _("So this list is the same for everyone.")
     st.caption(caption)
-    tables = readings(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
+    tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
     for n_layers, table in enumerate(tables):
         title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")

@@ -11,7 +11,7 @@ from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
-from recsys.serving.films.links import film_links
+from recsys.serving.export import film_links
 from recsys.serving.library import DAMPING, ORDERS, Library
 
 FILMS_PER_PAGE = 24

@@ -11,7 +11,7 @@ from pages.ui import cache, page
 from pages.ui.i18n import _
 from pages.ui.page import popover_content
 from recsys.serving.filters import Filters
-from recsys.serving.library import Library, Wish
+from recsys.serving.library import Library, LibraryQuery
 
 DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}
 MAX_TAGS = 300  # a menu with thousands of tags is slow
@@ -30,11 +30,11 @@ def set_defaults() -> None:
         st.session_state.setdefault(key, value)
 
 
-def query(order: str = Wish.order) -> Wish:
+def query(order: str = LibraryQuery.order) -> LibraryQuery:
     """Return the selected filters, tags and order."""
     state = st.session_state
-    selected = Filters(state.library_years, tuple(state.library_genres), known=state.library_known)
-    return Wish(selected, tuple(state.library_tags), order)
+    selected = Filters(state.library_years, tuple(state.library_genres), popularity=state.library_known)
+    return LibraryQuery(selected, tuple(state.library_tags), order)
 
 
 def show(library: Library) -> None:
@@ -59,7 +59,7 @@ def show_controls(library: Library) -> None:
     selected, read = query(), partial(read_controls, library)
     page.year_slider(library.facts, "in_years", selected.filters.years, read)
     page.genre_menu(library.facts, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre"))
-    page.popularity_slider("in_known", selected.filters.known, read)
+    page.popularity_slider("in_known", selected.filters.popularity, read)
     if n := len(library.dataset.catalog.tags.words):
         st.session_state.in_tags = list(selected.tags)
         st.multiselect(

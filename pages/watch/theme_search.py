@@ -12,8 +12,8 @@ from recsys import paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError, python, recsys_command
-from recsys.serving.films import themes
-from recsys.serving.films.themes import Missing, Near, ThemeIndex
+from recsys.serving import themes
+from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch
 
 MAX_RESULTS = 8
 MISSING_TEXTS = {
@@ -54,7 +54,7 @@ def panel(dataset_name: str) -> None:
             _show_results(cache.dataset(dataset_name), index.search(text, MAX_RESULTS))
 
 
-def _show_results(dataset: Dataset, matches: list[Near]) -> None:
+def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     """Render the matching films, each as a button that adds it."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))

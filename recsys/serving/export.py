@@ -1,4 +1,7 @@
-"""A watch sequence and its recommendations as files that other programs open."""
+"""A watch sequence and its recommendations as files that other programs open.
+
+Links to a film's pages elsewhere, from the ids that its data set has.
+"""
 
 import csv
 import io
@@ -13,7 +16,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recsys.data.dataset import Catalog
 from recsys.serving.recommend import Recommendation
 
-FILM = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
+FILM_COLUMNS = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
 LETTERBOXD = {
     "tmdbID": "tmdb_id",
     "imdbID": "imdb_id",
@@ -41,13 +44,13 @@ def as_record(recommendation: Recommendation) -> dict[str, Any]:
 
 def films_csv(catalog: Catalog, items: Sequence[int]) -> str:
     """The sequence for a spreadsheet, oldest first."""
-    rows = [{"position": position, **film} for position, film in enumerate(_films(catalog, items), start=1)]
-    return _csv(("position", *FILM), rows)
+    rows = [{"position": position, **film} for position, film in enumerate(_film_records(catalog, items), start=1)]
+    return _csv(("position", *FILM_COLUMNS), rows)
 
 
 def predictions_csv(catalog: Catalog, picks: Sequence[Recommendation]) -> str:
     """The recommendations for a spreadsheet, best first; the probability is empty where the model has none."""
-    return _csv(("rank", "probability", *FILM), _predictions(catalog, picks))
+    return _csv(("rank", "probability", *FILM_COLUMNS), _predictions(catalog, picks))
 
 
 def as_json(
@@ -57,24 +60,24 @@ def as_json(
     document = {
         "dataset": dataset,
         "recommender": recommender,
-        "watched": _films(catalog, items),
+        "watched": _film_records(catalog, items),
         "next": _predictions(catalog, picks),
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def letterboxd(catalog: Catalog, items: Sequence[int]) -> str:
+def letterboxd_csv(catalog: Catalog, items: Sequence[int]) -> str:
     """The sequence as Letterboxd imports it; without dates and ratings, as a sequence has none."""
-    rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _films(catalog, items)]
+    rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _film_records(catalog, items)]
     return _csv(tuple(LETTERBOXD), rows)
 
 
-def for_spreadsheet(text: str) -> bytes:
+def spreadsheet_bytes(text: str) -> bytes:
     """The text of a file as bytes that Excel, too, reads as UTF-8."""
     return text.encode("utf-8-sig")
 
 
-def harmless(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula (OWASP, CSV injection): an apostrophe makes it text.
 
     The beginning alone is not enough: some spreadsheets begin a new cell after a semicolon, a tab or a carriage return.
@@ -82,23 +85,25 @@ def harmless(value: Any) -> Any:
     return _BREAK.sub("\n", _FORMULA.sub("'", value)) if isinstance(value, str) else value
 
 
-def harmless_table(table: pd.DataFrame) -> pd.DataFrame:
+def escape_table(table: pd.DataFrame) -> pd.DataFrame:
     """A copy of a table whose cells, index, column names and their headings are all `harmless`."""
     safe = table.copy()
     for number, dtype in enumerate(table.dtypes):
         if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
-            safe.isetitem(number, table.iloc[:, number].astype(object).map(harmless))
-    return safe.rename(index=harmless, columns=harmless).rename_axis(index=harmless, columns=harmless)
+            safe.isetitem(number, table.iloc[:, number].astype(object).map(escape_formula))
+    return safe.rename(index=escape_formula, columns=escape_formula).rename_axis(
+        index=escape_formula, columns=escape_formula
+    )
 
 
-def _films(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
+def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
     """What the catalogue knows of each film; None where it knows nothing."""
     known = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
-    rows = known.iloc[list(items)][list(FILM)].to_dict("records")
-    return [{name: _known(value) for name, value in row.items()} for row in rows]
+    rows = known.iloc[list(items)][list(FILM_COLUMNS)].to_dict("records")
+    return [{name: _plain_value(value) for name, value in row.items()} for row in rows]
 
 
-def _known(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """The value as plain Python, None for one that is missing."""
     if isinstance(value, str):
         return value or None
@@ -109,7 +114,7 @@ def _predictions(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dict
     """Rank, probability and score of each recommendation, and what the catalogue knows of its film."""
     return [
         {"rank": pick.rank, "probability": pick.probability, "score": pick.score, **film}
-        for pick, film in zip(picks, _films(catalog, [pick.item for pick in picks]), strict=True)
+        for pick, film in zip(picks, _film_records(catalog, [pick.item for pick in picks]), strict=True)
     ]
 
 
@@ -118,5 +123,19 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, columns, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
     return file.getvalue()
+
+
+_IMDB_ID = re.compile(r"tt\d{1,12}")
+
+
+def film_links(catalog: Catalog, item: int) -> dict[str, str]:
+    """{"IMDb": address, "TMDB": address}, as far as the ids are known and look like ids."""
+    found = {}
+    imdb, tmdb = (catalog.movies[column].iloc[item] for column in ("imdb_id", "tmdb_id"))
+    if _IMDB_ID.fullmatch(str(imdb)):
+        found["IMDb"] = f"https://www.imdb.com/title/{imdb}/"
+    if not pd.isna(tmdb) and tmdb > 0:
+        found["TMDB"] = f"https://www.themoviedb.org/movie/{int(tmdb)}"
+    return found

@@ -9,12 +9,12 @@ import numpy as np
 
 from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import Message, RecsysError
-from recsys.serving.films.search import Found, TitleIndex
+from recsys.serving.search.search import SearchResult, TitleIndex
 
-LONGEST = 1000  # films of a sequence that are kept, the newest: five times what the models read
-WITHIN = 15  # points of search score below the best suggestion: a title further below is not suggested
-ROOM = 3_500  # characters of ids in an address: with all else it stays below the 8 KB that web servers take
-EARLIER = re.compile(r"^e(\d{1,6})-")  # how many films had no room before those of a link
+MAX_FILMS = 1000  # films of a sequence that are kept, the newest: five times what the models read
+MAX_SCORE_GAP = 15  # points of search score below the best suggestion: a title further below is not suggested
+MAX_ID_CHARS = 3_500  # characters of ids in an address: with all else it stays below the 8 KB that web servers take
+OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # how many films had no room before those of a link
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between two ids; the second of two dashes is a minus sign
 
 # Name → what it is and its films, oldest first. The first SHOWN of which a data set has FEWEST films are offered: those
@@ -109,8 +109,8 @@ EXAMPLES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
-SHOWN = 5  # examples that are offered, at most
-FEWEST = 4  # films of an example that a data set must have
+MAX_EXAMPLES = 5  # examples that are offered, at most
+MIN_EXAMPLE_FILMS = 4  # films of an example that a data set must have
 
 
 class UnknownTitleError(RecsysError):
@@ -132,29 +132,29 @@ def examples(index: TitleIndex) -> list[Example]:
     for name, (description, titles) in EXAMPLES.items():
         films = [index.exact(title) for title in titles]
         items = tuple(dict.fromkeys(film.item for film in films if film is not None and film.selectable))
-        if len(items) >= FEWEST:
+        if len(items) >= MIN_EXAMPLE_FILMS:
             made.append(Example(name, description, items))
-    return made[:SHOWN]
+    return made[:MAX_EXAMPLES]
 
 
 @dataclass(frozen=True)
-class Viewer:
+class UserHistory:
     """What a real person of the data set watched; nothing else of them is given away."""
 
     items: tuple[int, ...]  # their newest films, oldest first, none twice
     watched: int  # number of films in all
 
 
-def random_viewer(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> Viewer | None:
+def sample_user(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> UserHistory | None:
     """A random one of the people who watched something; None when nobody did."""
     people = np.flatnonzero(np.diff(dataset.offsets))
-    return viewer(dataset, int(rng.choice(people)), newest) if len(people) else None
+    return user_history(dataset, int(rng.choice(people)), newest) if len(people) else None
 
 
-def viewer(dataset: Dataset, row: int, newest: int = 20) -> Viewer:
+def user_history(dataset: Dataset, row: int, newest: int = 20) -> UserHistory:
     """What the person of a row 0…U-1 watched."""
     films = list(dict.fromkeys(dataset.history(row).tolist()[::-1]))  # the newest first
-    return Viewer(tuple(films[:newest][::-1]), len(films))
+    return UserHistory(tuple(films[:newest][::-1]), len(films))
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:
@@ -165,9 +165,9 @@ def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], l
     """
     items, notes = [], []
     for title in titles:
-        film, *others = _called(index, title)
+        film, *others = _films_named(index, title)
         items.append(film.item)
-        if film.left_out:
+        if film.not_trained:
             notes.append(f"{film.label} has {film.reason}, so the film most like it stands in for it")
         if others:
             labels = ", ".join(other.label for other in others[:3])
@@ -175,36 +175,36 @@ def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], l
     return items, notes
 
 
-def _called(index: TitleIndex, title: str) -> list[Found]:
+def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     """The films of that title, the most popular first; those that no model knows only where there are no others."""
     if called := index.matches(title):
         return [film for film in called if film.selectable] or called
     shown = title if len(title) <= 80 else f"{title[:80]}…"
     nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if film.selectable][:3]
-    near = [film.label for film in nearest if film.score > nearest[0].score - WITHIN]
+    near = [film.label for film in nearest if film.score > nearest[0].score - MAX_SCORE_GAP]
     spelling = Message("check the spelling, or search for it in the app")
     advice = Message("did you mean {near}?", near=" or ".join(near)) if near else spelling
     raise UnknownTitleError('no film is called "{title}"; {advice}', title=shown, advice=advice)
 
 
-def to_query(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
+def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
     """The link of a sequence: {"data": "ml-100k", "s": "1-260-1196"}, in MovieLens ids; no "s" when it is empty.
 
     Of a long sequence the newest films that fit, after the number of those that do not: "e2400-1-260-…".
     """
-    link, ids = {"data": dataset_name}, _ids(catalog, items)
-    if fit := newest_that_fit(ids, ROOM):
+    link, ids = {"data": dataset_name}, _movie_ids(catalog, items)
+    if fit := newest_that_fit(ids, MAX_ID_CHARS):
         earlier = [f"e{len(ids) - len(fit)}"] if len(fit) < len(ids) else []
         link["s"] = "-".join([*earlier, *fit])
     return link
 
 
-def in_a_link(catalog: Catalog, items: Sequence[int]) -> int:
+def count_that_fits(catalog: Catalog, items: Sequence[int]) -> int:
     """How many films of a sequence, the newest, a link has room for."""
-    return len(newest_that_fit(_ids(catalog, items), ROOM))
+    return len(newest_that_fit(_movie_ids(catalog, items), MAX_ID_CHARS))
 
 
-def _ids(catalog: Catalog, items: Sequence[int]) -> list[str]:
+def _movie_ids(catalog: Catalog, items: Sequence[int]) -> list[str]:
     return [str(catalog.films[item].movie_id) for item in items]
 
 
@@ -214,14 +214,14 @@ def newest_that_fit(parts: Sequence[str], room: int) -> list[str]:
     return list(parts[len(parts) - sum(length <= room + 1 for length in lengths) :])
 
 
-def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
+def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
     """The films of a link, as numbered by `Catalog.films`, and a message for each kind of part that had to be skipped.
 
     Nothing is raised, whatever the link holds. `data` is not read: the caller chose the catalogue by it.
     """
     text = params.get("s", "")
-    earlier = int(match[1]) if (match := EARLIER.match(text)) else 0
-    parts = [part for part in _DASH.split(EARLIER.sub("", text)) if part]
+    earlier = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0
+    parts = [part for part in _DASH.split(OMITTED_PREFIX.sub("", text)) if part]
     movies = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
     distinct = list(dict.fromkeys(movies))
     items = [catalog.number_of[movie] for movie in distinct if movie in catalog.number_of]
@@ -240,6 +240,7 @@ def from_query(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], 
             n=len(items),
             earlier=earlier,
         ): earlier,
-        Message("The link is long; its newest {max_films:,} films are kept.", max_films=LONGEST): len(items) > LONGEST,
+        Message("The link is long; its newest {max_films:,} films are kept.", max_films=MAX_FILMS): len(items)
+        > MAX_FILMS,
     }
-    return items[-LONGEST:], [notice for notice, happened in notices.items() if happened]
+    return items[-MAX_FILMS:], [notice for notice, happened in notices.items() if happened]

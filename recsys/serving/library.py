@@ -14,15 +14,15 @@ import numpy as np
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import has_ratings
 from recsys.serving import filters
-from recsys.serving.films.names import bare, normalise
-from recsys.serving.filters import Facts, Filters
+from recsys.serving.filters import FilmFeatures, Filters
+from recsys.serving.search.normalize import normalize, strip_article
 
 DAMPING = 20  # ratings of the average film that "best rated" adds to each film's own: five of five stars say little
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
 @dataclass(frozen=True)
-class Wish:
+class LibraryQuery:
     """What somebody wants to see of the library. Hashable, so that answers can be cached by it."""
 
     filters: Filters = field(default_factory=Filters)  # years, genres and how well known; the rest is not read
@@ -35,7 +35,7 @@ class Library:
     """What browsing looks at, film by film."""
 
     dataset: Dataset
-    facts: Facts  # of F films
+    facts: FilmFeatures  # of F films
     watched: np.ndarray  # (F,) how often each was rated; 0 for those left out, whose few ratings are not kept
     rating: np.ndarray  # (F,) mean stars, NaN where nobody's are known and in a set without ratings
 
@@ -47,13 +47,13 @@ class Library:
         stars = np.bincount(events.item, weights=events.rating, minlength=len(watched))
         known = (watched > 0) & has_ratings(dataset)
         rating = np.divide(stars, watched, out=np.full(len(watched), np.nan), where=known)
-        return cls(dataset, _facts(dataset), watched, rating)
+        return cls(dataset, _library_features(dataset), watched, rating)
 
     def __len__(self) -> int:
         """F."""
         return len(self.watched)
 
-    def find(self, wish: Wish, among: Sequence[int] | None = None) -> np.ndarray:
+    def find(self, wish: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
         """The films (n,) that pass, in the order that is wished; among: only these, in the order in which they come."""
         passing = self.passing(wish)
         if among is not None:
@@ -62,9 +62,9 @@ class Library:
         order = self._order(wish.order)
         return order[passing[order]]
 
-    def passing(self, wish: Wish) -> np.ndarray:
+    def passing(self, wish: LibraryQuery) -> np.ndarray:
         """(F,) bool: which films have the years, genres, renown and tags that are wished."""
-        return filters.allowed(self.facts, wish.filters, ()) & self._tagged(wish.tags)
+        return filters.allowed_mask(self.facts, wish.filters, ()) & self._tagged(wish.tags)
 
     def tags(self, most: int) -> list[str]:
         """The tags that were given to most films, at most so many, in alphabetical order."""
@@ -88,7 +88,9 @@ class Library:
             years = self.facts.years
             return np.where(years > 0, -years if name == "newest" else years, np.iinfo(np.int64).max)
         if name == "title":
-            titles = [bare(normalise(film.title)) for film in self.dataset.catalog.films]  # "The Matrix" is under M
+            titles = [
+                strip_article(normalize(film.title)) for film in self.dataset.catalog.films
+            ]  # "The Matrix" is under M
             return np.unique(np.array(titles, dtype=object), return_inverse=True)[1]
         return -self.watched
 
@@ -125,12 +127,12 @@ class Library:
         return {given.words[word]: int(n) for word, n in zip(words.tolist(), films.tolist(), strict=True)}
 
 
-def _facts(dataset: Dataset) -> Facts:
+def _library_features(dataset: Dataset) -> FilmFeatures:
     """The facts of F films. How well known an item is counts among the items, as elsewhere; a film left out comes last.
 
     All I items are watched more than it, of I + 1 films.
     """
-    whole = filters.facts(replace(dataset, catalog=dataset.catalog.complete))
-    items = filters.facts(dataset).watched_more
+    whole = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
+    items = filters.film_features(dataset).popularity_percentile
     last = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
-    return replace(whole, watched_more=np.append(items, last))
+    return replace(whole, popularity_percentile=np.append(items, last))

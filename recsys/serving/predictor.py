@@ -15,11 +15,11 @@ from recsys.models.pool import Pool
 from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
-from recsys.serving.filters import Facts, facts
+from recsys.serving.filters import FilmFeatures, film_features
 from recsys.training.options import RunOptions
 
 # The default of a data set is the first of these that it has, best first.
-DEFAULTS = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
+DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 FALLBACK = "popular"  # needs no training, so it can always answer
 
 
@@ -38,9 +38,9 @@ class Predictor:
         return self.variant.title
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> FilmFeatures:
         """What filters look at."""
-        return facts(self.dataset)
+        return film_features(self.dataset)
 
     @property
     def is_current(self) -> bool:
@@ -59,11 +59,13 @@ def load(variant_name: str, dataset: Dataset, report: ProgressCallback = no_prog
     From here on NumPy and torch compute on one thread, see `hold_to_one_thread`. Raises StoreError, with the command,
     when it must be trained first, and UnknownModelError for a name that no recommender has.
     """
-    hold_to_one_thread()
+    use_one_thread()
     variant = registry.get(variant_name)
     if variant.model().scores_cold_items:
-        return _with_unrated(variant, dataset, report)
-    stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
+        return _load_content_model(variant, dataset, report)
+    stamp = _checkpoint_version(
+        variant_name, dataset.name
+    )  # before loading, so that what is written meanwhile counts as newer
     model = checkpoints.load_or_fit(variant_name, dataset, report=report, splitting=serving_split(dataset.name))
     return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
 
@@ -85,7 +87,7 @@ def mixture(left: Predictor, right: Predictor, share: float) -> Predictor:
     return Predictor(dataset, row, model, f"{left.key}+{right.key}/{share}")
 
 
-def _with_unrated(variant: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
+def _load_content_model(variant: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
     """A model of descriptions, fitted to all films of the set: items of the others keep their numbers.
 
     It is not kept on disk, where the one lies that is measured, over the same items as its rivals.
@@ -101,7 +103,7 @@ def _key(variant_name: str, dataset: Dataset, stamp: str = "", details: str | No
 
     details: the stamp of what is known of the films; None: that of the data set.
     """
-    stamp = stamp or _stamp(variant_name, dataset.name)
+    stamp = stamp or _checkpoint_version(variant_name, dataset.name)
     details = dataset.catalog.details.version if details is None else details
     return "/".join([dataset.name, variant_name, stamp, dataset.fingerprint, *filter(None, [details])])
 
@@ -112,32 +114,32 @@ def default(data: str) -> str:
     It is the best one that does not have to be trained first. A mixture counts only if its weights are there, because
     fitting them takes longer than a visitor waits. Item kNN is fitted in seconds.
     """
-    return next((name for name in DEFAULTS if _answers_soon(name, data)), FALLBACK)
+    return next((name for name in DEFAULT_CANDIDATES if _answers_soon(name, data)), FALLBACK)
 
 
 def _answers_soon(name: str, data: str) -> bool:
     """Whether a recommender is trained for a data set or, without members, fitted on first use."""
     if registry.get(name).members(data):
-        return has_fit(name, data) and not lacking(name, data)
-    return not lacking(name, data)
+        return has_fit(name, data) and not missing_models(name, data)
+    return not missing_models(name, data)
 
 
 def training_command(variant_name: str, data: str) -> str:
     """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
-    names = lacking(variant_name, data) or [variant_name]
+    names = missing_models(variant_name, data) or [variant_name]
     return " && ".join(checkpoints.training_command(name, data, serving_split(data).protocol) for name in names)
 
 
-def lacking(variant_name: str, data: str) -> list[str]:
+def missing_models(variant_name: str, data: str) -> list[str]:
     """Which have to be trained before `load` can give this one: itself, or some that it stands on."""
     return checkpoints.untrained_members(variant_name, data, serving_split(data))
 
 
-def _stamp(variant_name: str, data: str) -> str:
+def _checkpoint_version(variant_name: str, data: str) -> str:
     return checkpoints.checkpoint_version(variant_name, data, serving_split(data))
 
 
-def hold_to_one_thread() -> None:
+def use_one_thread() -> None:
     """Let torch and NumPy compute on the calling thread.
 
     One history is too little work to divide, and the requests of an app already run on threads of their own.
@@ -168,7 +170,7 @@ def variants_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...
 
 def trained(dataset_name: str) -> list[Recommender]:
     """The recommenders whose weights for a data set are there: shipped, or made on this machine."""
-    return [variant for variant in variants() if is_there(variant.name, dataset_name)]
+    return [variant for variant in variants() if is_available(variant.name, dataset_name)]
 
 
 def has_fit(variant_name: str, data: str) -> bool:
@@ -176,6 +178,6 @@ def has_fit(variant_name: str, data: str) -> bool:
     return checkpoints.has_fit(variant_name, data, serving_split(data))
 
 
-def is_there(variant_name: str, dataset_name: str) -> bool:
+def is_available(variant_name: str, dataset_name: str) -> bool:
     """Whether a recommender can be loaded for a data set, without being fitted first."""
     return checkpoints.is_available(variant_name, dataset_name, serving_split(dataset_name))

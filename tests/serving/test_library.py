@@ -5,7 +5,7 @@ import pytest
 from recsys.data.dataset import Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.serving.filters import Filters
-from recsys.serving.library import DAMPING, ORDERS, Library, Wish
+from recsys.serving.library import DAMPING, ORDERS, Library, LibraryQuery
 from tests import toys
 
 TITLES = ["The Matrix", "Zorro", "Heat", "An Apple", "Unrated"]  # the last two were left out of training
@@ -26,7 +26,7 @@ def library():
 
 
 def found(library, tags=(), order=ORDERS[0], among=None, **filters):
-    return library.find(Wish(Filters(**filters), tags, order), among).tolist()
+    return library.find(LibraryQuery(Filters(**filters), tags, order), among).tolist()
 
 
 def test_all_films_are_there_those_left_out_included(library):
@@ -75,9 +75,9 @@ def test_filters_and_tags_narrow_together(library):
 
 
 def test_how_well_known_a_film_is_goes_by_the_films_that_recommenders_know(library):
-    assert found(library, known="well known") == [0]  # a third of the three is watched more often than film 1
-    assert found(library, known="hidden gems") == [2, 3, 4]
-    assert found(library, known="any") == [0, 1, 2, 3, 4]
+    assert found(library, popularity="well known") == [0]  # a third of the three is watched more often than film 1
+    assert found(library, popularity="hidden gems") == [2, 3, 4]
+    assert found(library, popularity="any") == [0, 1, 2, 3, 4]
 
 
 def test_what_a_search_found_keeps_its_order(library):

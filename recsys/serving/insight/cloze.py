@@ -11,7 +11,14 @@ import numpy as np
 from recsys.errors import Message
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Recommendation, ServingError, Standing, best, standings_in, valid_items
+from recsys.serving.recommend import (
+    RankPosition,
+    Recommendation,
+    ServingError,
+    check_items,
+    rank_of,
+    top_recommendations,
+)
 
 
 @dataclass(frozen=True)
@@ -20,10 +27,12 @@ class Blank:
 
     position: int  # in the sequence that was given, from 0
     picks: list[Recommendation]  # best first
-    answer: Standing | None  # where the film that was really there stands; None: it is not known, or not in the list
+    answer: (
+        RankPosition | None
+    )  # where the film that was really there stands; None: it is not known, or not in the list
 
 
-def with_blanks(
+def insert_blanks(
     films: Sequence[int], hidden: Sequence[int], gaps: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
     """A sequence with blanks (None), and the film that was there for each blank that replaces one.
@@ -56,49 +65,49 @@ def fill_blanks(
     the newest part counts, and blanks before it are left out. Raises ServingError for models that read in one direction
     and for items outside the catalogue.
     """
-    seen = valid_items(predictor.dataset, [item for item in sequence if item is not None])
+    seen = check_items(predictor.dataset, [item for item in sequence if item is not None])
     known = {position: int(item) for position, item in (answers or {}).items()}
-    valid_items(predictor.dataset, list(known.values()))
-    rows = _fill(predictor, sequence)
+    check_items(predictor.dataset, list(known.values()))
+    rows = _blank_scores(predictor, sequence)
     ranked = {position: _ranking(predictor, row, seen if hide_seen else seen[:0]) for position, row in rows.items()}
     return [
-        Blank(position, best(predictor, ranking, k), _answer(ranking, known.get(position)))
+        Blank(position, top_recommendations(predictor, ranking, k), _answer_position(ranking, known.get(position)))
         for position, ranking in ranked.items()
     ]
 
 
 @dataclass(frozen=True)
-class Sides:
+class SideRanks:
     """Where the film behind a blank stands, by what the model is shown."""
 
-    before: Standing | None  # by the films before the blank alone
-    after: Standing | None  # by the films after it alone
-    both: Standing | None  # by all of them
+    before: RankPosition | None  # by the films before the blank alone
+    after: RankPosition | None  # by the films after it alone
+    both: RankPosition | None  # by all of them
 
 
-def sides(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> Sides:
+def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
     """What the films before a blank and those after it bring, each alone and together.
 
     position: of the blank, a None of the sequence with films on both sides; other blanks stay blank. In all three lists
     the films of the whole sequence are hidden. Raises ServingError as `fill_blanks` does.
     """
-    seen = valid_items(predictor.dataset, [item for item in sequence if item is not None])
-    valid_items(predictor.dataset, [answer])
+    seen = check_items(predictor.dataset, [item for item in sequence if item is not None])
+    check_items(predictor.dataset, [answer])
     shown = {"before": (sequence[: position + 1], position), "after": (sequence[position:], 0)}
     found = {}
     for name, (part, at) in (shown | {"both": (sequence, position)}).items():
-        scores = _fill(predictor, part).get(at)  # a blank that is too far back is not read
-        found[name] = None if scores is None else _answer(_ranking(predictor, scores, seen), answer)
-    return Sides(**found)
+        scores = _blank_scores(predictor, part).get(at)  # a blank that is too far back is not read
+        found[name] = None if scores is None else _answer_position(_ranking(predictor, scores, seen), answer)
+    return SideRanks(**found)
 
 
-def between(sequence: Sequence[int | None], position: int) -> bool:
+def has_films_on_both_sides(sequence: Sequence[int | None], position: int) -> bool:
     """Whether there are films on both sides of a position."""
     sides_ = (sequence[:position], sequence[position + 1 :])
     return all(any(item is not None for item in side) for side in sides_)
 
 
-def _fill(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
+def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
     """Position of a blank → the scores (I,) of the films for it, for the blanks that the model reads."""
     model = predictor.model
     if not model.can_fill_masks:
@@ -119,8 +128,8 @@ def _ranking(predictor: Predictor, scores: np.ndarray, hidden: np.ndarray) -> Ra
     return Ranking.from_scores(scores, hidden, predictor.log_probabilities)
 
 
-def _answer(ranking: Ranking, item: int | None) -> Standing | None:
+def _answer_position(ranking: Ranking, item: int | None) -> RankPosition | None:
     """Where the film that was really there stands; None where it is not known, or not in the list."""
     if item is None or ranking.rank(item) is None:
         return None
-    return standings_in(ranking, [item])[0]
+    return rank_of(ranking, [item])[0]

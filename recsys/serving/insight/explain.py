@@ -15,18 +15,18 @@ from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import (
+    RankPosition,
     Request,
-    Standing,
-    hidden_mask,
+    check_items,
+    exclusion_mask,
+    rank_of,
     rankings_without,
-    standings_in,
     valid_films,
-    valid_items,
 )
 
-MOST = 50  # films that are left out in turn, the newest: even a long history takes about a second
-LEAST = -50.0  # stands for minus infinity, so that the effect on a film that was ruled out is a number
-NOTICEABLE = 1e-3  # smaller effects are rounding: they change a probability by less than a thousandth of itself
+MAX_ABLATED = 50  # films that are left out in turn, the newest: even a long history takes about a second
+MIN_LOG_PROB = -50.0  # stands for minus infinity, so that the effect on a film that was ruled out is a number
+MIN_EFFECT = 1e-3  # smaller effects are rounding: they change a probability by less than a thousandth of itself
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Influence:
     position: int  # in the history, from 0
     item: int
     effect: float  # the strength of the recommended film minus its strength without this one; above 0: this one helped
-    without: Standing  # where the recommended film would stand had this one not been watched
+    without: RankPosition  # where the recommended film would stand had this one not been watched
 
 
 @dataclass(frozen=True)
@@ -44,26 +44,26 @@ class Explanation:
     """What each watched film did to one recommended film."""
 
     item: int
-    standing: Standing  # after the whole history
+    standing: RankPosition  # after the whole history
     influences: tuple[Influence, ...]  # the strongest first, whichever way; of equal ones the newest
     watched: int  # films of the history; only the newest len(influences) were left out in turn
 
     @property
     def lifted_by(self) -> tuple[Influence, ...]:
         """The films that helped noticeably, the strongest first."""
-        return tuple(one for one in self.influences if one.effect > NOTICEABLE)
+        return tuple(one for one in self.influences if one.effect > MIN_EFFECT)
 
     @property
     def lowered_by(self) -> tuple[Influence, ...]:
         """The films that did noticeable harm, the strongest first."""
-        return tuple(one for one in self.influences if one.effect < -NOTICEABLE)
+        return tuple(one for one in self.influences if one.effect < -MIN_EFFECT)
 
 
 @dataclass(frozen=True)
 class _Outcome:
     """How one film comes out after one history."""
 
-    standing: Standing
+    standing: RankPosition
     strength: float  # log-probability; where a model has none, standard deviations above the mean score
 
 
@@ -75,10 +75,10 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     with the empty one; an empty history has no influences. Raises ServingError and ScoreError as `recommend` does.
     """
     watched = valid_films(predictor.dataset, request.history)
-    wanted = valid_items(predictor.dataset, items).tolist()
-    positions = np.arange(len(watched))[-weighed(predictor.model) :]
+    wanted = check_items(predictor.dataset, items).tolist()
+    positions = np.arange(len(watched))[-max_ablated_films(predictor.model) :]
     histories = [watched, *(np.delete(watched, position) for position in positions)]
-    hidden = hidden_mask(predictor, request)
+    hidden = exclusion_mask(predictor, request)
     hidden[wanted] = False
     whole, *others = (
         _outcomes(ranking, wanted)
@@ -90,9 +90,9 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     ]
 
 
-def weighed(model: Model) -> int:
+def max_ablated_films(model: Model) -> int:
     """How many films of a history, the newest, are left out in turn at most: none that the model does not read."""
-    return min(MOST, MOST if model.max_length is None else model.max_length)
+    return min(MAX_ABLATED, MAX_ABLATED if model.max_length is None else model.max_length)
 
 
 def _influences(
@@ -112,7 +112,7 @@ def _influences(
 
 def _outcomes(ranking: Ranking, items: Sequence[int]) -> dict[int, _Outcome]:
     """How the items come out in one ranking."""
-    found = zip(items, standings_in(ranking, items), _strengths(ranking, items), strict=True)
+    found = zip(items, rank_of(ranking, items), _strengths(ranking, items), strict=True)
     return {item: _Outcome(standing, strength) for item, standing, strength in found}
 
 
@@ -120,15 +120,15 @@ def _strengths(ranking: Ranking, items: Sequence[int]) -> list[float]:
     """The strength of each item; LEAST for one that is not in the ranking."""
     scores, in_list = ranking.scores[items].astype(np.float64), ranking.scores[items] > -np.inf
     probabilities = ranking.probabilities(np.asarray(items)[in_list])
-    values = np.full(len(items), LEAST)
+    values = np.full(len(items), MIN_LOG_PROB)
     if probabilities is None:
-        values[in_list] = _standardised(scores[in_list], ranking.scores)
+        values[in_list] = _z_scores(scores[in_list], ranking.scores)
     else:
-        values[in_list] = [max(math.log(p), LEAST) if p > 0 else LEAST for p in probabilities]
+        values[in_list] = [max(math.log(p), MIN_LOG_PROB) if p > 0 else MIN_LOG_PROB for p in probabilities]
     return values.tolist()
 
 
-def _standardised(scores: np.ndarray, among: np.ndarray) -> np.ndarray:
+def _z_scores(scores: np.ndarray, among: np.ndarray) -> np.ndarray:
     """How many standard deviations scores (n,) lie above the mean of those listed `among` (I,)."""
     listed = among[among > -np.inf].astype(np.float64)
     mean, spread = listed.mean() if len(listed) else 0.0, listed.std() if len(listed) else 0.0

@@ -3,8 +3,8 @@ import pytest
 
 from recsys.serving.filters import Filters
 from recsys.serving.insight import explain as explaining
-from recsys.serving.insight.explain import LEAST, explain
-from recsys.serving.recommend import Request, ServingError, Standing, recommend
+from recsys.serving.insight.explain import MIN_LOG_PROB, explain
+from recsys.serving.recommend import RankPosition, Request, ServingError, recommend
 from tests import toys
 from tests.serving.given import Given, Pulls, predictor, pulls
 
@@ -35,7 +35,7 @@ def test_the_standing_is_that_of_the_recommendation():
     ready = predictor(WORLD, Pulls(pulls(f0_5=2.0, f1_4=1.0)))
     first, second, *_ = recommend(ready, Request((0, 1)))
     for pick, why in zip((first, second), explain(ready, Request((0, 1)), [first.item, second.item]), strict=True):
-        assert why.standing == Standing(pick.rank, 4, pytest.approx(pick.probability))
+        assert why.standing == RankPosition(pick.rank, 4, pytest.approx(pick.probability))
 
 
 def test_with_filters_it_stands_where_the_filtered_list_shows_it():
@@ -43,7 +43,7 @@ def test_with_filters_it_stands_where_the_filtered_list_shows_it():
     request = Request((0, 1), filters=Filters(genres=("Horror",)), unwanted=(3,))  # odd films, of which 5 alone is left
     [shown] = recommend(ready, request)
     [why] = explain(ready, request, [shown.item])
-    assert why.standing == Standing(1, 1, pytest.approx(shown.probability))
+    assert why.standing == RankPosition(1, 1, pytest.approx(shown.probability))
     assert why.influences[0].without.of == 1
 
 
@@ -76,7 +76,7 @@ def test_of_equally_strong_films_the_newest_comes_first():
 
 def test_no_film_is_weaker_than_one_that_is_ruled_out():
     [why] = explained(Pulls(pulls(f0_5=-70.0)), [0, 1], [5])
-    assert why.influences[0].effect == pytest.approx(LEAST + np.log(4))  # without film 0: one of four
+    assert why.influences[0].effect == pytest.approx(MIN_LOG_PROB + np.log(4))  # without film 0: one of four
 
 
 def test_a_history_of_one_film_is_compared_with_a_newcomer():
@@ -104,7 +104,7 @@ def test_only_films_that_the_model_reads_are_left_out_and_the_newest():
 
 
 def test_a_long_history_is_weighed_in_bounded_time(monkeypatch):
-    monkeypatch.setattr(explaining, "MOST", 7)
+    monkeypatch.setattr(explaining, "MAX_ABLATED", 7)
     model = Pulls(pulls())
     [why] = explained(model, [0, 1, 2] * 300, [5])
     assert len(why.influences) == 7
@@ -115,7 +115,9 @@ def test_a_film_that_the_model_rules_out_has_numbers_all_the_same():
     model = Pulls(pulls(f0_5=-np.inf, f1_5=1.0))
     [why] = explained(model, [0, 1], [5])
     assert (why.standing.probability, why.standing.rank) == (0.0, None)
-    assert {one.item: one.effect for one in why.influences} == pytest.approx({0: LEAST + np.log(1 + 3 / np.e), 1: 0.0})
+    assert {one.item: one.effect for one in why.influences} == pytest.approx(
+        {0: MIN_LOG_PROB + np.log(1 + 3 / np.e), 1: 0.0}
+    )
     assert [one.item for one in why.lowered_by] == [0]
 
 
