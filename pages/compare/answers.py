@@ -145,11 +145,11 @@ def rank_text(standing: RankPosition, mark_hits: bool) -> str:
         text = _(
             "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]",
             rank=standing.rank,
-            n=standing.of,
+            n=standing.n_ranked,
             k=list_comparison.TOP_K,
         )
     else:
-        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.of)
+        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.n_ranked)
     return text
 
 

@@ -9,8 +9,9 @@ from pages.compare import answers
 from pages.ui import browser, cache, charts, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
+from recsys.serving.filters import Filters
 from recsys.serving.insight import list_comparison
-from recsys.serving.recommend import Request, recommend, standing
+from recsys.serving.recommend import Request, rank_of, rankings, recommend
 from recsys.serving.search.search import SearchResult
 
 
@@ -68,9 +69,8 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
     if is_watched:
         text = _("You have watched {film}, so no list shows it. This is its rank among all films.", film=label)
         st.caption(format.escape_markdown(text))
-    ranks = answers.ask_each(
-        dataset, names, lambda predictor: standing(predictor, films, item, hide_seen=not is_watched)
-    )
+    request = Request(films, filters=Filters(hide_seen=not is_watched))
+    ranks = answers.ask_each(dataset, names, lambda predictor: rank_of(next(rankings(predictor, [request])), [item])[0])
     if ranks:
         answers.rank_table(ranks)
         charts.download_buttons(

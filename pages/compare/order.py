@@ -83,7 +83,7 @@ def summary(effects: Effects) -> str:
                 "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
                 model=answers.bold_list([title]),
                 kept=number(effect.mean_kept, ".1f"),
-                k=len(effect.first),
+                k=len(effect.given),
             )
         )
     return " ".join(sentences)
@@ -93,7 +93,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
     ordered = sorted(effects.items(), key=lambda entry: entry[1].overlap)
     labels = [
-        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.first))
+        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given))
         for title, effect in ordered
     ]
     marks = (  # overlaps[0] belongs to the reversed order
@@ -134,8 +134,8 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
         for title, effect in effects.items():
             with st.container(gap="small"):
                 st.markdown(f"**{format.escape_markdown(title)}**")
-                picks = (effect.first, *effect.others)[index]
-                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.first]))
+                picks = (effect.given, *effect.others)[index]
+                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.given]))
 
 
 def order_name(index: int) -> str:

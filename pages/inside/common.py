@@ -67,7 +67,7 @@ class Lesson:
     def top_new_film(self) -> str:
         """Title of the most probable film that the user has not watched."""
         answers, tokens = self.steps.answers, self.steps.attention
-        new = answers[~answers["item"].isin(tokens.tokens[tokens.films])]
+        new = answers[~answers["item"].isin(tokens.tokens[tokens.is_film])]
         return str((answers if new.empty else new)["title"].iloc[0])
 
 

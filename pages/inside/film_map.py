@@ -93,7 +93,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's "
             "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
             "a point.",
-            n=film_map.directions.shape[1],
+            n=film_map.unit_vectors.shape[1],
             model=escape_markdown(cache.recommender_title(predictor)),
         )
     )
@@ -281,8 +281,8 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
                 _(
                     "{name} {here:.0%}, in all films {everywhere:.0%}",
                     name=display_tag(region_term.name),
-                    here=region_term.here,
-                    everywhere=region_term.everywhere,
+                    here=region_term.region_share,
+                    everywhere=region_term.catalog_share,
                 )
                 for region_term in region.terms[:MAX_TERMS]
             ),

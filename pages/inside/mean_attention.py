@@ -61,9 +61,9 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
             "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
             "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
             "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            by_position.people,
+            by_position.n_users,
             data=cache.dataset_title(dataset.name),
-            min_films=by_position.newest,
+            min_films=by_position.n_tokens,
         )
     )
     show_positions(predictor, by_position)
@@ -80,7 +80,7 @@ def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention
 
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     """Show a heat map of positions for each head."""
-    n = by_position.newest
+    n = by_position.n_tokens
     st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
     st.caption(
         _(
@@ -97,7 +97,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
             )
         )
     )
-    last_rows, within = attention_of_last_position(by_position), by_position.within()
+    last_rows, within = attention_of_last_position(by_position), by_position.window_share()
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
             name = head_name(layer, head)
@@ -143,7 +143,7 @@ def position_label(label: str) -> str:
 
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of one head, with a frame around the last row."""
-    weights, n = by_position.weights[layer, head], by_position.newest
+    weights, n = by_position.weights[layer, head], by_position.n_tokens
     names = np.array([position_label(label) for label in by_position.labels], object)
     figure = go.Figure(
         go.Heatmap(

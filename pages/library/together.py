@@ -72,7 +72,7 @@ def show(dataset: Dataset) -> None:
 
 def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
     """Show the films for both people, with a bar for each person."""
-    mask = filters.load_library(dataset.name).passing(filters.query())[: predictor.dataset.n_items]
+    mask = filters.load_library(dataset.name).matching_mask(filters.query())[: predictor.dataset.n_items]
     films = group.recommend_for_two(predictor, requests, K, rule, mask)
     if not films:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
@@ -85,7 +85,7 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
         "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
-        films[0].standings[0].of,
+        films[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )
     st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
@@ -95,8 +95,8 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
 def show_row(predictor: Predictor, film: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the list."""
     bars = []
-    for person, standing in zip((_("You"), _("Other")), film.standings, strict=True):
-        rank, probability = format.ordinal(standing.rank or standing.of), standing.probability
+    for person, standing in zip((_("You"), _("Other")), film.positions, strict=True):
+        rank, probability = format.ordinal(standing.rank or standing.n_ranked), standing.probability
         text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
         bars.append((person, standing.log_rank_score, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):

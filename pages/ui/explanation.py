@@ -47,7 +47,7 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
     catalog, model = predictor.dataset.catalog, cache.recommender_title(predictor)
     explanation = _explain(predictor, request, item)
     titles = [film.label for film in catalog.films]
-    st.markdown(escape_markdown(rank_text(explanation.standing, model, extra_digits(explanation))))
+    st.markdown(escape_markdown(rank_text(explanation.rank_position, model, extra_digits(explanation))))
     st.markdown(f"**{escape_markdown(reason(explanation, titles, model))}**")
     if explanation.lifted_by or explanation.lowered_by:
         st.html(influence_bars(explanation, titles))
@@ -74,8 +74,8 @@ def film_facts(detail: Detail) -> list[tuple[str, str]]:
 
 def extra_digits(explanation: Explanation) -> int:
     """Return the extra digits with which the percentages with and without the strongest film differ, or 0."""
-    with_all = explanation.standing.probability
-    without = explanation.influences[0].without.probability if explanation.influences else None
+    with_all = explanation.rank_position.probability
+    without = explanation.influences[0].rank_without.probability if explanation.influences else None
     if with_all is None or without is None:
         return 0
     digits = range(MAX_EXTRA_DIGITS + 1)
@@ -146,7 +146,8 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     influences, digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
     left, right = (max(0.0, *(sign * influence.effect for influence in influences)) for sign in (-1, 1))
     rows = "".join(
-        _bar(influence, titles[influence.item], left + right, explanation.standing, digits) for influence in influences
+        _bar(influence, titles[influence.item], left + right, explanation.rank_position, digits)
+        for influence in influences
     )
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
@@ -164,7 +165,7 @@ def _bar(influence: Influence, title: str, width: float, standing: RankPosition,
     effect = influence.effect
     side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'
-    without = _without_text(influence.without, digits)
+    without = _without_text(influence.rank_without, digits)
     if abs(effect) <= MIN_EFFECT:
         text = _("makes no difference")
     elif without == _without_text(standing, digits):

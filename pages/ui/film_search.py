@@ -49,7 +49,7 @@ def search_box(
     if not text or not text.strip():
         return
     results = index.search(text, limit=limit)
-    confident = [result for result in results if result.sure]
+    confident = [result for result in results if result.is_confident]
     with st.container(key=results_key, gap=None):
         for result in confident:
             render(result)
@@ -77,7 +77,7 @@ def placeholder(index: TitleIndex) -> str:
 def choose_best(dataset_name: str, on_enter: Callable[[SearchResult], None], text: str) -> None:
     """Call `on_enter` with the best result if it is confident and its title matches, not only a person."""
     best = next(iter(cache.title_index(dataset_name).search(text, limit=1)), None)
-    if best and best.sure and not best.by:
+    if best and best.is_confident and not best.matched_person:
         on_enter(best)
 
 
@@ -112,7 +112,7 @@ def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchR
                 best = next(iter(cache.catalog_index(name).search(text, limit=1)), None)
             except RecsysError:  # a damaged data set; its own page shows the error
                 continue
-            if best and best.sure and not best.by:
+            if best and best.is_confident and not best.matched_person:
                 matches.append((cache.dataset_title(name), best))
     return matches
 
@@ -137,7 +137,7 @@ def film_button(
         disabled_reason: Disables the button and replaces the genres.
         note: Replaces the genres.
     """
-    person = film.by if isinstance(film, SearchResult) else ""
+    person = film.matched_person if isinstance(film, SearchResult) else ""
     details = " · ".join(filter(None, [person, disabled_reason or note or display_genres(film.genres)]))
     st.button(
         f"{escape_markdown(film.label)} :small[:gray[{escape_markdown(details)}]]",

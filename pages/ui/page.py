@@ -155,16 +155,16 @@ def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
 
 def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
     """Show a slider for release years. years: Chosen years. Without release years there is no slider."""
-    if features.span[0] < features.span[1]:
-        oldest, newest = years or features.span
-        st.session_state[key] = tuple(int(np.clip(year, *features.span)) for year in (oldest, newest))
-        st.slider(_("Made between"), *features.span, key=key, on_change=on_change)
+    if features.year_range[0] < features.year_range[1]:
+        oldest, newest = years or features.year_range
+        st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in (oldest, newest))
+        st.slider(_("Made between"), *features.year_range, key=key, on_change=on_change)
 
 
 def chosen_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
     """Return the years of `year_slider`, or None for all years."""
-    years = tuple(st.session_state.get(key, features.span))
-    return None if years == features.span else years
+    years = tuple(st.session_state.get(key, features.year_range))
+    return None if years == features.year_range else years
 
 
 def genre_menu(

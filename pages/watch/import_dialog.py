@@ -315,7 +315,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     text = ngettext(
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
     )
-    counts = review.how()
+    counts = review.count_methods()
     matches = ", ".join(_(text, n=counts[how]) for how, text in MATCH_TEXTS.items() if counts[how])
     st.markdown(f"{text}: {matches}." if matches else f"{text}.")
     notes = []
@@ -356,7 +356,9 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
     def menu(position: int) -> None:
         entry, match = review.history[position], review.matches[position]
         options, key = [None, *match.films], f"check-{entry.key}"
-        origin = _("{file}, line {line}", file=format.escape_markdown(entry.lines[0].file), line=entry.lines[0].line)
+        origin = _(
+            "{file}, line {line}", file=format.escape_markdown(entry.entries[0].file), line=entry.entries[0].line
+        )
         st.selectbox(
             f"{format.escape_markdown(entry.name)} :small[:gray[· {origin}]]",
             options,
@@ -376,8 +378,8 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
 
 def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> None:
     """Render the entries that are not imported, with a download, and the match of each film."""
-    rejected = review.lost(importing.choices)
-    matches = review.found(importing.choices, dataset.catalog.films)
+    rejected = review.rejected(importing.choices)
+    matches = review.accepted(importing.choices, dataset.catalog.films)
 
     def table(data: Any) -> None:
         height = min(38 + 35 * len(data), MAX_TABLE_HEIGHT_PX)

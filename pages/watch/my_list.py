@@ -86,7 +86,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
             item, film = films[position], dataset.catalog.films[films[position]]
             is_of_viewer = viewer and item in viewer.items  # the dates of an import are not theirs
             notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
-            if similar := substitutes.substitute_labels(answer.predictor.dataset if answer else dataset, item):
+            if similar := substitutes.labels(answer.predictor.dataset if answer else dataset, item):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=join_names(list(similar))))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 

@@ -40,7 +40,7 @@ def settings() -> None:
             )
         )
         key = explanation.tmdb_key()
-        if key and explanation.tmdb_service().health(key) is not ServiceStatus.REFUSED:
+        if key and explanation.tmdb_service().service_status(key) is not ServiceStatus.REFUSED:
             _show_status(key)
         else:
             _show_key_field()
@@ -50,7 +50,7 @@ def settings() -> None:
 def _show_status(key: tmdb.Key) -> None:
     """Say if posters are available, and render a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
-    if explanation.tmdb_service().health(key) is ServiceStatus.RESTING:
+    if explanation.tmdb_service().service_status(key) is ServiceStatus.RESTING:
         st.warning(
             _("TMDB does not answer at the moment. Posters appear when it does."), icon=":material/hourglass_empty:"
         )

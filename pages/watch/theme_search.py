@@ -71,7 +71,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
         for rank, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
             reason = _("already in your list") if match.item in (visitor().current.films) else ""
-            note = ", ".join(map(format.display_tag, match.because)) or format.display_genres(film.genres)
+            note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
             args = (match.item, keys[rank + 1 :] + keys[:rank])
             film_search.film_button(film, keys[rank], "add", add, args, reason, note)
 

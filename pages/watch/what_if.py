@@ -92,7 +92,7 @@ def _compare(predictor: Predictor, request: Request, changed: Request) -> list[R
 
 def summary(changes: list[RankChange], k: int, model: str) -> str:
     """Count the films that are new, moved or dropped out of the first k."""
-    counts = Counter(change.turn for change in changes)
+    counts = Counter(change.change for change in changes)
     if set(counts) <= {Change.STAYED}:
         return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
     texts = {
@@ -113,20 +113,20 @@ def table(changes: list[RankChange], films: list[Film]) -> str:
     rows = ""
     for change in changes:
         before, after = change.before.probability, change.after.probability
-        text, percentages, look = _change_text(change), "", change.turn.value
+        text, percentages, look = _change_text(change), "", change.change.value
         if before is not None and after is not None:
             percentages = _(
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
             )
             rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
-            if (change.turn in rank_rises and after < before) or (change.turn in rank_falls and after > before):
+            if (change.change in rank_rises and after < before) or (change.change in rank_falls and after > before):
                 look = "mixed"
                 if change.before.rank and change.after.rank:
                     text += _(", but more likely") if after > before else _(", but less likely")
         film = f'<b>{escape(films[change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
         rows += (
             f'<li class="nr-line nr-{look}">'
-            f'<span class="nr-mark" aria-hidden="true">{ICONS[change.turn]}</span>'
+            f'<span class="nr-mark" aria-hidden="true">{ICONS[change.change]}</span>'
             f'<span class="nr-text">{film}</span><span class="nr-figures">{escape(percentages)}</span></li>'
         )
     return f'<ol class="nr-shifts">{rows}</ol>'
@@ -139,4 +139,4 @@ def _change_text(change: RankChange) -> str:
         return _("new at rank {after}, was not available before", after=after)
     if after is None:
         return _("no longer available, was at rank {before}", before=before)
-    return _(CHANGE_TEXTS[change.turn], before=before, after=after)
+    return _(CHANGE_TEXTS[change.change], before=before, after=after)

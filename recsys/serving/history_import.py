@@ -1,4 +1,4 @@
-"""From the lines of history files to a watch sequence: lines of one film together, films in the order of watching."""
+"""Make a watch list from the entries of history files: group the entries of a film, and order films by date."""
 
 import json
 from collections import Counter, defaultdict
@@ -20,63 +20,63 @@ from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
 CHOSEN, NONE = N_("chosen in the review"), N_("none of the films that were offered")
-REASON_COLUMNS = "found", "why it is not taken"  # columns that say how or why, not what somebody's file holds
-SAME_VIEWING = timedelta(days=1)  # two services may date the same evening a day apart
+REASON_COLUMNS = "found", "why it is not taken"  # columns whose cells are texts of the program
+SAME_VIEWING = timedelta(days=1)  # two services can date the same viewing a day apart
 
 
 @dataclass(frozen=True)
 class ImportedFilm:
-    """One film as files name it, with all their lines about it."""
+    """A film of history files, with all its entries."""
 
-    lines: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
 
     @cached_property
     def name(self) -> str:
         """Title and year."""
-        return self.lines[0].name
+        return self.entries[0].name
 
     @cached_property
-    def asked(self) -> Entry:
-        """One line that says what is known of the film, to look it up by: the first that has an original title."""
-        said = next((line for line in self.lines if line.original), self.lines[0])
-        return replace(said, watched=min((line.watched for line in self.lines if line.watched), default=None))
+    def lookup_entry(self) -> Entry:
+        """The entry that the film is matched by: with an original title, if any, and with the earliest date."""
+        entry = next((entry for entry in self.entries if entry.original), self.entries[0])
+        return replace(entry, watched=min((entry.watched for entry in self.entries if entry.watched), default=None))
 
     @property
     def key(self) -> str:
-        """The same in every reading of the same files, for whoever keeps what was chosen."""
-        return f"{self.lines[0].file}:{self.lines[0].line}"
+        """File and line of the first entry. It identifies the film in the stored choices of the user."""
+        return f"{self.entries[0].file}:{self.entries[0].line}"
 
 
 @dataclass(frozen=True)
 class WatchedFilm:
-    """A film of the data set that somebody watched."""
+    """A watched film of the data set."""
 
-    film: int  # as `Catalog.films` numbers it
-    last: datetime | None  # when it was last watched or, where no file says so, first written down
-    dated: bool  # whether `last` is a date of watching
+    film: int  # number of `Catalog.films`
+    last: datetime | None  # last viewing or, if unknown, the earliest date of an entry
+    dated: bool  # whether `last` is the date of a viewing
     times: int
     stars: float | None
 
 
 def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
-    """Lines that name the same film in the same way, together; in the order of their first lines."""
-    named: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
-    for one in entries:
-        named[one.title.casefold(), one.year, one.imdb_id, one.tmdb_id, one.movie_id].append(one)
-    return [ImportedFilm(tuple(lines)) for together in named.values() for lines in _by_page(together)]
+    """Group entries with equal title, year and ids, in the order of their first entries."""
+    groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[entry.title.casefold(), entry.year, entry.imdb_id, entry.tmdb_id, entry.movie_id].append(entry)
+    return [ImportedFilm(tuple(part)) for group in groups.values() for part in _split_by_page(group)]
 
 
-def _by_page(lines: list[Entry]) -> list[list[Entry]]:
-    """Two films of one title and year have two addresses; lines without one, as of a diary, go with the first."""
-    pages = list(dict.fromkeys(line.page for line in lines if line.page))
+def _split_by_page(entries: list[Entry]) -> list[list[Entry]]:
+    """Separate two films with equal title and year by their web pages. Entries without one go to the first film."""
+    pages = list(dict.fromkeys(entry.page for entry in entries if entry.page))
     if len(pages) < 2:
-        return [lines]
-    return [[line for line in lines if (line.page or pages[0]) == page] for page in pages]
+        return [entries]
+    return [[entry for entry in entries if (entry.page or pages[0]) == page] for page in pages]
 
 
 @dataclass(frozen=True)
 class Review:
-    """All films that files name, and what each may be in a data set."""
+    """All films of history files, and their matches in a data set."""
 
     history: tuple[ImportedFilm, ...]
     matches: tuple[Match, ...]
@@ -84,91 +84,96 @@ class Review:
 
     @property
     def unsure(self) -> list[int]:
-        """The positions of films that a person has to decide about."""
-        return [at for at, match in enumerate(self.matches) if match.films and not match.sure]
+        """The positions of films that the user has to choose."""
+        return [number for number, match in enumerate(self.matches) if match.films and not match.is_confident]
 
     def chosen(self, answers: Mapping[str, int | None]) -> dict[int, int]:
-        """Position → film, for those that are sure or were chosen; answers: by `Seen.key`, None for "none of these".
+        """Return position → film for confident matches and for choices of the user.
 
-        Of an unsure one that nobody has decided about, the likely film counts.
+        An unsure film without an answer is the likely film of its match, if any.
+
+        Args:
+            answers: The choices by `ImportedFilm.key`; None for "none of these".
         """
-        likely = {self.history[at].key: match.films[0] for at, match in enumerate(self.matches) if match.likely}
-        decided = likely | dict(answers)
+        likely = {self.history[number].key: match.films[0] for number, match in enumerate(self.matches) if match.likely}
+        choices = likely | dict(answers)
         films = (
-            match.films[0] if match.sure else decided.get(seen.key)
-            for seen, match in zip(self.history, self.matches, strict=True)
+            match.films[0] if match.is_confident else choices.get(film.key)
+            for film, match in zip(self.history, self.matches, strict=True)
         )
-        return {at: film for at, film in enumerate(films) if film is not None}
+        return {number: film for number, film in enumerate(films) if film is not None}
 
-    def how(self) -> Counter[MatchMethod]:
-        """How many films were found in which way, the surest where lines of several files agree."""
-        ways: dict[int, MatchMethod] = {}
+    def count_methods(self) -> Counter[MatchMethod]:
+        """Return the number of confident films by method. The most reliable method of a film counts."""
+        methods: dict[int, MatchMethod] = {}
         for match in self.matches:
-            if match.sure:
-                ways[match.films[0]] = min(match.how, ways.get(match.films[0], match.how), key=CONFIDENT.index)
-        return Counter(ways.values())
+            if match.is_confident:
+                film = match.films[0]
+                methods[film] = min(match.method, methods.get(film, match.method), key=CONFIDENT.index)
+        return Counter(methods.values())
 
     def watched(self, answers: Mapping[str, int | None]) -> list[WatchedFilm]:
-        """The films of the data set, oldest first."""
-        return combine_entries((self.history[at], film) for at, film in self.chosen(answers).items())
+        """Return the films of the data set, oldest first."""
+        return combine_entries((self.history[number], film) for number, film in self.chosen(answers).items())
 
-    def found(self, answers: Mapping[str, int | None], films: Sequence[Film]) -> pd.DataFrame:
-        """A row for each film that was found: what the files say, and which film it was taken for."""
-        rows = [
-            (self.history[at].name, films[film].label, self._how(at), *_origin(self.history[at].lines[0]))
-            for at, film in self.chosen(answers).items()
-        ]
+    def accepted(self, answers: Mapping[str, int | None], films: Sequence[Film]) -> pd.DataFrame:
+        """Return a row per matched film: the name in the files, the film of the data set, and the method."""
+        rows = []
+        for number, film in self.chosen(answers).items():
+            match, imported = self.matches[number], self.history[number]
+            method = match.method.value if match.is_confident else CHOSEN
+            rows.append((imported.name, films[film].label, method, *_origin(imported.entries[0])))
         return pd.DataFrame(rows, columns=[N_("your files say"), N_("taken for"), REASON_COLUMNS[0], "file", "line"])
 
-    def lost(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
-        """A row for everything in the files that is not taken, and why."""
-        taken = self.chosen(answers)
-        gone = [(self.history[at], match) for at, match in enumerate(self.matches) if at not in taken]
-        rows = [
-            (seen.name, (NONE if match.films else match.how.value), *_origin(seen.lines[0])) for seen, match in gone
+    def rejected(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
+        """Return a row per film or line that is not in the result, with the reason."""
+        chosen = self.chosen(answers)
+        films = [
+            pair for number, pair in enumerate(zip(self.history, self.matches, strict=True)) if number not in chosen
         ]
-        rows += [(one.text, one.reason.value, *_origin(one)) for one in self.skipped]
+        rows = [
+            (film.name, NONE if match.films else match.method.value, *_origin(film.entries[0])) for film, match in films
+        ]
+        rows += [(line.text, line.reason.value, *_origin(line)) for line in self.skipped]
         return pd.DataFrame(rows, columns=["in your files", REASON_COLUMNS[1], "file", "line"])
-
-    def _how(self, at: int) -> str:
-        return self.matches[at].how.value if self.matches[at].sure else CHOSEN
 
 
 def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
-    """Look all films of some files up."""
+    """Match all films of history files."""
     parts = list(files)
     history = group_entries(sort_entries(entry for part in parts for entry in part.entries))
-    matches = matcher.match([seen.asked for seen in history])
-    return Review(tuple(history), tuple(matches), tuple(one for part in parts for one in part.skipped))
+    matches = matcher.match([film.lookup_entry for film in history])
+    return Review(tuple(history), tuple(matches), tuple(line for part in parts for line in part.skipped))
 
 
 def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[WatchedFilm], list[str]]:
-    """The films of some files (name, content) where nobody can be asked, and what has to be said about them.
+    """Return the films of files (name, content) without questions to the user, and notes. Likely matches are taken.
 
-    Questions are answered by what is likely. Raises HistoryError for a file that is no history.
+    Raises:
+        HistoryError: If a file is not a history.
     """
     parts = [part for name, data in files for part in read(name, data)]
-    found = review_files(Matcher(dataset), parts)
-    watched, lost = found.watched({}), found.lost({})
+    review = review_files(Matcher(dataset), parts)
+    watched, rejected = review.watched({}), review.rejected({})
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
     for part in parts:
         if part.dates:
-            taken = part.dates.day_first if part.dates.likely else part.dates.month_first
-            notes.append(f"{part.file}: {part.dates.cell} was read as {taken:%Y-%m-%d}; the app lets you choose")
+            date = part.dates.day_first if part.dates.likely else part.dates.month_first
+            notes.append(f"{part.file}: {part.dates.cell} was read as {date:%Y-%m-%d}; the app lets you choose")
         if part.columns and not part.entries:
             notes.append(f"{part.file}: nobody knows which column holds what; the app lets you choose")
-    unsure = [found.history[at].name for at in found.unsure]
+    unsure = [review.history[number].name for number in review.unsure]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
     if unsure:
         notes.append(f"{len(unsure):,} are not sure, and only likely ones are taken: {_shorten(unsure)}")
-    for reason, names in lost.groupby(REASON_COLUMNS[1], sort=False)["in your files"]:
+    for reason, names in rejected.groupby(REASON_COLUMNS[1], sort=False)["in your files"]:
         notes.append(f"{len(names):,} not taken, {reason}: {_shorten(names.tolist())}")
     return watched, notes
 
 
 def watched_ratings(watched: Iterable[WatchedFilm]) -> Ratings:
-    """The stars that a request tells."""
-    return tuple((one.film, one.stars) for one in watched if one.stars is not None)
+    """Return the ratings for a request."""
+    return tuple((entry.film, entry.stars) for entry in watched if entry.stars is not None)
 
 
 def _shorten(names: Sequence[str]) -> str:
@@ -176,52 +181,56 @@ def _shorten(names: Sequence[str]) -> str:
 
 
 def _origin(line: Entry | Skipped) -> tuple[str, str]:
-    """File and line; a whole file has no line."""
+    """Return file and line; "" if the line is the whole file."""
     return line.file, str(line.line or "")
 
 
-def combine_entries(chosen: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """The films that were found, each once, the one watched last at the end; those without any date come first."""
-    lines: dict[int, list[Entry]] = defaultdict(list)
-    for seen, film in chosen:
-        lines[film] += seen.lines
-    films = [_watched_film(film, of_it) for film, of_it in lines.items()]
-    return sorted(films, key=lambda one: one.last or datetime.min)
+def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
+    """Return each film of the data set once, the last watched at the end. Films without a date come first."""
+    entries: dict[int, list[Entry]] = defaultdict(list)
+    for imported, film in films:
+        entries[film] += imported.entries
+    watched = [_watched_film(film, group) for film, group in entries.items()]
+    return sorted(watched, key=lambda film: film.last or datetime.min)
 
 
-def _watched_film(film: int, lines: Sequence[Entry]) -> WatchedFilm:
-    days = sorted(line.watched for line in lines if line.watched)
-    evenings = bool(days) + sum(later - earlier > SAME_VIEWING for earlier, later in pairwise(days))
-    times = max(evenings, *(line.times for line in lines))
-    last = days[-1] if days else min((line.logged for line in lines if line.logged), default=None)
-    return WatchedFilm(film, last, bool(days), times, _latest_rating(lines))
-
-
-def _latest_rating(lines: Sequence[Entry]) -> float | None:
-    """The rating that was given last."""
-    rated = [line for line in lines if line.rating is not None]
-    return max(rated, key=lambda line: line.logged or line.watched or datetime.min).rating if rated else None
+def _watched_film(film: int, entries: Sequence[Entry]) -> WatchedFilm:
+    """Combine the entries of a film. Its rating is the latest one."""
+    days = sorted(entry.watched for entry in entries if entry.watched)
+    viewings = bool(days) + sum(later - earlier > SAME_VIEWING for earlier, later in pairwise(days))
+    times = max(viewings, *(entry.times for entry in entries))
+    last = days[-1] if days else min((entry.logged for entry in entries if entry.logged), default=None)
+    rated = [entry for entry in entries if entry.rating is not None]
+    stars = max(rated, key=lambda entry: entry.logged or entry.watched or datetime.min).rating if rated else None
+    return WatchedFilm(film, last, bool(days), times, stars)
 
 
 def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], chosen: Mapping[int, int]) -> str:
-    """A history as one of our files, to read again; also what is not in this data set. chosen: film by position."""
-    known = catalog.complete.movies[["title", "year", "movie_id", "imdb_id", "tmdb_id"]]
-    taken = dict(zip(chosen, known.iloc[list(chosen.values())].astype(object).to_dict("records"), strict=True))
-    films = [_record(seen, taken.get(position, {})) for position, seen in enumerate(history)]
+    """Return a history as a file that this app imports. It includes films that are not in the data set.
+
+    Args:
+        dataset: Name of the data set.
+        catalog: Its films.
+        history: All films of the import.
+        chosen: Film numbers by position in `history`.
+    """
+    movies = catalog.complete.movies[["title", "year", "movie_id", "imdb_id", "tmdb_id"]]
+    records = dict(zip(chosen, movies.iloc[list(chosen.values())].astype(object).to_dict("records"), strict=True))
+    films = [_film_record(film, records.get(position, {})) for position, film in enumerate(history)]
     films.sort(key=lambda film: film.get("watched") or film.get("logged") or "")
     return json.dumps({"dataset": dataset, "watched": films}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _record(seen: ImportedFilm, film: dict[str, Any]) -> dict[str, Any]:
-    """What is known of one film, by the data set or else by its lines; without what is not known."""
-    first, one = seen.lines[0], _watched_film(0, seen.lines)
-    said = {name: getattr(first, name) for name in ("title", "year", "imdb_id", "tmdb_id", "movie_id")} | film
-    if one.last:
-        said["watched" if one.dated else "logged"] = one.last.isoformat(" ")
-    said |= {"rating": one.stars, "times": one.times if one.times > 1 else None}
-    return {name: value for name, value in said.items() if value and not pd.isna(value)}
+def _film_record(imported: ImportedFilm, movie: dict[str, Any]) -> dict[str, Any]:
+    """Return the known values of a film. Values of the data set (`movie`) replace those of the file."""
+    entry, watched = imported.entries[0], _watched_film(0, imported.entries)
+    record = {name: getattr(entry, name) for name in ("title", "year", "imdb_id", "tmdb_id", "movie_id")} | movie
+    if watched.last:
+        record["watched" if watched.dated else "logged"] = watched.last.isoformat(" ")
+    record |= {"rating": watched.stars, "times": watched.times if watched.times > 1 else None}
+    return {name: value for name, value in record.items() if value and not pd.isna(value)}
 
 
 def sort_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """Lines of several files, oldest first."""
-    return sorted(entries, key=lambda one: when(one) or datetime.min)
+    """Return the entries of several files, oldest first."""
+    return sorted(entries, key=lambda entry: when(entry) or datetime.min)

@@ -1,7 +1,7 @@
-"""Art for films without a poster: drawn from genre, title and year, the same on every machine, without a network.
+"""Generate posters for films without one from genre, title and year: equal on every machine, without a network.
 
-The most distinctive genre gives the colour, the first two of them what may be drawn, and a word of the title may ask
-for something else: "Full Moon" has a moon. Title and year decide the rest: films of one genre are a family, not twins.
+The most distinctive genre gives the colour, and the first two genres give the possible motifs. A word of the title can
+replace them: "Full Moon" has a moon. Title and year seed the other choices, so films of a genre are similar, not equal.
 """
 
 import base64
@@ -9,7 +9,7 @@ import colorsys
 import random
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
@@ -42,7 +42,7 @@ STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
 _PLAIN_MOTIFS = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
 UNKNOWN_STYLE: tuple[str, tuple[Motif, ...]] = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
 
-TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # words of a title that are drawn
+TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # pattern of words in a title → motif
     ("moon|night|midnight|dark|darkness|vampire", motifs.moon),
     ("star|stars|galaxy|astronaut|universe", motifs.constellation),
     ("planet|space|gravity|interstellar|martian|apollo", motifs.orbits),
@@ -62,127 +62,132 @@ TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # words of a title that are dra
 
 
 class Background(NamedTuple):
-    """A gradient: from one point to another or, with a radius, outwards from the first one."""
+    """A linear gradient or, with a radius, a radial gradient around `start`."""
 
     start: tuple[float, float]
     end: tuple[float, float]
-    stops: tuple[tuple[float, str], ...]  # (0…1, colour); two stops at one place make an edge
+    stops: tuple[tuple[float, str], ...]  # (offset 0…1, colour); two stops with one offset make an edge
     radius: float = 0.0
 
 
 class Poster(NamedTuple):
-    """What is to be drawn, in a box of 200 × 300: the background, the shapes in white, and over both `SHADE`."""
+    """A drawing in a box of 200 × 300: the background, white shapes, and `SHADE` over both."""
 
     background: Background
     shapes: Sequence[Shape]
 
 
-SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (share of the height, black): white words can be read on its lower half
+SHADE = (
+    (0.3, 0.0),
+    (0.5, 0.6),
+    (1.0, 0.76),
+)  # (share of the height, opacity of black), for white text on the lower half
 
 
 def poster(title: str, year: int | None, genres: str) -> Poster:
-    """The poster of a film. genres: "Action|Sci-Fi", as in the catalogue; "" is drawn in grey."""
+    """Return the poster of a film. Genres are "Action|Sci-Fi", as in the catalogue. A film without genres is grey."""
     rng = random.Random(zlib.crc32(f"{title} {year}".encode()))
-    (colour, drawn), *others = _film_styles(genres)
+    (colour, motifs_of_genre), *others = _film_styles(genres)
     second = others[0][0] if others else colour
-    choice = [*drawn, *(others[0][1][:2] if others else ())]
-    motif = _title_motif(title) or rng.choice(choice)
+    choice = [*motifs_of_genre, *(others[0][1][:2] if others else ())]
+    title_motifs = (motif for words, motif in TITLE_MOTIFS if re.search(rf"\b(?:{words})\b", title.casefold()))
+    motif = next(title_motifs, None) or rng.choice(choice)
     return Poster(_background(_vary_colour(colour, rng), _vary_colour(second, rng, 0.13), rng), motif(rng))
 
 
 def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
-    """The styles of a film's genres, the most distinctive first; older sets write "Children's".
+    """Return the styles of genres, the most distinctive first.
 
-    Genres of other things, such as "Soap", have a hue of their own each, after their name.
+    Old data sets have "Children's". Genres that films do not have, such as "Soap", get a hue by their name.
     """
-    own = genres.replace("Children's", "Children").split("|")
-    known = [style for genre, style in STYLES.items() if genre in own]
-    return known or [_generated_style(genre) for genre in own if genre] or [UNKNOWN_STYLE]
+    names = genres.replace("Children's", "Children").split("|")
+    styles = [style for genre, style in STYLES.items() if genre in names]
+    return styles or [_generated_style(genre) for genre in names if genre] or [UNKNOWN_STYLE]
 
 
 def _generated_style(genre: str) -> tuple[str, tuple[Motif, ...]]:
-    """A style for a genre that films do not have."""
+    """Return a style for a genre that films do not have."""
     rng = random.Random(zlib.crc32(genre.encode()))
     colour = colorsys.hls_to_rgb(rng.random(), 0.4, 0.4)
-    return "#" + "".join(f"{round(255 * channel):02x}" for channel in colour), tuple(rng.sample(_PLAIN_MOTIFS, 4))
+    return _hex(round(255 * channel) for channel in colour), tuple(rng.sample(_PLAIN_MOTIFS, 4))
 
 
-def _title_motif(title: str) -> Motif | None:
-    """What a word of the title asks to be drawn."""
-    return next((motif for words, motif in TITLE_MOTIFS if re.search(rf"\b(?:{words})\b", title.casefold())), None)
+def channels(colour: str) -> list[int]:
+    """Return red, green and blue, 0…255, of a colour "#rrggbb"."""
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
 
 
-def _vary_colour(colour: str, rng: random.Random, reach: float = 0.055) -> str:
-    """A neighbour of a colour: another hue, lighter or darker; never so light that white on it cannot be seen."""
-    hue, light, strength = colorsys.rgb_to_hls(*(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)))
-    hue, light = (hue + rng.uniform(-reach, reach)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
-    return "#" + "".join(f"{round(255 * channel):02x}" for channel in colorsys.hls_to_rgb(hue, light, strength))
+def _hex(values: Iterable[int]) -> str:
+    return "#" + "".join(f"{value:02x}" for value in values)
 
 
-def _background(one: str, other: str, rng: random.Random) -> Background:
-    """A gradient, a glow, a diagonal cut, a horizon or bands."""
+def _vary_colour(colour: str, rng: random.Random, max_shift: float = 0.055) -> str:
+    """Return a similar colour with another hue and lightness. It is dark enough for white shapes."""
+    hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in channels(colour)))
+    hue, light = (hue + rng.uniform(-max_shift, max_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
+    return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, light, saturation))
+
+
+def _background(colour: str, other: str, rng: random.Random) -> Background:
+    """Return a gradient, a glow, a diagonal cut, a horizon or bands."""
     if rng.random() < 0.5:
-        one, other = other, one
-    kind, down = rng.randrange(5), rng.choice(((0, 0, 200, 300), (200, 0, 0, 300), (100, 0, 100, 300)))
-    start, end = (down[0], down[1]), (down[2], down[3])
+        colour, other = other, colour
+    kind, axis = rng.randrange(5), rng.choice(((0, 0, 200, 300), (200, 0, 0, 300), (100, 0, 100, 300)))
+    start, end = (axis[0], axis[1]), (axis[2], axis[3])
     if kind == 0:
-        return Background((rng.randint(40, 160), rng.randint(30, 110)), (0, 0), ((0, one), (1, other)), 240)
+        return Background((rng.randint(40, 160), rng.randint(30, 110)), (0, 0), ((0, colour), (1, other)), 240)
     if kind == 1:
         cut = rng.uniform(0.3, 0.5)
-        return Background(start, end, ((0, one), (cut, one), (cut, other), (1, other)))
+        return Background(start, end, ((0, colour), (cut, colour), (cut, other), (1, other)))
     if kind == 2:
-        at = rng.uniform(0.3, 0.48)
-        return Background((100, 0), (100, 300), ((0, one), (at, _mix_colours(one, other)), (at, other), (1, other)))
+        horizon, mixed = rng.uniform(0.3, 0.48), _mix_colours(colour, other)
+        return Background((100, 0), (100, 300), ((0, colour), (horizon, mixed), (horizon, other), (1, other)))
     if kind == 3:
-        middle, at = _mix_colours(one, other), rng.uniform(0.14, 0.2)
-        edges = ((0, one), (at, one), (at, middle), (2 * at, middle), (2 * at, other), (1, other))
+        band, mixed = rng.uniform(0.14, 0.2), _mix_colours(colour, other)
+        edges = ((0, colour), (band, colour), (band, mixed), (2 * band, mixed), (2 * band, other), (1, other))
         return Background(start, end, edges)
-    return Background(start, end, ((0, one), (1, other)))
+    return Background(start, end, ((0, colour), (1, other)))
 
 
-def _mix_colours(one: str, other: str) -> str:
-    """The colour half-way between two."""
-    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
-    return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in pairs)
+def _mix_colours(colour: str, other: str) -> str:
+    """Return the mean of two colours."""
+    return _hex((a + b) // 2 for a, b in zip(channels(colour), channels(other), strict=True))
 
 
 def poster_svg(title: str, year: int | None, genres: str) -> str:
-    """The poster of a film as an SVG without words; its lower half is dark enough for white text (WCAG AA)."""
-    drawn = poster(title, year, genres)
-    shade = "".join(f'<stop offset="{at}" stop-opacity="{black}"/>' for at, black in SHADE)
+    """Return the poster of a film as an SVG without text. Its lower half is dark enough for white text (WCAG AA)."""
+    drawing = poster(title, year, genres)
+    shade = "".join(f'<stop offset="{offset}" stop-opacity="{black}"/>' for offset, black in SHADE)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"><defs>'
-        f"{_gradient_svg(drawn.background)}"
+        f"{_gradient_svg(drawing.background)}"
         f'<linearGradient id="b" x2="0" y2="1">{shade}</linearGradient></defs>'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>{_shapes_svg(drawn.shapes)}'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>{_shapes_svg(drawing.shapes)}'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#b)"/></svg>'
     )
 
 
-def _gradient_svg(one: Background) -> str:
-    stops = "".join(f'<stop offset="{at:.3f}" stop-color="{colour}"/>' for at, colour in one.stops)
-    (x, y), (u, v) = one.start, one.end
-    if one.radius:
-        place = f'cx="{x}" cy="{y}" r="{one.radius}"'
-        return f'<radialGradient id="a" gradientUnits="userSpaceOnUse" {place}>{stops}</radialGradient>'
-    place = f'x1="{x}" y1="{y}" x2="{u}" y2="{v}"'
-    return f'<linearGradient id="a" gradientUnits="userSpaceOnUse" {place}>{stops}</linearGradient>'
+def _gradient_svg(background: Background) -> str:
+    stops = "".join(f'<stop offset="{offset:.3f}" stop-color="{colour}"/>' for offset, colour in background.stops)
+    (x, y), (u, v) = background.start, background.end
+    if background.radius:
+        circle = f'cx="{x}" cy="{y}" r="{background.radius}"'
+        return f'<radialGradient id="a" gradientUnits="userSpaceOnUse" {circle}>{stops}</radialGradient>'
+    line = f'x1="{x}" y1="{y}" x2="{u}" y2="{v}"'
+    return f'<linearGradient id="a" gradientUnits="userSpaceOnUse" {line}>{stops}</linearGradient>'
 
 
 def _shapes_svg(shapes: Sequence[Shape]) -> str:
-    """The shapes in their order, those that are painted alike in one group."""
-    alike = groupby(shapes, lambda shape: (shape.opacity, shape.line))
-    return "".join(f"<g {_paint(*look)}>{''.join(map(_shape_svg, members))}</g>" for look, members in alike)
-
-
-def _paint(opacity: float, line: float) -> str:
-    if line:
-        return f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line}"'
-    return f'fill="#fff" fill-opacity="{opacity}"'
+    """Return the shapes in order. Consecutive shapes with equal paint are one group."""
+    groups = []
+    for (opacity, line), members in groupby(shapes, lambda shape: (shape.opacity, shape.line)):
+        stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line}"'
+        paint = stroke if line else f'fill="#fff" fill-opacity="{opacity}"'
+        groups.append(f"<g {paint}>{''.join(map(_shape_svg, members))}</g>")
+    return "".join(groups)
 
 
 def _shape_svg(shape: Shape) -> str:
-    """One shape as an element."""
     if shape.radius:
         x, y = shape.points[0]
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{shape.radius:.1f}"/>'
@@ -192,5 +197,5 @@ def _shape_svg(shape: Shape) -> str:
 
 @lru_cache(maxsize=4096)
 def poster_url(title: str, year: int | None, genres: str) -> str:
-    """`art` as an address that an <img> can hold."""
+    """Return `poster_svg` as a data URL for an <img>."""
     return "data:image/svg+xml;base64," + base64.b64encode(poster_svg(title, year, genres).encode()).decode()

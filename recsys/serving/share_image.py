@@ -1,10 +1,7 @@
-"""Pictures to show friends and to put on slides: my films and what comes next, and a table. PNGs, made on this machine.
+"""Draw images to share: a watch list with its recommendations, and tables. The result is a PNG.
 
-Posters are the drawn ones, so nothing is fetched and nobody's rights are touched.
-
-Pictures made on this machine: text, lines and images on a sheet, saved as PNG.
-
-Places and lengths are unscaled pixels; a picture is saved SCALE times as large.
+The posters are generated (poster_art.py), so nothing is downloaded and no rights are affected. Positions and lengths
+are unscaled pixels; the PNG is SCALE times as large.
 """
 
 import io
@@ -22,13 +19,21 @@ from recsys.data.dataset import Film
 from recsys.serving import poster_art, poster_png
 
 SCALE = 1.5
+WIDTH, MARGIN = 1200, 60
+MAX_WATCHED, MAX_NEXT = 7, 5  # films in the two rows
+BACKGROUND, TEXT, MUTED_TEXT, ACCENT = "#15171c", "#f4f2ee", "#a8a7a3", "#3fb3ab"
+MAX_TABLE_ROWS, MAX_TABLE_COLUMNS = 60, 12
+MAX_COLUMN_WIDTH = 380
+TABLE_BACKGROUND, TABLE_TEXT, TABLE_MUTED_TEXT, TABLE_LINE = "#fbfaf8", "#1d1d1f", "#5f5e5b", "#dcd9d3"
+
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Point = tuple[float, float]  # from the left, from the top
+_OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # the original title, or "a.k.a."; there is little space
 
 
 @dataclass(frozen=True)
 class Fonts:
-    """Files of a variable font for titles and of one for the rest; without them Pillow's own, which has no accents."""
+    """Files of variable fonts for titles and for other text. None is the font of Pillow, which has no accents."""
 
     title: Path | None = None
     text: Path | None = None
@@ -38,64 +43,58 @@ DEFAULT_FONTS = Fonts()
 
 
 class Canvas:
-    """A picture that is being drawn."""
+    """An image with drawing functions."""
 
-    def __init__(self, fonts: Fonts, width: float, height: float, paper: str) -> None:
-        self.image = Image.new("RGB", (scaled(width), scaled(height)), paper)
+    def __init__(self, fonts: Fonts, width: float, height: float, background: str) -> None:
+        self.image = Image.new("RGB", (scaled(width), scaled(height)), background)
         self.draw = ImageDraw.Draw(self.image)
         self.fonts = fonts
 
-    def text(self, place: Point, text: str, size: float, colour: str, title: bool = False) -> None:
-        """One line, its upper left corner at a place."""
-        at = (place[0] * SCALE, place[1] * SCALE)
-        self.draw.text(at, supported_text(self.fonts, text, title), colour, font=_font(self._file(title), scaled(size)))
+    def text(self, point: Point, text: str, size: float, colour: str, title: bool = False) -> None:
+        """Draw a line of text with its upper left corner at a point."""
+        corner = (point[0] * SCALE, point[1] * SCALE)
+        font = _font(self.fonts.title if title else self.fonts.text, scaled(size))
+        self.draw.text(corner, supported_text(self.fonts, text, title), colour, font=font)
 
-    def wrapped(self, text: str, width: float, size: float, most: int, title: bool = False) -> list[str]:
-        """A text in no more than `most` lines, see `wrapped`."""
-        return wrap_text(self.fonts, text, width, size, most, title)
-
-    def badge(self, place: Point, text: str) -> None:
-        """A number in a dark disc."""
-        left, top = (edge * SCALE for edge in place)
+    def badge(self, point: Point, text: str) -> None:
+        """Draw a number in a dark disc."""
+        left, top = (edge * SCALE for edge in point)
         self.draw.ellipse((left, top, left + 30 * SCALE, top + 30 * SCALE), fill="#1b1c20")
         centre = (left + 15 * SCALE, top + 15 * SCALE)
         self.draw.text(centre, text, "#ffffff", font=_font(self.fonts.text, scaled(18)), anchor="mm")
 
-    def arrow(self, place: Point, colour: str) -> None:
-        """An arrow to the right."""
-        x, y = place[0] * SCALE, (place[1] + 14) * SCALE
+    def arrow(self, point: Point, colour: str) -> None:
+        """Draw an arrow to the right."""
+        x, y = point[0] * SCALE, (point[1] + 14) * SCALE
         self.draw.line((x, y, x + 34 * SCALE, y), colour, scaled(4))
         head = [(x + 38 * SCALE, y), (x + 24 * SCALE, y - 11 * SCALE), (x + 24 * SCALE, y + 11 * SCALE)]
         self.draw.polygon(head, fill=colour)
 
-    def rule(self, place: Point, width: float, colour: str) -> None:
-        """A thin horizontal line."""
-        x, y = place[0] * SCALE, place[1] * SCALE
+    def rule(self, point: Point, width: float, colour: str) -> None:
+        """Draw a thin horizontal line."""
+        x, y = point[0] * SCALE, point[1] * SCALE
         self.draw.line((x, y, x + width * SCALE, y), colour, 2)
 
-    def paste(self, place: Point, picture: Image.Image, round_by: float = 0.0) -> None:
-        """An image, with round corners."""
-        corners = Image.new("L", picture.size, 0)
-        ImageDraw.Draw(corners).rounded_rectangle((0, 0, *picture.size), scaled(round_by), fill=255)
-        self.image.paste(picture, (scaled(place[0]), scaled(place[1])), corners)
+    def paste(self, point: Point, image: Image.Image, radius: float = 0.0) -> None:
+        """Draw an image with round corners."""
+        corners = Image.new("L", image.size, 0)
+        ImageDraw.Draw(corners).rounded_rectangle((0, 0, *image.size), scaled(radius), fill=255)
+        self.image.paste(image, (scaled(point[0]), scaled(point[1])), corners)
 
-    def saved(self) -> bytes:
-        """The picture as a PNG."""
+    def to_png(self) -> bytes:
+        """Return the image as a PNG."""
         file = io.BytesIO()
         self.image.save(file, "PNG", optimize=True)
         return file.getvalue()
 
-    def _file(self, title: bool) -> Path | None:
-        return self.fonts.title if title else self.fonts.text
-
 
 def scaled(length: float) -> int:
-    """A length in pixels of the file."""
+    """Return a length in pixels of the PNG."""
     return round(length * SCALE)
 
 
 def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
-    """A text as the font can write it: Pillow's own has no accents, and "Amélie" becomes "Amelie"."""
+    """Return a text that the font supports. The font of Pillow has no accents, so "Amélie" becomes "Amelie"."""
     if fonts.title if title else fonts.text:
         return text
     plain = unicodedata.normalize("NFKD", text.replace("…", "...").replace("×", "x"))
@@ -103,16 +102,13 @@ def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
 
 
 def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> float:
-    """How wide a line of text is."""
+    """Return the width of a line of text."""
     file = fonts.title if title else fonts.text
     return _font(file, scaled(size)).getlength(supported_text(fonts, text, title)) / SCALE
 
 
-def wrap_text(fonts: Fonts, text: str, width: float, size: float, most: int, title: bool = False) -> list[str]:
-    """A text in no more than `most` lines, broken at spaces, or within a word that is wider than a line.
-
-    Where it is longer it ends in "…".
-    """
+def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
+    """Break a text into at most `max_lines` lines, at blanks or within long words. A text that is cut ends in "…"."""
 
     def fits(line: str) -> bool:
         return text_width(fonts, line, size, title) <= width
@@ -123,16 +119,16 @@ def wrap_text(fonts: Fonts, text: str, width: float, size: float, most: int, tit
             rows.append("")
         rows[-1] += piece
     rows = [row.rstrip() for row in rows if row.strip()]
-    if len(rows) <= most:
+    if len(rows) <= max_lines:
         return rows
-    last = rows[most - 1]
+    last = rows[max_lines - 1]
     while last and not fits(f"{last}…"):
         last = last[:-1]
-    return [*rows[: most - 1], f"{last.rstrip()}…"]
+    return [*rows[: max_lines - 1], f"{last.rstrip()}…"]
 
 
 def _wrap_pieces(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """The words of a text, each with the space after it; those that do not fit a line letter by letter."""
+    """Yield the words of a text with the blank after each. Words that do not fit a line are yielded by letter."""
     for word in text.split():
         if fits(word):
             yield f"{word} "
@@ -143,7 +139,7 @@ def _wrap_pieces(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _font(path: Path | None, size: int) -> Font:
-    """A font of some pixels, somewhat bolder than its normal weight, as it is white on dark or small."""
+    """Return a font, slightly bold, because the text is white on dark or small. The size is in pixels."""
     if path is None:
         return ImageFont.load_default(size)
     font = ImageFont.truetype(path, size)
@@ -153,101 +149,89 @@ def _font(path: Path | None, size: int) -> Font:
     return font
 
 
-WIDTH, MARGIN = 1200, 60
-MAX_WATCHED, MAX_NEXT = 7, 5  # films in the two rows, at most
-PAPER, INK, QUIET, TEAL = "#15171c", "#f4f2ee", "#a8a7a3", "#3fb3ab"
-
-MAX_TABLE_ROWS, MAX_TABLE_COLUMNS = 60, 12  # of a table, at most
-MAX_COLUMN_WIDTH = 380  # the widest column of a table
-SHEET, PRINT, FAINT, LINE = "#fbfaf8", "#1d1d1f", "#5f5e5b", "#dcd9d3"
-
-_OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # in its own language, or "a.k.a."; there is little room
-
-
 @dataclass(frozen=True)
 class ShareTexts:
-    """What the picture of films says beside titles."""
+    """The texts of an image beside the titles."""
 
-    watched: str  # above the films that were watched
-    earlier: str  # beside that: how many more there are, "" for none
-    next: str  # above the films that come next
-    by: str  # who predicted them
-    link: str  # where to see it, "" for nowhere
+    watched: str  # heading of the watched films
+    earlier: str  # number of watched films that are not drawn; "": none
+    next: str  # heading of the recommendations
+    by: str  # the recommender
+    link: str  # URL of the list; "": none
 
 
 def share_png(
-    watched: Sequence[Film], picks: Sequence[tuple[Film, str]], words: ShareTexts, fonts: Fonts = DEFAULT_FONTS
+    watched: Sequence[Film], picks: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
 ) -> bytes:
-    """The newest WATCHED films, oldest first, and below them the first NEXT picks, each with its figure ("4.2%")."""
-    sheet = Canvas(fonts, WIDTH, 868 if words.link else 816, PAPER)
-    sheet.text((MARGIN, 44), words.watched, 40, INK, title=True)
-    if words.earlier:
-        sheet.text((MARGIN + text_width(fonts, words.watched, 40, title=True) + 16, 60), words.earlier, 22, QUIET)
+    """Draw the newest MAX_WATCHED films, oldest first, and the first MAX_NEXT picks with a figure each ("4.2%")."""
+    sheet = Canvas(fonts, WIDTH, 868 if texts.link else 816, BACKGROUND)
+    sheet.text((MARGIN, 44), texts.watched, 40, TEXT, title=True)
+    if texts.earlier:
+        left = MARGIN + text_width(fonts, texts.watched, 40, title=True) + 16
+        sheet.text((left, 60), texts.earlier, 22, MUTED_TEXT)
     for number, film in enumerate(watched[-MAX_WATCHED:]):
-        _poster(sheet, (MARGIN + number * 159, 112), 126, film)
-    sheet.arrow((MARGIN, 346), TEAL)
-    sheet.text((MARGIN + 54, 330), words.next, 40, INK, title=True)
+        _draw_poster(sheet, (MARGIN + number * 159, 112), 126, film)
+    sheet.arrow((MARGIN, 346), ACCENT)
+    sheet.text((MARGIN + 54, 330), texts.next, 40, TEXT, title=True)
     for number, (film, figure) in enumerate(picks[:MAX_NEXT]):
         left = MARGIN + number * 220
-        _poster(sheet, (left, 398), 200, film)
+        _draw_poster(sheet, (left, 398), 200, film)
         sheet.badge((left + 10, 408), str(number + 1))
-        sheet.text((left, 708), figure, 24, TEAL)
-    sheet.text((MARGIN, 764), words.by, 22, INK)
-    for number, row in enumerate(wrap_text(fonts, words.link, WIDTH - 2 * MARGIN, 19, most=2)):
-        sheet.text((MARGIN, 798 + 26 * number), row, 19, QUIET)
-    return sheet.saved()
+        sheet.text((left, 708), figure, 24, ACCENT)
+    sheet.text((MARGIN, 764), texts.by, 22, TEXT)
+    for number, row in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
+        sheet.text((MARGIN, 798 + 26 * number), row, 19, MUTED_TEXT)
+    return sheet.to_png()
 
 
-def _poster(sheet: Canvas, place: Point, width: float, film: Film) -> None:
-    """A film's poster with its title and year."""
+def _draw_poster(sheet: Canvas, point: Point, width: float, film: Film) -> None:
+    """Draw a poster with title and year."""
     height, inset, size = width * 1.5, width * 0.08, width * 0.115
-    drawn = poster_art.poster(film.title, film.year, film.genres)
-    sheet.paste(place, poster_png.poster_image(drawn, scaled(width), scaled(height)), round_by=8)
-    rows = sheet.wrapped(_OTHER_TITLE.sub("", film.title) or film.title, width - 2 * inset, size, most=4, title=True)
-    below = place[1] + height - inset
+    poster = poster_art.poster(film.title, film.year, film.genres)
+    sheet.paste(point, poster_png.poster_image(poster, scaled(width), scaled(height)), radius=8)
+    title = _OTHER_TITLE.sub("", film.title) or film.title
+    rows = wrap_text(sheet.fonts, title, width - 2 * inset, size, max_lines=4, title=True)
+    bottom = point[1] + height - inset
     if film.year is not None:
-        below -= size
-        sheet.text((place[0] + inset, below), str(film.year), size * 0.82, "#dddddd")
-        below -= size * 0.3
+        bottom -= size
+        sheet.text((point[0] + inset, bottom), str(film.year), size * 0.82, "#dddddd")
+        bottom -= size * 0.3
     for row in reversed(rows):
-        below -= size * 1.16
-        sheet.text((place[0] + inset, below), row, size, "#ffffff", title=True)
+        bottom -= size * 1.16
+        sheet.text((point[0] + inset, bottom), row, size, "#ffffff", title=True)
 
 
 def fits_image(table: pd.DataFrame) -> bool:
-    """Whether a table can be read as a picture: no more than ROWS and COLUMNS."""
+    """Return whether a table is small enough for an image."""
     return 0 < len(table) <= MAX_TABLE_ROWS and 0 < table.shape[1] <= MAX_TABLE_COLUMNS
 
 
 def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
-    """A table that `fits`, its headings above and numbers to the right; by: what stands below it."""
-    cells = {
-        str(name): [_cell_text(value) for value in table.iloc[:, number]] for number, name in enumerate(table.columns)
-    }
-    right = [pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
+    """Draw a table that `fits_image`, with numbers to the right. `by` is the line below it."""
+    columns = {str(name): list(map(_cell_text, table.iloc[:, number])) for number, name in enumerate(table.columns)}
+    is_number = [pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
     widths = [
-        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, 20) for text in (name, *column))) + 28
-        for name, column in cells.items()
+        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, 20) for text in (name, *cells))) + 28
+        for name, cells in columns.items()
     ]
     width = max(sum(widths) + 80, text_width(fonts, title, 30, title=True) + 100)
-    sheet = Canvas(fonts, width, 170 + 36 * len(table), SHEET)
-    sheet.text((40, 28), title, 30, PRINT, title=True)
+    sheet = Canvas(fonts, width, 170 + 36 * len(table), TABLE_BACKGROUND)
+    sheet.text((40, 28), title, 30, TABLE_TEXT, title=True)
     left = 40.0
-    for (name, column), room, to_the_right in zip(cells.items(), widths, right, strict=True):
-        for number, text in enumerate((name, *column)):
-            line = next(iter(wrap_text(fonts, text, room - 27, 20, most=1)), "")
-            indent = room - 28 - text_width(fonts, line, 20) if to_the_right else 0
-            place = (left + indent, 84 + 36 * number)
-            sheet.text(place, line, 20, PRINT if number else FAINT)
-        left += room
+    for (name, cells), column_width, align_right in zip(columns.items(), widths, is_number, strict=True):
+        for number, text in enumerate((name, *cells)):
+            line = next(iter(wrap_text(fonts, text, column_width - 27, 20, max_lines=1)), "")
+            indent = column_width - 28 - text_width(fonts, line, 20) if align_right else 0
+            sheet.text((left + indent, 84 + 36 * number), line, 20, TABLE_TEXT if number else TABLE_MUTED_TEXT)
+        left += column_width
     for number in range(len(table) + 1):
-        sheet.rule((40, 115 + 36 * number), width - 80, LINE)
-    sheet.text((40, 126 + 36 * len(table)), by, 17, FAINT)
-    return sheet.saved()
+        sheet.rule((40, 115 + 36 * number), width - 80, TABLE_LINE)
+    sheet.text((40, 126 + 36 * len(table)), by, 17, TABLE_MUTED_TEXT)
+    return sheet.to_png()
 
 
 def _cell_text(value: object) -> str:
-    """A value as pages write it: four decimals, none of whole numbers, and nothing for what is missing."""
+    """Return a value with four decimals or as a whole number; "" for a missing value."""
     if isinstance(value, float):
         if value != value:
             return ""

@@ -1,9 +1,8 @@
-"""Posters, plots and casts from TMDB, requested with a key of the person's own; of these only the addresses of posters
-are kept, in memory.
+"""Get posters, plots and casts from TMDB with a key of the user. Only poster URLs are cached, in memory.
 
-A page never waits for more than a moment: requests run in parallel, late answers are used by the next run of the page,
-and a service that is slow, fails or limits the rate gets no requests for a while. Answers are not trusted, and the key
-neither reaches a log nor another host. What comes from here is for people to look at; no model sees it.
+A page only waits for a moment. Requests run in parallel, the next run of the page uses late replies, and a service that
+is slow, fails or limits the rate gets no requests for a while. Replies are not trusted. The key is neither logged nor
+sent to another host. Models do not use data of TMDB.
 """
 
 import math
@@ -26,40 +25,39 @@ from recsys.serving.tmdb_client import Client, Key, KeyRejected, RateLimited, Re
 
 API_URL = "https://api.themoviedb.org/3"
 IMAGE_URL = "https://image.tmdb.org/t/p/w342"
-MAX_PENDING = 200  # questions that may wait for their turn; further films are asked about in a later run
-MAX_WAIT_SECONDS = 1.0  # seconds that a page waits, at most, for all its posters
-MAX_STORY_BYTES = 1 << 20  # bytes of an answer about everybody who took part in a film
-MAX_PLOT_CHARS, MAX_NAME_CHARS, MAX_CAST = 2_000, 100, 12  # letters of a plot and of a name, and people, that are shown
-MAX_FAILURES = 5  # in a row, after which nothing is asked for a while
-REST_SECONDS = 60.0  # seconds without questions then; and seconds for which a service that was slow is not waited for
-MAX_CACHED_FILMS = 20_000  # films whose address is kept
-MAX_SILENCED_KEYS = 1_000  # keys that are kept because they are not to be used, for a while or at all
-POSTER_TTL_SECONDS, NO_POSTER_TTL_SECONDS = (
-    7 * 86_400.0,
-    86_400.0,
-)  # seconds for which an address, or the lack of one, is kept; the terms allow 6 months
+MAX_PENDING = 200  # requests; other films are requested in a later run of the page
+MAX_WAIT_SECONDS = 1.0  # of a page for all its posters
+MAX_STORY_BYTES = 1 << 20  # of a reply with all credits
+MAX_PLOT_CHARS = 2_000
+MAX_NAME_CHARS = 100
+MAX_CAST = 12
+MAX_FAILURES = 5  # in a row, then the service rests
+REST_SECONDS = 60.0  # without requests; also the time for which pages do not wait for a slow service
+MAX_CACHED_FILMS = 20_000
+MAX_SILENCED_KEYS = 1_000  # keys that are not used for a while or at all
+POSTER_TTL_SECONDS = 7 * 86_400.0  # of a cached URL; the terms of TMDB allow 6 months
+NO_POSTER_TTL_SECONDS = 86_400.0
 
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}", re.ASCII)
 _API_KEY = re.compile(r"[0-9a-fA-F]{32}")
-_PATH = re.compile(r"/[A-Za-z0-9_-]+\.(jpg|png|svg)")
+_IMAGE_PATH = re.compile(r"/[A-Za-z0-9_-]+\.(jpg|png|svg)")
 
 
 def parse_key(text: str) -> Key | None:
-    """What somebody typed as a key, or None when it is neither an API key nor a token."""
+    """Return the key in a text, or None if it is neither an API key nor a token."""
     text = text.strip().removeprefix("Bearer ").strip()
-    known = len(text) <= 1024 and (_TOKEN.fullmatch(text) or _API_KEY.fullmatch(text))
-    return Key(text) if known else None
+    is_key = len(text) <= 1024 and (_TOKEN.fullmatch(text) or _API_KEY.fullmatch(text))
+    return Key(text) if is_key else None
 
 
 def host_key() -> Key | None:
-    """The key in $TMDB_TOKEN or $TMDB_API_KEY of this machine."""
-    found = (parse_key(os.environ.get(name, "")) for name in ("TMDB_TOKEN", "TMDB_API_KEY"))
-    return next((one for one in found if one), None)
+    """Return the key in $TMDB_TOKEN or $TMDB_API_KEY of this machine, or None."""
+    return parse_key(os.environ.get("TMDB_TOKEN", "")) or parse_key(os.environ.get("TMDB_API_KEY", ""))
 
 
 @dataclass(frozen=True)
 class FilmRef:
-    """A film as TMDB can find it."""
+    """The values by which TMDB finds a film."""
 
     title: str
     year: int | None
@@ -67,7 +65,7 @@ class FilmRef:
 
 
 def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
-    """Items of a catalogue by what they are looked up with."""
+    """Return the references of items."""
     ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
     films = [catalog.films[item] for item in items]
     return {
@@ -78,22 +76,22 @@ def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
 
 @dataclass(frozen=True)
 class Story:
-    """What a film is about, and who is in it as whom."""
+    """The plot and cast of a film."""
 
     plot: str = ""
-    cast: tuple[tuple[str, str], ...] = ()  # (name, role), the leading one first; "" for a role without a name
+    cast: tuple[tuple[str, str], ...] = ()  # (name, role or ""), leading actors first
 
 
 class ServiceStatus(Enum):
-    """How the service is doing."""
+    """The status of the service."""
 
     GOOD = "good"
-    REFUSED = "refused"  # it does not accept the key
-    RESTING = "resting"  # it was slow, failed or limited the rate, and gets no requests for a while
+    REFUSED = "refused"  # the service rejects the key
+    RESTING = "resting"  # no requests for a while, because the service was slow, failed or limited the rate
 
 
 class Posters:
-    """Poster addresses for everybody whom a process serves; safe to use from many threads."""
+    """Poster URLs for all users of a process. Thread-safe."""
 
     def __init__(
         self,
@@ -104,16 +102,16 @@ class Posters:
     ) -> None:
         self._client, self._images, self._clock, self.patience = Client(api), images, clock, patience
         self._lock = threading.Lock()
-        self._kept: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # address, and until when it holds
-        self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}  # asked, not answered yet
-        self._silenced: OrderedDict[Key, float] = OrderedDict()  # until when a key is not used; inf: it was refused
+        self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL, time of expiry
+        self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}
+        self._silenced: OrderedDict[Key, float] = OrderedDict()  # key → time until which it is not used; inf: rejected
         self._failures, self._silent_until, self._hasty_until = 0, -math.inf, -math.inf
         monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._silent_until)
 
     def addresses(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
-        """Item → address of its poster, for those that have one and are known within `patience` seconds.
+        """Return the poster URLs by item that are available within `patience` seconds.
 
-        What is answered later is there the next time. Never raises; without a key nothing is requested.
+        The next call returns late replies. Never raises an exception. Without a key, nothing is requested.
         """
         if key is None:
             return {}
@@ -121,68 +119,65 @@ class Posters:
         if started and self._clock() >= self._hasty_until and wait(started, self.patience).not_done:
             self._note_if_slow()
         with self._lock:
-            known = {item: self._known(film) for item, film in films.items()}
-        return {item: address for item, address in known.items() if address}
+            urls = {item: self._cached(film) for item, film in films.items()}
+        return {item: url for item, url in urls.items() if url}
 
     def story(self, key: Key, film: FilmRef) -> Story | None:
-        """Plot and cast of a film, asked for each time; None where they are not there within `patience` seconds."""
-        told: list[Story] = []
+        """Request plot and cast of a film. Returns None after `patience` seconds without a reply."""
+        stories: list[Story] = []
 
-        async def tell() -> None:
-            told.append(await self._tell(film, key))
+        async def request() -> None:
+            stories.append(await self._get_story(film, key))
 
-        wait([tmdb_client.start_request(self._guarded(key, tell))], self.patience)
-        return told[0] if told else None
+        wait([tmdb_client.start_request(self._guarded(key, request))], self.patience)
+        return stories[0] if stories else None
 
-    def health(self, key: Key) -> ServiceStatus:
-        """How the service is doing for this key, by the requests so far."""
+    def service_status(self, key: Key) -> ServiceStatus:
+        """Return the status for a key by the previous requests."""
         until = self._silenced.get(key, -math.inf)
         if until == math.inf:
             return ServiceStatus.REFUSED
-        return (
-            ServiceStatus.RESTING
-            if self._clock() < max(until, self._silent_until, self._hasty_until)
-            else ServiceStatus.GOOD
-        )
+        is_resting = self._clock() < max(until, self._silent_until, self._hasty_until)
+        return ServiceStatus.RESTING if is_resting else ServiceStatus.GOOD
 
     def check(self, key: Key) -> ServiceStatus:
-        """Find out whether the service accepts the key; takes no longer than `patience` seconds."""
+        """Test a key with a request of at most `patience` seconds."""
         with self._lock:
-            self._silenced.pop(key, None)  # it may be valid by now
-        request = tmdb_client.start_request(self._guarded(key, lambda: self._client.get("/authentication", {}, key)))
-        if wait([request], self.patience).not_done:
+            self._silenced.pop(key, None)  # it can be valid by now
+        test = self._guarded(key, lambda: self._client.get("/authentication", {}, key))
+        if wait([tmdb_client.start_request(test)], self.patience).not_done:
             self._note_if_slow()
-        return self.health(key)
+        return self.service_status(key)
 
     def _note_if_slow(self) -> None:
-        """Wait for no posters for a while if an answer takes long; waiting for a turn does not count."""
+        """Do not wait for posters for a while if a request takes long. The time in the queue does not count."""
         if self._client.longest_wait() >= self.patience / 2:
             self._hasty_until = self._clock() + REST_SECONDS
 
-    def _known(self, film: FilmRef) -> str | None:
-        address, until = self._kept.get(film, (None, -math.inf))
-        return address if self._clock() < until else None
+    def _cached(self, film: FilmRef) -> str | None:
+        url, expiry = self._cache.get(film, (None, -math.inf))
+        return url if self._clock() < expiry else None
 
     def _is_silent(self, key: Key) -> bool:
-        """Whether nothing is asked with this key at the moment. The caller holds the lock."""
+        """Return whether the key is not used at the moment. The caller holds the lock."""
         return self._clock() < max(self._silent_until, self._silenced.get(key, -math.inf))
 
     def _request(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
-        """Request the films of which nothing is known, unless the service rests."""
+        """Request films that are not cached, unless the service rests. Returns their pending requests."""
         with self._lock:
             if self._is_silent(key):
                 return []
             for film in films:
-                stale = self._kept.get(film, (None, -math.inf))[1] <= self._clock()
-                if stale and (key, film) not in self._pending and len(self._pending) < MAX_PENDING:
-                    self._pending[key, film] = tmdb_client.start_request(self._answer(key, film))
+                is_stale = self._cache.get(film, (None, -math.inf))[1] <= self._clock()
+                if is_stale and (key, film) not in self._pending and len(self._pending) < MAX_PENDING:
+                    self._pending[key, film] = tmdb_client.start_request(self._find_and_cache(key, film))
             return [self._pending[key, film] for film in films if (key, film) in self._pending]
 
-    async def _answer(self, key: Key, film: FilmRef) -> None:
-        """Find one poster and keep its address, or that there is none."""
+    async def _find_and_cache(self, key: Key, film: FilmRef) -> None:
+        """Find a poster, and cache its URL or its absence."""
 
         async def find() -> None:
-            self._keep(film, await self._find(film, key))
+            self._store(film, await self._find_poster(film, key))
 
         try:
             await self._guarded(key, find)
@@ -190,14 +185,14 @@ class Posters:
             with self._lock:
                 self._pending.pop((key, film), None)
 
-    async def _guarded(self, key: Key, question: Callable[[], Awaitable[object]]) -> None:
-        """Put a question unless the service rests when its turn has come, and note how it went."""
-        async with self._client.places:
+    async def _guarded(self, key: Key, request: Callable[[], Awaitable[object]]) -> None:
+        """Wait for a free slot, send a request unless the service rests then, and record the outcome."""
+        async with self._client.slots:
             with self._lock:
                 if self._is_silent(key):
                     return
             try:
-                await question()
+                await request()
             except KeyRejected:
                 outcome = "refused"
                 self._silence(key, math.inf)
@@ -206,7 +201,7 @@ class Posters:
                 self._silence(key, self._clock() + pause.seconds)
             except RequestFailed:
                 outcome = "failed"
-                self._note_failure()
+                self._record_failure()
             else:
                 outcome = "answered"
                 with self._lock:
@@ -214,91 +209,92 @@ class Posters:
             monitoring.count("tmdb_questions", outcome)
 
     def _silence(self, key: Key, until: float) -> None:
-        """Use a key no more until then, and others as before; of many such keys, the latest are remembered."""
+        """Do not use a key until a time. Only the latest MAX_SILENCED_KEYS are stored."""
         with self._lock:
             self._silenced[key] = until
             self._silenced.move_to_end(key)
             while len(self._silenced) > MAX_SILENCED_KEYS:
                 self._silenced.popitem(last=False)
 
-    def _note_failure(self) -> None:
-        """Ask nothing for a while when it was one of many in a row."""
+    def _record_failure(self) -> None:
+        """Let the service rest after MAX_FAILURES in a row."""
         with self._lock:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
                 self._silent_until, self._failures = self._clock() + REST_SECONDS, 0
 
-    def _keep(self, film: FilmRef, path: str | None) -> None:
-        """Remember an answer; the oldest one makes room."""
+    def _store(self, film: FilmRef, path: str | None) -> None:
+        """Cache the path of a poster, or None if there is no poster. The oldest entries are removed."""
         with self._lock:
-            until = self._clock() + (POSTER_TTL_SECONDS if path else NO_POSTER_TTL_SECONDS)
-            self._kept[film] = (f"{self._images}{path}" if path else None, until)
-            self._kept.move_to_end(film)
-            while len(self._kept) > MAX_CACHED_FILMS:
-                self._kept.popitem(last=False)
+            expiry = self._clock() + (POSTER_TTL_SECONDS if path else NO_POSTER_TTL_SECONDS)
+            self._cache[film] = (f"{self._images}{path}" if path else None, expiry)
+            self._cache.move_to_end(film)
+            while len(self._cache) > MAX_CACHED_FILMS:
+                self._cache.popitem(last=False)
 
-    async def _find(self, film: FilmRef, key: Key) -> str | None:
-        """The path of a film's poster: by id, else by title and year if exactly one film answers to both."""
+    async def _find_poster(self, film: FilmRef, key: Key) -> str | None:
+        """Return the path of a poster, by id or else by title and year."""
         if film.tmdb_id is not None:
             return poster_path(await self._client.get(f"/movie/{film.tmdb_id}", {}, key))
-        found = await self._search(film, key)
-        return poster_path(found) if found else None
+        hit = await self._search(film, key)
+        return poster_path(hit) if hit else None
 
     async def _search(self, film: FilmRef, key: Key) -> dict[str, Any] | None:
-        """The one film that answers to title and year."""
+        """Return the unique film with this title and year, or None."""
         params = {"query": title_names(film.title)[0][:200]} | ({"year": str(film.year)} if film.year else {})
         return unique_hit(await self._client.get("/search/movie", params, key), film)
 
-    async def _tell(self, film: FilmRef, key: Key) -> Story:
-        """Plot and cast; nothing of a film that TMDB does not know."""
+    async def _get_story(self, film: FilmRef, key: Key) -> Story:
+        """Return plot and cast. They are empty if TMDB does not have the film."""
         number = film.tmdb_id
         if number is None:
             number = (await self._search(film, key) or {}).get("id")
         if not isinstance(number, int):
             return Story()
-        told = await self._client.get(f"/movie/{number}", {"append_to_response": "credits"}, key, MAX_STORY_BYTES)
-        return parse_story(told)
+        params = {"append_to_response": "credits"}
+        return parse_story(await self._client.get(f"/movie/{number}", params, key, MAX_STORY_BYTES))
 
 
 def poster_path(film: Mapping[str, Any]) -> str | None:
-    """The path in TMDB's answer about a film, if it looks like one."""
+    """Return the poster path in a reply about a film, or None if it is missing or invalid."""
     path = film.get("poster_path")
-    return path if isinstance(path, str) and _PATH.fullmatch(path) else None
+    return path if isinstance(path, str) and _IMAGE_PATH.fullmatch(path) else None
 
 
 def parse_story(film: Mapping[str, Any]) -> Story:
-    """The plot and the cast in TMDB's answer about a film, as far as they look like such."""
+    """Return the plot and cast in a reply about a film. Invalid parts are dropped."""
     credits = film.get("credits")
     people = credits.get("cast") if isinstance(credits, dict) else None
-    listed = [one for one in people if isinstance(one, dict)] if isinstance(people, list) else []
+    members = [member for member in people if isinstance(member, dict)] if isinstance(people, list) else []
     cast = [
-        (_one_line(one.get("name"), MAX_NAME_CHARS), _one_line(one.get("character"), MAX_NAME_CHARS)) for one in listed
+        (_one_line(member.get("name"), MAX_NAME_CHARS), _one_line(member.get("character"), MAX_NAME_CHARS))
+        for member in members
     ]
-    return Story(
-        _one_line(film.get("overview"), MAX_PLOT_CHARS), tuple((name, role) for name, role in cast if name)[:MAX_CAST]
-    )
+    plot = _one_line(film.get("overview"), MAX_PLOT_CHARS)
+    return Story(plot, tuple((name, role) for name, role in cast if name)[:MAX_CAST])
 
 
-def _one_line(text: object, longest: int) -> str:
-    """A text on one line; "" for what is none."""
+def _one_line(text: object, max_chars: int) -> str:
+    """Return a text on one line; "" if it is not a text."""
     line = " ".join(text.split()) if isinstance(text, str) else ""
-    return line if len(line) <= longest else f"{line[:longest]}…"
+    return line if len(line) <= max_chars else f"{line[:max_chars]}…"
 
 
-def unique_hit(answer: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None:
-    """The one hit of a search that has the film's title and year, or a year beside it; None when several have, or none.
+def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None:
+    """Return the only hit of a search with the title and year of a film, or None if there is none or are several.
 
-    The year of a release differs between sources by one at times. Answers of several pages are not unique.
+    If no hit has the year, the year can differ by one, as release years differ between sources. A reply of several
+    pages is not unique.
     """
-    results = answer.get("results")
-    if not isinstance(results, list) or answer.get("total_pages", 1) not in (0, 1):
+    results = reply.get("results")
+    if not isinstance(results, list) or reply.get("total_pages", 1) not in (0, 1):
         return None
     names = {normalize(name) for name in title_names(film.title)}
-    called = [hit for hit in results if isinstance(hit, dict) and names & _hit_names(hit)]
+    hits = [hit for hit in results if isinstance(hit, dict) and names & _hit_names(hit)]
     if film.year is None:
-        return called[0] if len(called) == 1 else None
+        return hits[0] if len(hits) == 1 else None
     for distance in (0, 1):
-        near = [hit for hit in called if (year := _hit_year(hit)) is not None and abs(year - film.year) <= distance]
+        near = [hit for hit in hits if (year := _hit_year(hit)) is not None and abs(year - film.year) <= distance]
         if near:
             return near[0] if len(near) == 1 else None
     return None

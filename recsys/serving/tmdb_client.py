@@ -1,7 +1,7 @@
-"""Questions to TMDB, each with an end: a deadline for all of it, a length, and only so many of them in a second.
+"""Send requests to TMDB, with a deadline, a limit of bytes and a limit of requests per second.
 
-They are coroutines on one event loop beside the pages. A thread with a socket has no deadline: its patience begins anew
-with every byte that trickles in, and while an address is looked up it has none at all.
+Requests are coroutines on an event loop in a separate thread. A blocking socket has no deadline: its timeout restarts
+with every byte, and there is none while an address is looked up.
 """
 
 import asyncio
@@ -21,19 +21,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import httpx2
 
-DEADLINE_SECONDS = (
-    3.0  # seconds for a question, from the look-up of the address to the last byte, the second try included
-)
-MAX_PARALLEL = 8  # films that are asked about at a time
-MAX_PER_SECOND = 35  # questions in a second, evenly spread; TMDB allows about 40
-MAX_REPLY_BYTES = 1 << 18  # bytes of an answer that are read, unpacked
-PAUSE_SECONDS, MAX_PAUSE_SECONDS = 60.0, 300.0  # seconds, where the service does not say for how long, and at most
+DEADLINE_SECONDS = 3.0  # from the address look-up to the last byte, including a retry
+MAX_PARALLEL = 8  # films
+MAX_PER_SECOND = 35  # requests, evenly spaced; TMDB allows about 40
+MAX_REPLY_BYTES = 1 << 18  # decompressed
+PAUSE_SECONDS, MAX_PAUSE_SECONDS = 60.0, 300.0  # if the service does not name a pause, and at most
 
 _API_KEY_PARAMETER = re.compile(r"api_key=[^&\s\"']+")
 
 
 class _KeyFilter(logging.Filter):
-    """Takes keys out of the addresses that the client logs."""
+    """Removes keys from the URLs that the HTTP client logs."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = _API_KEY_PARAMETER.sub("api_key=…", record.getMessage()), ()
@@ -45,9 +43,9 @@ logging.getLogger("httpx2").addFilter(_KeyFilter())
 
 @dataclass(frozen=True)
 class Key:
-    """An API key (32 hexadecimal digits) or a read access token (it begins with eyJ); printed without its text.
+    """An API key (32 hexadecimal digits) or a read access token (it begins with eyJ). The repr does not contain it.
 
-    TMDB takes a token in a header. An API key it takes in the address alone, which nothing here logs or shows
+    TMDB accepts a token in a header, but an API key only in the URL. Nothing here logs or shows the URL
     (developer.themoviedb.org/docs/authentication-application).
     """
 
@@ -55,21 +53,21 @@ class Key:
 
     @property
     def headers(self) -> dict[str, str]:
-        """HTTP headers that carry a token; empty for an API key."""
+        """HTTP headers with a token; empty for an API key."""
         return {"Authorization": f"Bearer {self.text}"} if self.text.startswith("eyJ") else {}
 
     @property
     def params(self) -> dict[str, str]:
-        """URL parameters that carry an API key; empty for a token."""
+        """URL parameters with an API key; empty for a token."""
         return {} if self.text.startswith("eyJ") else {"api_key": self.text}
 
 
 class RequestFailed(Exception):
-    """A question without an answer; carries no text, so that no key can be in it."""
+    """A request without a valid reply. It has no text, so it cannot contain a key."""
 
 
 class KeyRejected(RequestFailed):
-    """The service does not accept the key."""
+    """The service rejects the key."""
 
 
 class RateLimited(RequestFailed):
@@ -80,119 +78,123 @@ class RateLimited(RequestFailed):
         self.seconds = seconds
 
 
-def start_request(question: Coroutine[Any, Any, None]) -> "Future[None]":
-    """Begin a coroutine beside the pages, which may wait for it as long as they like."""
-    return asyncio.run_coroutine_threadsafe(question, _event_loop())
-
-
 _loop_lock = threading.Lock()
 
 
-def _event_loop() -> asyncio.AbstractEventLoop:
+def start_request(request: Coroutine[Any, Any, None]) -> "Future[None]":
+    """Run a coroutine on the event loop. The caller can wait for the result."""
     with _loop_lock:
-        return _start_event_loop()
+        loop = _start_event_loop()
+    return asyncio.run_coroutine_threadsafe(request, loop)
 
 
 @cache
 def _start_event_loop() -> asyncio.AbstractEventLoop:
-    """The event loop, running in a thread of its own as long as the process does."""
+    """Start the event loop in a thread that ends with the process."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="tmdb", daemon=True).start()
     return loop
 
 
 class Client:
-    """Asks one service; for coroutines begun by `start`."""
+    """Sends requests to one service, from coroutines of `start_request`."""
 
     def __init__(self, api: str) -> None:
         self._api = api
-        self.places = asyncio.Semaphore(
-            MAX_PARALLEL
-        )  # for whoever asks to hold, from before looking whether to ask at all
-        self._order = asyncio.Lock()  # held while the next question waits for its turn
-        self._latest = -math.inf  # when the latest question began, on the monotonic clock
-        self._in_flight: dict[object, float] = {}  # when each question without an answer so far began
+        self.slots = asyncio.Semaphore(MAX_PARALLEL)  # held by callers, from the decision whether to request at all
+        self._queue = asyncio.Lock()  # held while the next request waits for its time
+        self._latest = -math.inf  # start of the latest request on the monotonic clock
+        self._in_flight: dict[object, float] = {}  # start of each request without a reply
 
     @cached_property
     def _http(self) -> "httpx2.AsyncClient":
-        import httpx2  # here, because most visits ask nothing
+        import httpx2  # imported late: most visits send no request
 
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
-        return httpx2.AsyncClient(headers=headers, timeout=None, follow_redirects=False)  # the deadline is ours
+        return httpx2.AsyncClient(headers=headers, timeout=None, follow_redirects=False)  # `get` has the deadline
 
-    async def get(self, path: str, params: dict[str, str], key: Key, longest: int = MAX_REPLY_BYTES) -> dict[str, Any]:
-        """An answer, {} where TMDB has no such thing. One that fails is asked for once more, if there is time.
+    async def get(
+        self, path: str, params: dict[str, str], key: Key, max_bytes: int = MAX_REPLY_BYTES
+    ) -> dict[str, Any]:
+        """Return a reply, {} for status 404. A failed request is repeated once if there is time.
 
-        Raises RequestFailed, after DEADLINE at the latest.
+        Raises:
+            RequestFailed: After DEADLINE_SECONDS at the latest.
         """
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
                 try:
-                    return await self._once(path, params, key, longest)
+                    return await self._get_once(path, params, key, max_bytes)
                 except (KeyRejected, RateLimited):
                     raise
                 except RequestFailed:
-                    return await self._once(path, params, key, longest)
+                    return await self._get_once(path, params, key, max_bytes)
         except TimeoutError:
             raise RequestFailed from None
 
-    async def _once(self, path: str, params: dict[str, str], key: Key, longest: int) -> dict[str, Any]:
+    async def _get_once(self, path: str, params: dict[str, str], key: Key, max_bytes: int) -> dict[str, Any]:
         from httpx2 import HTTPError, InvalidURL
 
-        http = self._http  # made before it is our turn: the first time takes a tenth of a second
-        await self._turn()
-        question = http.stream("GET", f"{self._api}{path}", params=params | key.params, headers=key.headers)
-        this = object()
-        self._in_flight[this] = time.monotonic()
+        http = self._http  # created before the wait: the first time takes 0.1 s
+        await self._wait_for_rate()
+        request = http.stream("GET", f"{self._api}{path}", params=params | key.params, headers=key.headers)
+        token = object()
+        self._in_flight[token] = time.monotonic()
         try:
-            async with question as reply:
+            async with request as reply:
                 if reply.status_code == 404:
                     return {}
                 _check_status(reply)
-                found = json.loads(await _read_body(reply, longest))
+                content = json.loads(await _read_body(reply, max_bytes))
         except (HTTPError, InvalidURL, OSError, ValueError, RecursionError, zlib.error):
             raise RequestFailed from None
         finally:
-            del self._in_flight[this]
-        if not isinstance(found, dict):
+            del self._in_flight[token]
+        if not isinstance(content, dict):
             raise RequestFailed
-        return found
+        return content
 
-    async def _turn(self) -> None:
-        """Wait until 1 / RATE seconds have passed since the latest question. A late one is not made up for."""
-        async with self._order:
+    async def _wait_for_rate(self) -> None:
+        """Wait until 1 / MAX_PER_SECOND seconds after the latest request. Delays are not made up for."""
+        async with self._queue:
             delay = self._latest + 1 / MAX_PER_SECOND - time.monotonic()
             if delay > 0:
                 await asyncio.sleep(delay)
             self._latest = time.monotonic()
 
     def longest_wait(self) -> float:
-        """Return for how many seconds the oldest question has been without an answer; 0 if there is none."""
-        begun = list(self._in_flight.values())
-        return time.monotonic() - min(begun) if begun else 0.0
+        """Return the seconds that the oldest pending request has waited for a reply; 0 without pending requests."""
+        starts = list(self._in_flight.values())
+        return time.monotonic() - min(starts) if starts else 0.0
 
 
 def _check_status(reply: "httpx2.Response") -> None:
-    """Raise RequestFailed for any status but 200."""
+    """Raise RequestFailed for a status other than 200."""
     if reply.status_code in (401, 403):
         raise KeyRejected
     if reply.status_code == 429:
-        said = reply.headers.get("Retry-After", "")
-        seconds = float(said) if said.isascii() and said.isdigit() and len(said) < 6 else PAUSE_SECONDS
+        text = reply.headers.get("Retry-After", "")
+        seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 6 else PAUSE_SECONDS
         raise RateLimited(min(max(seconds, 1.0), MAX_PAUSE_SECONDS))
     if reply.status_code != 200:
         raise RequestFailed
 
 
-async def _read_body(reply: "httpx2.Response", longest: int) -> bytes:
-    """The body, unpacked here so that no more is unpacked than is read; raises RequestFailed for one that is longer."""
-    packing = reply.headers.get("Content-Encoding", "identity").lower()
-    if packing not in ("identity", "gzip"):
+async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
+    """Return the decompressed body. It is decompressed here, so that at most `max_bytes` are.
+
+    Raises:
+        RequestFailed: If the body is longer, or if its compression is not supported.
+    """
+    encoding = reply.headers.get("Content-Encoding", "identity").lower()
+    if encoding not in ("identity", "gzip"):
         raise RequestFailed
-    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing == "gzip" else None  # 16: with gzip's header
+    decompressor = (
+        zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
+    )  # 16: with the header of gzip
     body = b""
-    async for piece in reply.aiter_raw():
-        body += unpacking.decompress(piece, longest + 1 - len(body)) if unpacking else piece
-        if len(body) > longest:
+    async for chunk in reply.aiter_raw():
+        body += decompressor.decompress(chunk, max_bytes + 1 - len(body)) if decompressor else chunk
+        if len(body) > max_bytes:
             raise RequestFailed
     return body

@@ -1,4 +1,4 @@
-"""People of a data set, by the ids of its ratings file: what to recommend to one of them, or to all.
+"""Recommend films to the users of a data set, by the ids of its ratings file.
 
 Shapes: U users, K films of a list.
 """
@@ -17,24 +17,23 @@ from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend_many
 
-BATCH_USERS = 2048  # people whose lists are made between two reports
+BATCH_USERS = 2048  # between two progress events
 COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
 FORMATS = (".csv", ".parquet")
 
 
 def user_row(dataset: Dataset, user_id: int | str) -> int:
-    """The row 0…U-1 of a person; raises ServingError for an id, or a name, that the ratings file does not have."""
+    """Return the row 0…U-1 of a user. Raises ServingError for an id or name that the ratings file does not have."""
     if dataset.user_names is not None:
-        found = np.flatnonzero(dataset.user_names == str(user_id))
-        if len(found):
-            return int(found[0])
-        examples = ", ".join(dataset.user_names[:3])
+        rows = np.flatnonzero(dataset.user_names == str(user_id))
+        if len(rows):
+            return int(rows[0])
         raise ServingError(
             "{name} has no person {user_id}; its {n_users:,} are called {examples} …",
             name=dataset.name,
             user_id=user_id,
             n_users=dataset.n_users,
-            examples=examples,
+            examples=", ".join(dataset.user_names[:3]),
         )
     if not str(user_id).removeprefix("-").isdecimal():
         raise ServingError(
@@ -44,67 +43,67 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
     row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
     if row < dataset.n_users and dataset.user_ids[row] == user_id:
         return row
-    first, last = dataset.user_ids[[0, -1]]
+    low, high = dataset.user_ids[[0, -1]]
     raise ServingError(
         "{name} has no person {user_id}; its {n_users:,} ids lie from {low} to {high}",
         name=dataset.name,
         user_id=user_id,
         n_users=dataset.n_users,
-        low=first,
-        high=last,
+        low=low,
+        high=high,
     )
 
 
 def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Request:
-    """What a person would ask for: films after all that they watched, with their ratings where the model reads them."""
-    dataset, own = predictor.dataset, slice(*predictor.dataset.offsets[row : row + 2].tolist())
+    """Return a request with the whole history of a user, and with the ratings if the model reads ratings."""
+    dataset = predictor.dataset
     history = tuple(dataset.history(row).tolist())
     if not predictor.model.uses_query_ratings:
         return Request(history, k, filters)
-    given = dict(zip(history, dataset.interactions.rating[own].tolist(), strict=True))  # of several, the last one
-    return Request(history, k, filters, ratings=tuple(given.items()))
+    events = slice(*dataset.offsets[row : row + 2].tolist())
+    stars = dict(zip(history, dataset.interactions.rating[events].tolist(), strict=True))  # the last one of several
+    return Request(history, k, filters, ratings=tuple(stars.items()))
 
 
 def recommend_for_all(
     predictor: Predictor, k: int, filters: Filters, report: ProgressCallback = no_progress, rows: range | None = None
 ) -> pd.DataFrame:
-    """A row for each of the K best films of each of the U people: COLUMNS; probability is NaN where there is none.
+    """Return the K best films of each user, a row per film, with COLUMNS.
 
-    rows: of the people, where it is not all. Reports {"stage": "rank", "done", "total"} in people.
+    Args:
+        predictor: Ranks the films.
+        k: Number of films per user.
+        filters: For all users.
+        report: Gets {"stage": "rank", "done", "total"} in users.
+        rows: Of the users; None: all.
     """
     dataset, lines = predictor.dataset, []
-    wanted = range(dataset.n_users) if rows is None else rows
-    for start in range(0, len(wanted), BATCH_USERS):
-        people = wanted[start : start + BATCH_USERS]
-        lists = recommend_many(predictor, [user_request(predictor, row, k, filters) for row in people])
-        lines += [
-            (
-                dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row],
-                one.rank,
-                one.film.movie_id,
-                one.film.title,
-                one.film.year,
-                one.score,
-                one.probability,
-            )
-            for row, found in zip(people, lists, strict=True)
-            for one in found
-        ]
-        report({"stage": "rank", "done": start + len(people), "total": len(wanted)})
+    rows = range(dataset.n_users) if rows is None else rows
+    for start in range(0, len(rows), BATCH_USERS):
+        batch = rows[start : start + BATCH_USERS]
+        lists = recommend_many(predictor, [user_request(predictor, row, k, filters) for row in batch])
+        for row, picks in zip(batch, lists, strict=True):
+            user = dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row]
+            for pick in picks:
+                film = pick.film
+                lines.append((user, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
+        report({"stage": "rank", "done": start + len(batch), "total": len(rows)})
     table = pd.DataFrame(lines, columns=list(COLUMNS))
     return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
 
 
 def check_format(path: Path) -> None:
-    """Raise RecsysError where `write` would not know how to write a file of that name."""
+    """Raise RecsysError if `write_table` does not support the ending of a file name."""
     if path.suffix not in FORMATS:
         raise RecsysError("{name}: write a file that ends in {formats}", name=path.name, formats=" or ".join(FORMATS))
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Keep a table as .csv (UTF-8, cells that no spreadsheet takes for a formula) or .parquet, whole or not at all.
+    """Write a table to .csv (UTF-8, with escaped formulas) or .parquet, as a whole.
 
-    Raises RecsysError for another ending (`check`), and where pyarrow is missing; OSError when the disk refuses.
+    Raises:
+        RecsysError: If the ending is not supported, or if pyarrow is missing.
+        OSError: If the file cannot be written.
     """
     check_format(path)
     try:

@@ -1,15 +1,15 @@
-"""What changes in the recommendations when the history changes: which films rise, fall, come in and drop out."""
+"""Compare the recommendations before and after a change of the history."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import RankPosition, Request, listed, rank_of
+from recsys.serving.recommend import RankPosition, Request, rank_of, rankings
 
 
 class Change(Enum):
-    """What became of a film among the first k."""
+    """How the rank of a film changed, compared with the first k ranks."""
 
     ENTERED = "entered"
     ROSE = "rose"
@@ -20,22 +20,22 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class RankChange:
-    """One film that is among the first k of either list."""
+    """A film that is among the first k before or after."""
 
     item: int
     before: RankPosition
     after: RankPosition
-    turn: Change
+    change: Change
 
 
 def remove_film(history: Sequence[int], position: int) -> tuple[int, ...]:
-    """The history without the film at a position, counted from 0; IndexError where there is none."""
+    """Return the history without the film at a position, from 0. Raises IndexError if there is none."""
     _check_positions(history, position)
     return (*history[:position], *history[position + 1 :])
 
 
 def move_film(history: Sequence[int], position: int, to: int) -> tuple[int, ...]:
-    """The history with the film at one position put at another, both counted from 0; IndexError outside."""
+    """Return the history with a film moved to another position, both from 0. Raises IndexError if there is none."""
     _check_positions(history, position, to)
     rest = list(remove_film(history, position))
     rest.insert(to, history[position])
@@ -49,19 +49,21 @@ def _check_positions(history: Sequence[int], *positions: int) -> None:
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """The films among the first `after.k` of either list: those of the new one in its order, then those that left it.
+    """Return the first `after.k` films of the new list, then the other first films of the old list.
 
-    Filters apply to each history on its own; diversity does not, as ranks are compared. A film that was dropped from
-    the history may be recommended again. Raises ServingError and ScoreError as `recommend` does.
+    Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
+
+    Raises:
+        ServingError, ScoreError: As `recommend` does.
     """
-    old, new = listed(predictor, [before, after])
-    shown = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))
-    pairs = zip(shown, rank_of(old, shown), rank_of(new, shown), strict=True)
-    return [RankChange(item, one, other, _change(one.rank, other.rank, after.k)) for item, one, other in pairs]
+    old, new = rankings(predictor, [before, after])
+    items = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))
+    positions = zip(items, rank_of(old, items), rank_of(new, items), strict=True)
+    return [RankChange(item, left, right, _change(left.rank, right.rank, after.k)) for item, left, right in positions]
 
 
 def _change(before: int | None, after: int | None, k: int) -> Change:
-    """What became of a film that is among the first k before, after, or both times."""
+    """Return the change of a film that is among the first k before or after."""
     if before is None or before > k:
         return Change.ENTERED
     if after is None or after > k:

@@ -236,7 +236,7 @@ def texts_in_data():
         *strings([[plan.title, plan.question, plan.papers, plan.setting_title] for plan in plans.PLANS.values()]),
         *strings([(point.title, point.setting) for plan in plans.PLANS.values() for point in plan.points]),
         *strings([list(run.COLUMNS.values()), *map(_study_texts, paths.studies(paths.ASSETS).glob("*.json"))]),
-        *strings([(name, description) for name, (description, _films) in history.EXAMPLES.items()]),
+        *strings([(name, description) for name, (description, _films) in history.sample_lists().items()]),
         *strings(
             [
                 own_groups,

@@ -35,7 +35,7 @@ def test_two_of_opposite_tastes_get_the_compromise_first():
     # Film 0 wants 2, then 4, then 3; film 1 wants 3, then 4, then 2. Nobody wants 5.
     found = both((0,), (1,))
     assert items(found) == [4, 2, 3, 5]
-    assert [(one.rank, other.rank) for one, other in (film.standings for film in found)] == [
+    assert [(one.rank, other.rank) for one, other in (film.positions for film in found)] == [
         (2, 2),
         (1, 3),
         (3, 1),
@@ -51,12 +51,12 @@ def test_on_average_a_strong_wish_of_one_can_outweigh_a_compromise():
 def test_how_much_each_wants_a_film_is_its_rank_and_probability_in_their_own_list():
     film = both((0,), (1,))[0]
     total = np.exp([9.0, 1.0, 5.0, 0.0]).sum()
-    for standing in film.standings:
-        assert standing.of == 4
+    for standing in film.positions:
+        assert standing.n_ranked == 4
         assert standing.log_rank_score == pytest.approx(1 - np.log(2) / np.log(4))
         assert standing.probability == pytest.approx(np.exp(5.0) / total)
     assert film.film.label == "Film 4 (1994)"
-    assert both((0,), (1,), of=predictor(WORLD, Given([0.0] * 6)))[0].standings[0].probability is None
+    assert both((0,), (1,), of=predictor(WORLD, Given([0.0] * 6)))[0].positions[0].probability is None
 
 
 def test_films_that_either_has_watched_or_does_not_want_are_hidden():

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.serving.history import (
-    EXAMPLES,
     MAX_EXAMPLES,
     MAX_FILMS,
     MAX_ID_CHARS,
@@ -14,6 +13,7 @@ from recsys.serving.history import (
     from_url_params,
     newest_that_fit,
     parse_titles,
+    sample_lists,
     sample_user,
     to_url_params,
 )
@@ -138,7 +138,7 @@ def test_no_link_raises(text):
 
 def world_with(*names):
     """A title index over the films of some examples."""
-    titles = [split_year(title) for name in names for title in EXAMPLES[name][1]]
+    titles = [split_year(title) for name in names for title in sample_lists()[name][1]]
     return make_index([(title, year, 1) for title, year in titles], [])
 
 
@@ -154,10 +154,12 @@ def test_an_example_of_which_too_few_films_are_there_is_not_offered():
 
 
 def test_films_of_today_come_first_and_older_lists_stand_in_where_they_are_missing():
-    assert [example.name for example in examples(world_with(*EXAMPLES))] == list(EXAMPLES)[:MAX_EXAMPLES]
-    newest = [max(split_year(title)[1] for title in titles) for _, titles in EXAMPLES.values()]
+    assert [example.name for example in examples(world_with(*sample_lists()))] == list(sample_lists())[:MAX_EXAMPLES]
+    newest = [max(split_year(title)[1] for title in titles) for _, titles in sample_lists().values()]
     assert min(newest[:4]) >= 2017
-    assert all(max(split_year(title)[1] for title in EXAMPLES[name][1]) <= 1997 for name in list(EXAMPLES)[-3:])
+    assert all(
+        max(split_year(title)[1] for title in sample_lists()[name][1]) <= 1997 for name in list(sample_lists())[-3:]
+    )
 
 
 def test_a_random_viewer_is_somebody_of_the_data_with_their_newest_films():

@@ -16,13 +16,13 @@ def line(title="Heat", day=None, **more):
 
 def test_lines_of_one_film_are_one_film():
     seen = group_entries([line(), line("HEAT"), line("Alien"), line(imdb_id="tt1")])
-    assert [len(one.lines) for one in seen] == [2, 1, 1]
+    assert [len(one.entries) for one in seen] == [2, 1, 1]
     assert [one.name for one in seen] == ["Heat (1995)", "Alien (1995)", "Heat (1995)"]
 
 
 def test_two_films_of_one_title_and_year_have_two_pages():
     seen = group_entries([line("Emma", page="a"), line("Emma", page="b"), line("Emma", day=3)])
-    assert [[entry.page for entry in one.lines] for one in seen] == [["a", ""], ["b"]]
+    assert [[entry.page for entry in one.entries] for one in seen] == [["a", ""], ["b"]]
 
 
 def test_films_come_in_the_order_of_watching_and_those_without_a_date_first():
@@ -84,8 +84,8 @@ def test_a_history_that_was_kept_is_read_again_as_it_was():
     data = toys.cycle(5)
     parts = read("d", b"Film,Year,Date,Rating\nFilm 1,1991,2024-01-05,3.5\nFilm 9,2011,2024-01-04,5\nFilm 0,1990,,\n")
     seen = group_entries(parts[0].entries)
-    found = Matcher(data).match([one.asked for one in seen])
-    chosen = {position: match.films[0] for position, match in enumerate(found) if match.sure}
+    found = Matcher(data).match([one.lookup_entry for one in seen])
+    chosen = {position: match.films[0] for position, match in enumerate(found) if match.is_confident}
     text = history_import.as_json(data.name, data.catalog, seen, chosen)
     (again,) = read("kept", text.encode())
     told = [(one.name, one.movie_id, one.watched and one.watched.day, one.rating) for one in again.entries]

@@ -12,11 +12,10 @@ from recsys.serving.recommend import (
     RankPosition,
     Request,
     ServingError,
+    rank_of,
     rankings,
     recommend,
     recommend_many,
-    standing,
-    standings,
     to_queries,
 )
 from tests import toys
@@ -168,41 +167,49 @@ def test_the_answer_agrees_with_a_plain_sort_on_random_scores():
         scores, history = rng.integers(0, 40, 300), rng.integers(0, 300, 50).tolist()  # many ties
         expected = sorted(set(range(300)) - set(history), key=lambda item: (-scores[item], item))
         assert items(best(world, Given(scores), history, k=25)) == expected[:25]
-        [ranking] = rankings(predictor(world, Given(scores)), [history])
+        [ranking] = rankings(predictor(world, Given(scores)), [Request(tuple(history))])
         assert [ranking.rank(item) for item in expected] == list(range(1, len(expected) + 1))
 
 
 def test_rankings_come_in_order_and_in_bounded_blocks(world, monkeypatch):
     monkeypatch.setattr(serving, "MAX_SCORES", 12)
     model = Given([0, 1, 2, 3, 4, 5])
-    found = list(rankings(predictor(world, model), [[5], [], [4, 3], [5, 4], [1]]))
+    requests = [Request(history) for history in ((5,), (), (4, 3), (5, 4), (1,))]
+    found = list(rankings(predictor(world, model), requests))
     assert [ranking.top(1).tolist() for ranking in found] == [[4], [5], [5], [3], [5]]
-    assert [len(ranking) for ranking in rankings(predictor(world, model), [[5]], hide_seen=False)] == [6]
+    unfiltered = Request((5,), filters=Filters(hide_seen=False))
+    assert [len(ranking) for ranking in rankings(predictor(world, model), [unfiltered])] == [6]
     assert model.blocks == [2, 2, 1, 1]
 
 
-def test_standings_are_the_ranks_in_the_list_for_each_pair_of_history_and_film():
+def test_positions_are_the_ranks_in_the_list_for_each_pair_of_history_and_film():
     rng = np.random.default_rng(0)
     world, scores = toys.cycle(n_items=60), rng.integers(0, 9, 60).astype(np.float32)  # many ties
     scores[7] = -np.inf
     ready = predictor(world, Given(scores))
     for hide_seen in (True, False):
         histories = [tuple(rng.integers(0, 60, 5).tolist()) for _ in range(60)]
-        found = standings(ready, histories, range(60), hide_seen)
-        lists = recommend_many(ready, [Request(history, 60, Filters(hide_seen=hide_seen)) for history in histories])
+        requests = [Request(history, 60, Filters(hide_seen=hide_seen)) for history in histories]
+        found = [rank_of(ranking, [item])[0] for item, ranking in enumerate(rankings(ready, requests))]
+        lists = recommend_many(ready, requests)
         ranks = [{film.item: film.rank for film in films} for films in lists]
         assert [one.rank for one in found] == [rank.get(item) for item, rank in enumerate(ranks)]
-        assert [one.of for one in found] == [len(films) for films in lists]
+        assert [one.n_ranked for one in found] == [len(films) for films in lists]
 
 
-def test_a_standing_has_the_probability_that_the_list_shows(world):
+def test_a_position_has_the_probability_that_the_list_shows(world):
     model = Given([0, 3, 1, 5, -np.inf, 4], softmax=True)
     listed = {film.item: film.probability for film in best(world, model, [3], k=6)}
-    found = standings(predictor(world, model), [[3]] * 6, range(6))
+    [ranking] = rankings(predictor(world, model), [Request((3,))])
+    found = rank_of(ranking, range(6))
     assert {item: found[item].probability for item in listed} == pytest.approx(listed)
     assert found[4] == found[3] == RankPosition(None, 4, 0.0)
-    assert standing(predictor(world, Given([0] * 6)), [], 2) == RankPosition(3, 6, None)
-    assert standing(predictor(world, Given([-np.inf] * 6, softmax=True)), [], 2) == RankPosition(None, 0, 0.0)
+    for model, position in (
+        (Given([0] * 6), RankPosition(3, 6, None)),
+        (Given([-np.inf] * 6, softmax=True), RankPosition(None, 0, 0.0)),
+    ):
+        [ranking] = rankings(predictor(world, model), [Request(())])
+        assert rank_of(ranking, [2]) == [position]
 
 
 def test_each_tenfold_rank_is_an_equal_step_away_from_the_top():
@@ -242,7 +249,7 @@ def test_everybody_has_their_own_ratings():
 
 def test_films_that_stand_in_for_another_have_its_rating(monkeypatch):
     left_out = replace(WORLD, catalog=Catalog(WORLD.catalog.movies, toys.catalog(1).movies))
-    monkeypatch.setattr(substitutes, "most_similar", lambda dataset, number: (2, 4))
+    monkeypatch.setattr(substitutes, "_most_similar", lambda dataset, number: (2, 4))
     made = asked([6, 0], ((6, 4.0),), world=left_out)
     assert made.histories[0].tolist() == [2, 4, 0]
     assert made.ratings[0] == pytest.approx([4, 4, np.nan], nan_ok=True)

@@ -97,19 +97,19 @@ def test_only_tables_that_can_be_read_as_a_picture_fit():
 
 
 def test_long_words_are_broken_and_long_texts_end_in_dots():
-    rows = wrap_text(DEFAULT_FONTS, "a" * 400, 200, 20, most=2)
+    rows = wrap_text(DEFAULT_FONTS, "a" * 400, 200, 20, max_lines=2)
     assert len(rows) == 2
     assert rows[1].endswith("…")
     assert all(text_width(DEFAULT_FONTS, row, 20) <= 200 for row in rows)
 
 
 def test_a_text_that_fits_stays_in_one_line_and_others_break_at_spaces():
-    assert wrap_text(DEFAULT_FONTS, "one two", 1000, 20, most=2) == ["one two"]
-    assert wrap_text(DEFAULT_FONTS, "one two", text_width(DEFAULT_FONTS, "one two", 20) - 1, 20, most=2) == [
+    assert wrap_text(DEFAULT_FONTS, "one two", 1000, 20, max_lines=2) == ["one two"]
+    assert wrap_text(DEFAULT_FONTS, "one two", text_width(DEFAULT_FONTS, "one two", 20) - 1, 20, max_lines=2) == [
         "one",
         "two",
     ]
-    assert wrap_text(DEFAULT_FONTS, "  ", 100, 20, most=2) == []
+    assert wrap_text(DEFAULT_FONTS, "  ", 100, 20, max_lines=2) == []
 
 
 def test_without_a_font_accents_are_left_out_instead_of_drawn_as_boxes():

@@ -64,7 +64,7 @@ def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earli
     tagged = with_films(world, tags=[(4, "time travel"), (2, "time travel"), (2, "time travel"), (1, "time")])
     found = by_words(tagged).search("a film about time travel")
     assert items(found)[:2] == [2, 4]
-    assert found[0].because == ("time travel",)
+    assert found[0].reasons == ("time travel",)
 
 
 def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(world):
@@ -150,7 +150,7 @@ def test_the_encoder_finds_tags_that_mean_the_same(world, monkeypatch):
     monkeypatch.setattr(encoder, "load", lambda report, fetch=True: synonyms)
     found = open_index(tagged).search("detective", limit=3)
     assert set(items(found)) == {2, 4, 5}
-    assert found[0].because == ("sleuth",)
+    assert found[0].reasons == ("sleuth",)
 
 
 def test_the_tags_are_read_by_the_encoder_once(world, monkeypatch):

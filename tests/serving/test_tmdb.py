@@ -237,7 +237,7 @@ def test_only_so_many_addresses_are_kept(service, monkeypatch):
     monkeypatch.setattr(tmdb, "MAX_CACHED_FILMS", 3)
     found = posters(service)
     found.addresses(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
-    assert len(found._kept) == 3
+    assert len(found._cache) == 3
 
 
 def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
@@ -262,7 +262,7 @@ def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(se
     found = posters(service, patience=PATIENCE)
     try:
         assert found.addresses(API_KEY, FILMS) == {}
-        assert found.health(API_KEY) is ServiceStatus.RESTING
+        assert found.service_status(API_KEY) is ServiceStatus.RESTING
         assert found.addresses(API_KEY, FILMS) == {}  # not waited for again
     finally:
         released.set()
@@ -301,13 +301,13 @@ def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(serv
     assert found.addresses(API_KEY, films) == {}
     first = len(service.paths)
     assert first <= 2 * (tmdb.MAX_FAILURES + tmdb_client.MAX_PARALLEL)  # each tried twice; those under way finish
-    assert found.health(API_KEY) is ServiceStatus.RESTING
+    assert found.service_status(API_KEY) is ServiceStatus.RESTING
     found.addresses(API_KEY, films)
     assert len(service.paths) == first
     service.tricks.clear()
     clock.now += tmdb.REST_SECONDS + 1
     assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
-    assert found.health(API_KEY) is ServiceStatus.GOOD
+    assert found.service_status(API_KEY) is ServiceStatus.GOOD
 
 
 def test_a_service_that_is_not_there_is_no_error():
@@ -336,10 +336,10 @@ def test_a_key_that_is_refused_is_not_used_again_and_other_keys_are(service):
     service.tricks = [servers.status(401)]
     found = posters(service)
     assert found.addresses(API_KEY, FILMS) == {}
-    assert found.health(API_KEY) is ServiceStatus.REFUSED
+    assert found.service_status(API_KEY) is ServiceStatus.REFUSED
     assert found.addresses(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
-    assert found.health(TOKEN) is ServiceStatus.GOOD
+    assert found.service_status(TOKEN) is ServiceStatus.GOOD
     assert found.addresses(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
 
 

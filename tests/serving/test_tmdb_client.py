@@ -74,7 +74,7 @@ def test_questions_are_spread_evenly_and_a_delay_is_not_made_up_for():
     begun = []
 
     async def ask(client):
-        await client._turn()
+        await client._wait_for_rate()
         begun.append(client._latest)
 
     async def crowd():
@@ -95,7 +95,7 @@ def test_many_posters_of_a_healthy_service_do_not_make_it_rest():
         posters = Posters(service.address, "https://images")
         posters.addresses(API_KEY, films)
         assert len(service.asked) < len(films)  # they take longer than a page waits
-        assert posters.health(API_KEY) is ServiceStatus.GOOD
+        assert posters.service_status(API_KEY) is ServiceStatus.GOOD
         wait(list(posters._pending.values()), 60)
         assert len(posters.addresses(API_KEY, films)) == len(films)
 
@@ -105,8 +105,8 @@ def test_a_pause_that_is_demanded_of_one_key_is_not_kept_by_others():
         posters = Posters(service.address, "https://images", patience=30)
         posters.addresses(API_KEY, FILMS)
         asked = len(service.asked)
-        assert posters.health(API_KEY) is ServiceStatus.RESTING
-        assert posters.health(TOKEN) is ServiceStatus.GOOD
+        assert posters.service_status(API_KEY) is ServiceStatus.RESTING
+        assert posters.service_status(TOKEN) is ServiceStatus.GOOD
         posters.addresses(API_KEY, FILMS)
         assert len(service.asked) == asked
         posters.addresses(TOKEN, FILMS)

@@ -18,7 +18,7 @@ def shifted(model, before, after, k=10, **wishes):
 
 
 def turns(found):
-    return {shift.item: shift.turn for shift in found}
+    return {shift.item: shift.change for shift in found}
 
 
 def test_a_film_is_dropped_or_moved_and_the_rest_keep_their_order():
@@ -52,7 +52,7 @@ def test_nothing_changes_for_a_model_that_ignores_the_history():
 
 def test_ranks_and_probabilities_are_those_that_the_page_shows():
     model = Pulls(pulls(f0_5=3.0, f0_4=2.0, f1_3=4.0))
-    after = [shift for shift in shifted(model, [0], [0, 1], k=3) if shift.turn is not Change.LEFT]
+    after = [shift for shift in shifted(model, [0], [0, 1], k=3) if shift.change is not Change.LEFT]
     shown = recommend(predictor(WORLD, model), Request((0, 1), 3))
     assert [(pick.item, pick.rank) for pick in shown] == [(shift.item, shift.after.rank) for shift in after]
     assert [shift.after.probability for shift in after] == pytest.approx([pick.probability for pick in shown])
@@ -66,7 +66,7 @@ def test_films_that_a_filter_refuses_are_in_neither_list():
     found = shifted(Given([0, 1, 2, 3, 4, 5], softmax=True), [0], [1], k=2, genres=("Comedy",))
     assert [shift.item for shift in found] == [4, 2]
     assert found[0].after.probability == pytest.approx(np.exp(4) / np.exp([0, 2, 4]).sum())
-    assert (found[0].before.of, found[0].after.of) == (2, 3)
+    assert (found[0].before.n_ranked, found[0].after.n_ranked) == (2, 3)
 
 
 def test_a_filter_applies_to_each_history_on_its_own():

@@ -1,13 +1,6 @@
-"""What the order of a history changes: the same films in other orders, and how far the recommendations agree.
+"""Compare lists of recommendations: for other orders of a history, between recommenders, and with hidden films.
 
-Shapes: O other orders, lists of k films, best first.
-
-How far the lists of several recommenders agree. Lists hold items, best first; there are few lists.
-
-A person's own films, hidden one at a time: which recommender would have found them.
-
-Each film is predicted from the films watched before it, as in evaluation. Those watched later are neither known nor
-hidden from the list, because at that time nobody knew of them. Shapes: F hidden films.
+Shapes: O other orders, F hidden films. Lists have k films, best first.
 """
 
 from collections import Counter
@@ -23,39 +16,51 @@ from recsys.ranking import metrics
 from recsys.serving.export import as_record
 from recsys.serving.history import Example
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import RankPosition, Recommendation, Request, recommend_many, standings
+from recsys.serving.recommend import (
+    RankPosition,
+    Recommendation,
+    Request,
+    check_items,
+    rank_of,
+    rankings,
+    recommend_many,
+)
 
-RBO_PERSISTENCE = 0.9  # the p of rank-biased overlap: how likely a reader is to go on to the next film
+RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: the probability that a reader goes on to the next film
 N_ORDERS = 10  # random orders
 MOOD_FILMS = 4  # films of each mood in `moods`
+MAX_HIDDEN = 20  # films that are hidden one by one: as many rows as a reader can take in
+MAX_LAST = 10  # last films that represent a history
+TOP_K = 10  # a hidden film is a hit if its rank is at most this
 
 Order = tuple[int, ...]
 
 
 def reorderings(films: Sequence[int], n: int = N_ORDERS, seed: int = 0) -> list[Order]:
-    """The films newest first, then up to n random orders: never the order as given, and none twice.
+    """Return the films newest first, then at most n random orders. The given order is not among them.
 
-    Few films have few orders, so fewer than n + 1 may come back.
+    The orders are distinct. Few films have few orders, so there can be fewer than n + 1.
     """
     rng = np.random.default_rng(seed)
-    shuffled = [
-        tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)
-    ]  # some are drawn twice
+    # three times as many, because some are drawn twice
+    shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)]
     orders = dict.fromkeys([tuple(reversed(films)), *shuffled])
     orders.pop(tuple(films), None)
     return list(orders)[: n + 1]
 
 
-def rank_biased_overlap(one: Sequence[Hashable], other: Sequence[Hashable], p: float = RBO_PERSISTENCE) -> float:
-    """How much two lists agree: from 0, no film in common, to 1, the same film at every rank; the top counts most.
+def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: float = RBO_PERSISTENCE) -> float:
+    """Return the agreement of two lists: 0 if they share no film, 1 if they are equal. The first ranks count most.
 
-    RBO_EXT of Webber, Moffat and Zobel (ACM TOIS 28:4, 2010): what is seen down to depth k is assumed to
-    go on for ever. Of lists that differ in length, the shorter sets k. Two empty lists agree fully.
+    The lists are cut to the shorter length k, and the agreement at depth k is assumed to continue.
+    Two empty lists agree.
+
+    Reference: RBO_EXT of Webber, Moffat and Zobel, ACM TOIS 28:4, 2010.
     """
-    k = min(len(one), len(other))
+    k = min(len(left), len(right))
     if k == 0:
-        return float(len(one) == len(other))
-    agreement = [len({*one[:d]} & {*other[:d]}) / d for d in range(1, k + 1)]  # X_d / d
+        return float(len(left) == len(right))
+    agreement = [len({*left[:d]} & {*right[:d]}) / d for d in range(1, k + 1)]  # X_d / d
     weights = (1 - p) / p * p ** np.arange(1, k + 1)  # they and p^k sum to 1
     weights[-1] += p**k
     return float(np.average(agreement, weights=weights))
@@ -63,47 +68,47 @@ def rank_biased_overlap(one: Sequence[Hashable], other: Sequence[Hashable], p: f
 
 @dataclass(frozen=True)
 class OrderEffect:
-    """One recommender's lists for a history and for O other orders of the same films."""
+    """The lists of a recommender for a history and for O other orders of the same films."""
 
-    first: list[Recommendation]  # for the order as given
+    given: list[Recommendation]  # for the given order
     others: list[list[Recommendation]]  # O lists
 
     @cached_property
     def overlaps(self) -> list[float]:
-        """Rank-biased overlap of each other list with the first one: O numbers from 0 to 1."""
-        return [rank_biased_overlap(_items(self.first), _items(other)) for other in self.others]
+        """The rank-biased overlap of each other list with the given one."""
+        return [rank_biased_overlap(_items(self.given), _items(other)) for other in self.others]
 
     @cached_property
     def kept(self) -> list[int]:
-        """How many films of the first list each other one still shows: O numbers."""
-        return [len({*_items(self.first)} & {*_items(other)}) for other in self.others]
+        """The number of films of the given list in each other list."""
+        return [len({*_items(self.given)} & {*_items(other)}) for other in self.others]
 
     @property
     def overlap(self) -> float:
-        """The mean overlap over the orders."""
+        """The mean of `overlaps`."""
         return float(np.mean(self.overlaps))
 
     @property
     def mean_kept(self) -> float:
-        """How many films of the first list another order keeps on average."""
+        """The mean of `kept`."""
         return float(np.mean(self.kept))
 
     @property
     def ignores_order(self) -> bool:
-        """Whether every order got the same list."""
-        return all(_items(other) == _items(self.first) for other in self.others)
+        """Whether all lists are equal."""
+        return all(_items(other) == _items(self.given) for other in self.others)
 
 
 def order_effect(predictor: Predictor, films: Sequence[int], orders: Sequence[Order], k: int) -> OrderEffect:
-    """The k best films after the films as given and after each of O ≥ 1 other orders of them."""
-    first, *others = recommend_many(predictor, [Request(tuple(order), k) for order in (films, *orders)])
-    return OrderEffect(first, others)
+    """Recommend k films for the given order and for each of O ≥ 1 other orders."""
+    given, *others = recommend_many(predictor, [Request(tuple(order), k) for order in (films, *orders)])
+    return OrderEffect(given, others)
 
 
 def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.DataFrame:
-    """Recommender by recommender and order by order: films kept, and overlap. names: of the O orders."""
+    """Return a row per recommender and order. `names` are those of the O orders."""
     rows = [
-        {"recommender": title, "order": name, "kept": kept, "of": len(effect.first), "overlap": overlap}
+        {"recommender": title, "order": name, "kept": kept, "of": len(effect.given), "overlap": overlap}
         for title, effect in effects.items()
         for name, kept, overlap in zip(names, effect.kept, effect.overlaps, strict=True)
     ]
@@ -111,17 +116,17 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
 
 
 def moods(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
-    """Two histories of the same films, each with the name of the mood it ends in; None where there are not two moods.
+    """Return two histories of the same films, each with the name of the example that its last films are from.
 
-    They are made of two ready-made sequences: one history ends in films of the first, the other in films of the second.
+    Returns None if fewer than two examples have several films.
     """
     usable = [example for example in examples if len(example.items) > 1]
     if len(usable) < 2:
         return None
-    one, other = usable[:2]
-    first = one.items[:MOOD_FILMS]
-    second = tuple(item for item in other.items if item not in first)[:MOOD_FILMS]
-    return (one.name, second + first), (other.name, first + second)
+    left, right = usable[:2]
+    left_items = left.items[:MOOD_FILMS]
+    right_items = tuple(item for item in right.items if item not in left_items)[:MOOD_FILMS]
+    return (left.name, right_items + left_items), (right.name, left_items + right_items)
 
 
 def _items(picks: list[Recommendation]) -> list[int]:
@@ -129,30 +134,30 @@ def _items(picks: list[Recommendation]) -> list[int]:
 
 
 def count_lists(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
-    """Item → in how many of the lists it is."""
+    """Return the number of lists that each item is in."""
     return Counter(item for items in lists.values() for item in set(items))
 
 
 def shared_counts(lists: Mapping[str, Sequence[int]]) -> pd.DataFrame:
-    """A square table, list by list: how many films two lists have in common; the diagonal holds their lengths."""
+    """Return the number of common films of each pair of lists. The diagonal has the lengths."""
     sets = {name: set(items) for name, items in lists.items()}
-    return pd.DataFrame({one: {other: len(sets[one] & sets[other]) for other in sets} for one in sets})
+    return pd.DataFrame({left: {right: len(sets[left] & sets[right]) for right in sets} for left in sets})
 
 
 def closest_lists(lists: Mapping[str, Sequence[int]]) -> tuple[str, str, int] | None:
-    """The two lists with the most films in common and that number; the first pair on a tie, None below two lists."""
-    pairs = [(one, other, len(set(lists[one]) & set(lists[other]))) for one, other in combinations(lists, 2)]
+    """Return the two lists with the most common films, and their number. Returns None below two lists."""
+    pairs = [(left, right, len(set(lists[left]) & set(lists[right]))) for left, right in combinations(lists, 2)]
     return max(pairs, key=lambda pair: pair[2], default=None)
 
 
 def unique_items(lists: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
-    """List by list, the films that are in no other, best first."""
+    """Return for each list the films that are in no other list, best first."""
     counts = count_lists(lists)
     return {name: [item for item in items if counts[item] == 1] for name, items in lists.items()}
 
 
 def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame:
-    """Every list film by film, for a file: list, rank, film, probability, and in how many of the lists the film is."""
+    """Return a row per list and film: rank, film, score, probability, and the number of lists that the film is in."""
     counts = count_lists({name: [pick.item for pick in picks] for name, picks in lists.items()})
     rows = [
         {"recommender": name, **as_record(pick), "lists": counts[pick.item]}
@@ -162,77 +167,78 @@ def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-MAX_HIDDEN = 20  # films that are hidden one by one, at most: as many rows as a person reads
-MAX_LAST = 10  # films that stand for a whole history, at most
-TOP_K = 10  # a film is found when its rank is at most this
-
-
 def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Sequence[int]) -> list[RankPosition]:
-    """Where the film at each of F positions (from 0) stands after the films before it."""
-    histories = [films[:position] for position in positions]
-    return standings(predictor, histories, [films[position] for position in positions])
+    """Hide the film at each of F positions (from 0), and rank it after the films before it, as in the evaluation.
+
+    Films after it are neither read nor excluded.
+    """
+    targets = check_items(predictor.dataset, [films[position] for position in positions]).tolist()
+    requests = [Request(tuple(films[:position])) for position in positions]
+    ranked = zip(rankings(predictor, requests), targets, strict=True)
+    return [rank_of(ranking, [item])[0] for ranking, item in ranked]
 
 
-def last_positions(films: Sequence[int], n_items: int, most: int = MAX_LAST) -> list[int]:
-    """The positions of the last films that recommenders can know, with at least one before them, the newest first."""
-    return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:most]
+def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> list[int]:
+    """Return the positions of the last n items that have a film before them, newest first."""
+    return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
 
 
 @dataclass(frozen=True)
 class HitStatistics:
-    """How well one recommender guessed F films; intervals of 95 %, as wide as so few films make them."""
+    """Metrics of a recommender for F hidden films, with intervals of 95 %."""
 
-    found: int  # films among the first FOUND: HR@10 is found / F
-    low: float  # of HR@10, by Wilson's score interval
+    hits: int  # films among the first TOP_K; HR@10 is hits / F
+    low: float  # of HR@10, Wilson's score interval
     high: float
     ndcg: float  # NDCG@10
-    median: float  # rank; infinite where half the films are not in the list
+    median: float  # rank; infinite if half the films are excluded
     best: float  # the interval of the median, by order statistics; NaN for fewer than six films
     worst: float
 
 
-def hit_statistics(row: Sequence[RankPosition]) -> HitStatistics:
-    """What F ≥ 1 standings come to, with how sure that is."""
-    from scipy.stats import binom, binomtest  # takes half a second, and a page begins without
+def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
+    """Return the metrics of F ≥ 1 hidden films."""
+    from scipy.stats import binom, binomtest  # imported late: takes half a second
 
-    ranks = np.sort([standing.rank or np.inf for standing in row])
-    n, found = len(ranks), int((ranks <= TOP_K).sum())
-    interval = binomtest(found, n).proportion_ci(method="wilson")
+    ranks = np.sort([position.rank or np.inf for position in positions])
+    n, hits = len(ranks), int((ranks <= TOP_K).sum())
+    interval = binomtest(hits, n).proportion_ci(method="wilson")
     ndcg = float(np.mean(metrics.values(ranks, f"ndcg@{TOP_K}")))
-    outside = int(binom.ppf(0.025, n, 0.5))  # order statistics left out at each end
+    outside = int(binom.ppf(0.025, n, 0.5))  # order statistics outside the interval at each end
     best, worst = (ranks[outside - 1], ranks[n - outside]) if outside else (np.nan, np.nan)
-    return HitStatistics(found, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
+    return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
 
 
 def hit_table(rows: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
-    """A row for each recommender, the best first: its name and the fields of `Guess`."""
-    table = pd.DataFrame([{"recommender": name, **vars(hit_statistics(row))} for name, row in rows.items()])
+    """Return a row per recommender, best first, with the fields of `HitStatistics`. "found" are the hits."""
+    rows_by_name = [{"recommender": name, **vars(hit_statistics(row))} for name, row in rows.items()]
+    table = pd.DataFrame(rows_by_name).rename(columns={"hits": "found"})
     return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
 
 
 @dataclass(frozen=True)
 class HitScore:
-    """How well one recommender found a person's films."""
+    """Two metrics of a recommender for F hidden films."""
 
-    found: int  # of the F films, those among the first FOUND
-    mrr: float  # mean reciprocal rank; a film that is not in the list counts 0
+    hits: int  # films among the first TOP_K
+    mrr: float  # mean reciprocal rank; 0 for an excluded film
 
 
-def hit_score(row: Sequence[RankPosition]) -> HitScore:
-    """What F ≥ 1 standings come to."""
-    ranks = np.array([standing.rank or np.inf for standing in row])
+def hit_score(positions: Sequence[RankPosition]) -> HitScore:
+    """Return the score of F ≥ 1 hidden films."""
+    ranks = np.array([position.rank or np.inf for position in positions])
     return HitScore(int((ranks <= TOP_K).sum()), metrics.mrr(ranks))
 
 
-def is_hit(standing: RankPosition) -> bool:
-    """Whether the film is among the first FOUND."""
-    return standing.rank is not None and standing.rank <= TOP_K
+def is_hit(position: RankPosition) -> bool:
+    """Return whether a film is among the first TOP_K."""
+    return position.rank is not None and position.rank <= TOP_K
 
 
 def hidden_table(rows: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
-    """Film by film and recommender by recommender, for a file: rank, films in the list, probability."""
+    """Return a row per hidden film and recommender: rank, number of ranked films, probability."""
     cells = [
-        {"film": title, "recommender": name, "rank": cell.rank, "of": cell.of, "probability": cell.probability}
+        {"film": title, "recommender": name, "rank": cell.rank, "of": cell.n_ranked, "probability": cell.probability}
         for name, row in rows.items()
         for title, cell in zip(titles, row, strict=True)
     ]

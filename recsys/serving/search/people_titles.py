@@ -1,7 +1,9 @@
-"""Films by what else somebody may type: titles in other languages and scripts, and the people who made them.
+"""Search films by titles in other languages and scripts, and by people.
 
-Known for sets that were enriched, where a large one has half a million such names. Typing errors are forgiven in the
-films' own names alone. Shapes: F films, N names.
+They come from film details. A large data set has half a million such names, so typing errors are only allowed in the
+names of the titles.
+
+Shapes: F films, N names.
 """
 
 from bisect import bisect_right
@@ -16,70 +18,69 @@ from recsys.data.film_details import Details
 from recsys.serving.search.name_index import raise_scores
 from recsys.serving.search.normalize import normalize, strip_article, title_names
 
-# What a match is worth, in percent: below films whose own names have what was typed, above guesses.
-OTHER_TITLE, PART_OF_OTHER_TITLE = 84, 77  # a whole title, some words of one
-PERSON, PART_OF_PERSON = 79, 76  # a whole name, some words of one
-MIN_QUERY_CHARS = 3  # letters of a query; two of a script that has more of them
+# scores in percent: below matches of titles, above guesses
+OTHER_TITLE, PART_OF_OTHER_TITLE = 84, 77  # the whole title, some of its words
+PERSON, PART_OF_PERSON = 79, 76  # the whole name, some of its words
+MIN_QUERY_CHARS = 3  # one less in scripts with more characters than ASCII
 
 
 class NameMatches(NamedTuple):
-    """What these names add to a search."""
+    """Scores of films for a query."""
 
     scores: np.ndarray  # (F,)
-    people: dict[int, str]  # film → who it was found by
+    people: dict[int, str]  # film → matched person
 
 
 class NameLines:
-    """Names as the lines of one text, which is made and searched more quickly than a list of words."""
+    """Names as lines of one text, which is built and searched faster than a list of words."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        """names: (N,) in plain form."""
+        """Index N normalized names."""
         self._names = names
         self._text = "".join(f" {name}\n" for name in names)
         self._ends = list(accumulate(len(name) + 2 for name in names))
 
-    def having(self, query: str) -> dict[int, bool]:
-        """The names that have every word of a query, of each the beginning: number → whether it is the whole name."""
+    def search(self, query: str) -> dict[int, bool]:
+        """Return the names that have a word with each word of the query as prefix, and whether it is the whole name."""
         words = query.split()
-        sign, found, place = f" {max(words, key=len)}", dict[int, bool](), -1
-        while (place := self._text.find(sign, place + 1)) >= 0:
+        pattern, result, place = f" {max(words, key=len)}", dict[int, bool](), -1
+        while (place := self._text.find(pattern, place + 1)) >= 0:
             number = bisect_right(self._ends, place)
             name = self._names[number]
             if all(f" {word}" in f" {name}" for word in words):
-                found[number] = strip_article(name) == strip_article(query)
-        return found
+                result[number] = strip_article(name) == strip_article(query)
+        return result
 
 
-class OtherNames:
-    """Compares queries in plain form with what is known of films beside their names."""
+class PeopleAndTitles:
+    """Compares normalized queries with the other titles, directors and actors of films."""
 
     def __init__(self, details: Details, films: Sequence[Film]) -> None:
-        titles: dict[str, list[int]] = {}  # in plain form → films
+        titles: dict[str, list[int]] = {}  # normalized → films
         people: dict[str, list[int]] = {}
         for row, film in enumerate(films):
-            known = details.get(film.movie_id)
-            own = {normalize(name) for name in title_names(film.title)} if known.titles else set()
-            for title in {normalize(title) for title in known.titles} - own:
+            detail = details.get(film.movie_id)
+            names = {normalize(name) for name in title_names(film.title)} if detail.titles else set()
+            for title in {normalize(title) for title in detail.titles} - names:
                 titles.setdefault(title, []).append(row)
-            for person in dict.fromkeys([*known.directors, *known.cast]):
+            for person in dict.fromkeys([*detail.directors, *detail.cast]):
                 people.setdefault(person, []).append(row)
-        self._titles, self._of_title = NameLines(list(titles)), list(titles.values())
-        self._people, self._of_person = list(people), list(people.values())
-        self._names = NameLines([normalize(person) for person in people])
+        self._titles, self._films_of_title = NameLines(list(titles)), list(titles.values())
+        self._people, self._films_of_person = list(people), list(people.values())
+        self._person_names = NameLines([normalize(person) for person in people])
         self._n_films = len(films)
 
-    def find(self, query: str) -> NameMatches:
-        """Films that are called so elsewhere, or are by or with somebody who is."""
+    def search(self, query: str) -> NameMatches:
+        """Score the films with a matching title or person."""
         scores, people = np.zeros(self._n_films), dict[int, str]()
         if len(query) < MIN_QUERY_CHARS - (not query.isascii()):
             return NameMatches(scores, people)
-        titles = self._titles.having(query)
-        for worth, wanted in ((PART_OF_OTHER_TITLE, False), (OTHER_TITLE, True)):
-            rows = [row for title, whole in titles.items() if whole is wanted for row in self._of_title[title]]
-            raise_scores(scores, rows, worth)
-        for person, whole in sorted(self._names.having(query).items(), key=lambda one: -one[1]):  # whole names first
-            worth = PERSON if whole else PART_OF_PERSON
-            for row in self._of_person[person]:
-                if scores[row] < worth:
-                    scores[row], people[row] = worth, self._people[person]
+        for title, is_whole in self._titles.search(query).items():
+            raise_scores(scores, self._films_of_title[title], OTHER_TITLE if is_whole else PART_OF_OTHER_TITLE)
+        matches = self._person_names.search(query)
+        for person, is_whole in sorted(matches.items(), key=lambda match: -match[1]):  # whole names first
+            score = PERSON if is_whole else PART_OF_PERSON
+            for row in self._films_of_person[person]:
+                if scores[row] < score:
+                    scores[row], people[row] = score, self._people[person]
         return NameMatches(scores, people)

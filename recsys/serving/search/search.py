@@ -1,8 +1,10 @@
-"""Films by what people type: half a title, typos, moved articles, numbers in any form, a year, initials, a by-name.
+"""Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
 
-A film has several names: its title, and other titles in brackets. Names and queries are brought to the same plain form
-and compared (name_index.py); by-names, initials and numbers of a series come on top. What is answered is like what was
-typed: a film that the set does not have is not answered with another one. Shapes: F films.
+A film has several names: its title, and other titles in brackets. Names and queries are normalized and compared
+(name_index.py). Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does
+not return another film instead.
+
+Shapes: F films.
 """
 
 import re
@@ -16,8 +18,8 @@ import numpy as np
 
 from recsys import paths, storage
 from recsys.data.dataset import Catalog, Film
-from recsys.serving.search import name_index, series
-from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores
+from recsys.serving.search import series
+from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores, similar_names
 from recsys.serving.search.normalize import (
     normalize,
     numbers_to_digits,
@@ -26,55 +28,48 @@ from recsys.serving.search.normalize import (
     strip_article,
     title_names,
 )
-from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, OtherNames
+from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
 
 TOO_FEW = "too few ratings to learn from"
-MAX_QUERY_CHARS = 200  # characters of a query that are read; the longest title of MovieLens has fewer
-
-# What else a match is worth, in percent. Below SURE are films that may be shown, but not taken for what was meant.
-SERIES_MATCH, INITIALS_MATCH, YEAR_MATCH = 90, 88, 75
-MISSPELT_SERIES = 68  # weight of the similarity of a series' stem
-MIN_CONFIDENT = 40
-NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT = (
-    0.9,
-    0.39,
-)  # weights of a film whose year, or number in its series, differs from that of the query
-
-MIN_TAG_USES = 2  # a tag that was used once may be a typing error
-
+MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
+SERIES_MATCH, INITIALS_MATCH, YEAR_MATCH = 90, 88, 75  # scores in percent
+MISSPELT_SERIES = 68  # score of a similarity of 1 to the name of a series
+MIN_CONFIDENT = 40  # score; films below it are shown, but not taken as the answer
+NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT = 0.9, 0.39  # if the year, or the number in the series, differs from the query
+MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 NO_PEOPLE: Mapping[int, str] = {}
 
-_NUMBERED = re.compile(r"^#\s*(\d{1,9})$")
+_MOVIE_ID = re.compile(r"^#\s*(\d{1,9})$")
 _YEAR_ALONE = re.compile(r"^\(?((?:18|19|20)\d\d)\)?$")
 _WITH_NUMBER = re.compile(r"^(\D*\S) (\d{1,2})$")
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """One film that a query may have meant."""
+    """A film that matches a query."""
 
-    item: int  # as `Catalog.films` numbers them
+    item: int  # number of `Catalog.films`
     movie_id: int
     title: str
     year: int | None
     genres: str
-    score: float  # 0…100, how sure the match is
-    not_trained: bool = False  # training left it out: few people rated it
-    by: str = ""  # who made it or is in it, where that is what was typed
+    score: float  # 0…100
+    not_trained: bool = False  # an infrequent film
+    matched_person: str = ""  # the director or actor that the query matched
 
     @property
     def selectable(self) -> bool:
-        """Whether models know the film itself, so that it has a rank and a place on the map."""
+        """Whether models know the film, so that it has a rank and a place on the map."""
         return not self.not_trained
 
     @property
     def reason(self) -> str:
-        """Why models do not know it; "" for one that they know."""
+        """Why models do not know the film; "" if they do."""
         return TOO_FEW if self.not_trained else ""
 
     @property
-    def sure(self) -> bool:
-        """Whether this is what was typed, give or take a few letters, rather than a film of another year or number."""
+    def is_confident(self) -> bool:
+        """Whether the film is probably the meant one, not a film of another year or number."""
         return self.score >= MIN_CONFIDENT
 
     @property
@@ -84,65 +79,67 @@ class SearchResult:
 
 
 class TitleIndex:
-    """Searches the films of a catalogue, those left out of training included."""
+    """Searches the films of a catalogue, infrequent films included."""
 
     def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
-        """`counts`: (I,) how often each item was watched; of equally good matches the more popular comes first."""
+        """Index the titles. `counts` (I,) is how often each item was watched; it orders films of equal score."""
         self._films = catalog.films  # F, items first
-        self.n_items = len(catalog)  # without those left out of training
-        self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for those left out
+        self.n_items = len(catalog)
+        self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
         if counts is not None:
             self._popularity[: self.n_items] = counts
         self._years = np.array([film.year or 0 for film in self._films])  # (F,)
-        called = [(name, row) for row, film in enumerate(self._films) for name in title_names(film.title)]
-        plain = [normalize(name) for name, _ in called]
-        figures = [numbers_to_digits(name) for name in plain]
-        rows = [row for _, row in called]
-        forms = {*zip(plain, rows, strict=True), *zip(figures, rows, strict=True)}
+        forms, names = set[tuple[str, int]](), []
+        for row, film in enumerate(self._films):
+            for name in title_names(film.title):
+                plain = normalize(name)
+                with_digits = numbers_to_digits(plain)
+                forms |= {(plain, row), (with_digits, row)}
+                if row < self.n_items:
+                    names.append((name, with_digits, row))
         self._names = NameIndex(forms, len(self._films))
-        known = [(name, form, row) for (name, row), form in zip(called, figures, strict=True) if row < self.n_items]
-        self._series = series.find_series(known, self._years)
-        self._stems = series.series_by_initials(self._series)
-        self._initials = series.title_initials(known)
+        self._series = series.find_series(names, self._years)
+        self._series_by_initials = series.series_by_initials(self._series)
+        self._initials = series.title_initials(names)
         self._details, self._tags = catalog.details, catalog.tags
 
     def __len__(self) -> int:
-        """How many films can be found, those that training left out included."""
+        """The number of films, infrequent films included."""
         return len(self._films)
 
     @property
     def years(self) -> tuple[int, int] | None:
-        """The years of the oldest and the newest film; None where no year is known."""
+        """The years of the oldest and the newest film; None if no year is known."""
         years = self._years[self._years > 0]
         return (int(years.min()), int(years.max())) if len(years) else None
 
     @cached_property
-    def _by_names(self) -> dict[str, list[int]]:
-        """By-name in plain form → the films of this set that are called so."""
+    def _nicknames(self) -> dict[str, list[int]]:
+        """Normalized nickname → films of this data set."""
         return {
-            normalize(by_name): [row for label in labels for row in self._called(label)]
-            for by_name, labels in nicknames().items()
+            normalize(nickname): [row for label in labels for row in self._films_of_label(label)]
+            for nickname, labels in nicknames().items()
         }
 
     @cached_property
-    def _others(self) -> OtherNames | None:
-        """Titles in other languages and people; None where the set was not enriched. Made for the first query."""
-        return OtherNames(self._details, self._films) if len(self._details) else None
+    def _people_and_titles(self) -> PeopleAndTitles | None:
+        """The titles in other languages and people, or None without film details. Built at the first query."""
+        return PeopleAndTitles(self._details, self._films) if len(self._details) else None
 
     @cached_property
     def _tag_words(self) -> frozenset[str]:
-        """Tags that were used at least twice, and their words, in plain form: mostly people and subjects.
+        """The normalized tags that were used at least twice, and their words: mostly people and subjects.
 
-        A query like this is spelt correctly: "lynch" is the director, not a misspelt "Naked Lunch".
+        Such a query is spelt correctly: "lynch" is the director, not a misspelt "Naked Lunch".
         """
-        used = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
-        tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(used >= MIN_TAG_USES)]
+        uses = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
+        tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
         return frozenset(word for tag in tags for word in (tag, *tag.split()))
 
-    def _called(self, label: str) -> list[int]:
-        """The films with that name and year."""
+    def _films_of_label(self, label: str) -> list[int]:
+        """Return the films with a title and year."""
         name, year = split_year(label)
-        return [row for row in self._names.called(normalize(name)) if self._years[row] == year]
+        return [row for row in self._names.named(normalize(name)) if self._years[row] == year]
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
@@ -150,54 +147,55 @@ class TitleIndex:
         return {film.movie_id: row for row, film in enumerate(self._films)}
 
     def search(self, text: str, limit: int = 8) -> list[SearchResult]:
-        """Up to `limit` films, the best match first; of equally good ones the more popular. Any text is allowed.
+        """Return at most `limit` films, best match first, then most popular first. Any text is valid.
 
-        A year may end the query ("heat 1995"), a moved article too ("Matrix, The"); "#2571" is a MovieLens id.
+        The query can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a MovieLens id.
         """
         return list(islice(self._ranked(text, enough=limit), max(0, limit)))
 
     def nearest(self, text: str, limit: int = 3) -> list[SearchResult]:
-        """Films whose names look most like a text that names none: for a question back, not for an answer."""
+        """Return films with the most similar names, as suggestions for a text that matches no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
-        return list(islice(self._in_order(self._names.looking_like(query) * OTHER_YEAR_WEIGHT), limit))
+        return list(islice(self._in_order(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
 
     def matches(self, text: str) -> list[SearchResult]:
-        """Every film with that name, with or without an article, case and accents aside, the most popular first.
+        """Return all films with a title, most popular first. Articles, case and accents are ignored.
 
-        With a year, only films of that year. Where no film is called so, those that are in another language. Empty when
-        there is none.
+        If the text has a year, only films of that year are returned. If there is no such film, the films with that
+        title in another language are returned.
         """
         ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
         exact = [film for film in ranked if film.score == EXACT]
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
 
     def exact(self, text: str) -> SearchResult | None:
-        """The film with that name; the most popular where there are several."""
+        """Return the most popular film of `matches`, or None."""
         return next(iter(self.matches(text)), None)
 
     def _ranked(self, text: str, enough: int) -> Iterator[SearchResult]:
-        """Films that match, the best first; typos are considered where fewer than `enough` match as they are."""
+        """Yield matching films, best first. Typing errors are considered if fewer than `enough` films match."""
         text = text[:MAX_QUERY_CHARS].strip()
-        if match := _NUMBERED.match(text):
+        if match := _MOVIE_ID.match(text):
             if (row := self._row_of.get(int(match[1]))) is not None:
-                yield self._found(row, EXACT)
+                yield self._result(row, EXACT)
             return
         yield from self._in_order(*self._scores(text, enough))
 
     def _in_order(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
-        """Films with a score (F,) above 0, the best first; people: film → who it was found by."""
+        """Yield the films with a score (F,) above 0, best first. `people` are the matched persons of films."""
         rows = np.flatnonzero(scores)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
-            yield self._found(row, float(scores[row]), people.get(row, ""))
+            yield self._result(row, float(scores[row]), people.get(row, ""))
 
-    def _found(self, row: int, score: float, by: str = "") -> SearchResult:
-        return SearchResult(row, *self._films[row], score=score, not_trained=row >= self.n_items, by=by)
+    def _result(self, row: int, score: float, person: str = "") -> SearchResult:
+        not_trained = row >= self.n_items
+        return SearchResult(row, *self._films[row], score=score, not_trained=not_trained, matched_person=person)
 
     def _scores(self, text: str, enough: int) -> NameMatches:
-        """How well each film matches, 0…100; a number at the end is read as a year and as part of the title."""
+        """Score all films, 0…100. A number at the end is tried as a year and as a part of the title."""
         title, year = split_year(text)
         query = _normalize_query(title)
-        scores, people = self._with_others(query, self._meant(query, enough))
+        scores, people = self._with_people_and_titles(query, self._title_scores(query, enough))
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
@@ -205,75 +203,77 @@ class TitleIndex:
         gap = np.abs(self._years - year)
         scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT))
         whole = _normalize_query(text)  # "Blade Runner 2049" is of 2017
-        return NameMatches(scores if whole == query else np.maximum(scores, self._names.titled(whole)), people)
+        if whole != query:
+            scores = np.maximum(scores, self._names.match_scores(whole))
+        return NameMatches(scores, people)
 
-    def _with_others(self, query: str, scores: np.ndarray) -> NameMatches:
-        """Scores (F,) by the films' own names, raised where another title or a person matches better.
+    def _with_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
+        """Raise scores (F,) of films whose other title or person matches better.
 
-        A person's name is spelt correctly, so guesses at misspelt titles do not count beside it.
+        If a person matches, the query is spelt correctly, so guesses at misspelt titles are dropped.
         """
-        if self._others is None:
+        if self._people_and_titles is None:
             return NameMatches(scores, {})
-        others = self._others.find(query)
+        others = self._people_and_titles.search(query)
         if others.people:
             scores = np.where(scores > MISSPELT_NAME, scores, 0)
         people = {row: name for row, name in others.people.items() if others.scores[row] > scores[row]}
         return NameMatches(np.maximum(scores, others.scores), people)
 
-    def _meant(self, query: str, enough: int) -> np.ndarray:
-        """(F,) scores without regard to a year; guesses only where fewer than `enough` films match."""
-        scores = self._names.titled(query)
-        apart = numbers_to_digits(separate_number(query))
-        raise_scores(scores, self._by_names.get(query, []) + self._by_names.get(apart, []), EXACT)
-        match = _WITH_NUMBER.match(strip_article(apart))
+    def _title_scores(self, query: str, enough: int) -> np.ndarray:
+        """Return scores without regard to a year, (F,). Guesses are added if fewer than `enough` films match."""
+        scores = self._names.match_scores(query)
+        separated = numbers_to_digits(separate_number(query))
+        raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(separated, []), EXACT)
+        match = _WITH_NUMBER.match(strip_article(separated))
         if match:
-            stems = [match[1]] if match[1] in self._series else self._stems.get(match[1], [])
-            raise_scores(scores, self._numbered(stems, int(match[2])), SERIES_MATCH)
+            names = [match[1]] if match[1] in self._series else self._series_by_initials.get(match[1], [])
+            raise_scores(scores, self._numbered(names, int(match[2])), SERIES_MATCH)
         if not scores.any():
-            self._expand(scores, query, apart)
+            self._add_initials(scores, query, separated)
         if np.count_nonzero(scores) < enough and query not in self._tag_words:
-            scores = np.maximum(scores, self._names.guesses(query, alone=not scores.any()))
+            scores = np.maximum(scores, self._names.guess_scores(query, only_guesses=not scores.any()))
         if match and enough and not scores.any():
-            scores = self._numbered_otherwise(match[1], int(match[2]))
+            scores = self._other_number_scores(match[1], int(match[2]))
         return scores
 
-    def _numbered(self, stems: Sequence[str], number: int) -> list[int]:
-        """The films of that number in some series."""
-        rows = [self._series[stem].numbered(number) for stem in stems]
+    def _numbered(self, names: Sequence[str], number: int) -> list[int]:
+        """Return the films with a number in any of the series."""
+        rows = [self._series[name].numbered(number) for name in names]
         return [row for row in rows if row is not None]
 
-    def _numbered_otherwise(self, stem: str, number: int) -> np.ndarray:
-        """(F,) scores for a number of a series that is misspelt, or that the series has not: then other films of it."""
+    def _other_number_scores(self, name: str, number: int) -> np.ndarray:
+        """Return scores for a misspelt series and, lower ones, for a series without this number, (F,)."""
         names = list(self._series)
-        similar = name_index.similar_names(stem, names)
-        scores = self._names.titled(stem) * OTHER_YEAR_WEIGHT
-        if similar.any():
-            best = int(similar.argmax())
-            raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similar[best])
+        similarity = similar_names(name, names)
+        scores = self._names.match_scores(name) * OTHER_YEAR_WEIGHT
+        if similarity.any():
+            best = int(similarity.argmax())
+            raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similarity[best])
         return scores
 
-    def _expand(self, scores: np.ndarray, query: str, apart: str) -> None:
-        """Read the query, or its first word, as initials: "lotr", "eeaao", "lotr two towers"."""
-        first, _, rest = apart.partition(" ")
-        for stem in self._stems.get(first, []):
-            raise_scores(scores, self._series[stem].rows if not rest else [], SERIES_MATCH)
+    def _add_initials(self, scores: np.ndarray, query: str, separated: str) -> None:
+        """Raise the scores of films whose initials are the query or its first word: "lotr", "lotr two towers"."""
+        word, _, rest = separated.partition(" ")
+        for name in self._series_by_initials.get(word, []):
+            raise_scores(scores, self._series[name].rows if not rest else [], SERIES_MATCH)
             if rest and not rest.isdigit():
-                np.maximum(scores, self._names.titled(f"{stem} {rest}") * (SERIES_MATCH / EXACT), out=scores)
+                titled = self._names.match_scores(f"{name} {rest}")
+                np.maximum(scores, titled * (SERIES_MATCH / EXACT), out=scores)
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
 
 
 def nicknames() -> dict[str, list[str]]:
-    """What people call films that their titles do not tell: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
+    """Return common names that differ from titles: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
     return storage.read_shipped_json(paths.by_names(), _is_nicknames) or {}
 
 
 def _is_nicknames(content: Any) -> bool:
-    """Whether the content is an object of lists of texts."""
     return isinstance(content, dict) and all(
         isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in content.values()
     )
 
 
 def _normalize_query(query: str) -> str:
-    """The first name in a query, in plain form."""
+    """Return the first name in a query, normalized."""
     return normalize(title_names(query)[0])

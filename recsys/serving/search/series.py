@@ -1,12 +1,12 @@
-"""Series of films, read off their titles: which film is the third Harry Potter, and what "lotr" stands for.
+"""Find series of films by their titles: for searches such as "harry potter 3", and to plan one film of a series.
 
-Titles of a series have their beginning in common: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the"
-("Harry Potter and the …"), or up to a number ("Rocky II"). That beginning is the series' stem, in plain form.
+Titles of a series have a common prefix: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the" ("Harry
+Potter and the …"), or up to a number ("Rocky II"). The normalized prefix identifies the series.
 
-Films that an evening has room for one of: parts of one series, by their titles and a few tags. Shapes: I items.
+The data has no series, so both uses guess. `find_series` is strict. `same_series` is loose: it rather treats two
+unrelated films as a series ("Casino", "Casino Royale") than misses a part, because an evening has many other films.
 
-No data set says it, so this guesses, and more freely than the search does (`series`): it would rather keep two
-strangers apart ("Casino", "Casino Royale") than let two parts through, as an evening has plenty of other films.
+Shapes: I items.
 """
 
 import itertools
@@ -25,108 +25,18 @@ from recsys.serving.search.normalize import (
     initials,
     normalize,
     numbers_to_digits,
-    sorted_between,
+    sorted_span,
     strip_article,
 )
 
-MAX_GAP_YEARS = 12  # years between a film of the stem's own name and the next one; a remake of a classic has more
+MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; a larger gap is a remake
 _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
 _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
-
-@dataclass
-class Series:
-    """The films of one stem."""
-
-    named: dict[int, int | None] = field(default_factory=dict)  # row → the number in its title
-    plain: list[int] = field(default_factory=list)  # rows of films that are called like the stem itself
-    order: list[int] = field(default_factory=list)  # rows by year; empty where the numbers in titles say otherwise
-
-    @property
-    def rows(self) -> list[int]:
-        """All its films."""
-        return list(dict.fromkeys([*self.order, *self.named]))
-
-    def numbered(self, number: int) -> int | None:
-        """The film of that number: by its title, else by year; None where there is none."""
-        titled = next((row for row, own in self.named.items() if own == number), None)
-        return titled if titled is not None or not 0 < number <= len(self.order) else self.order[number - 1]
-
-
-def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np.ndarray) -> dict[str, Series]:
-    """Stem → series of two films or more. names: as written, in figures, and the film's row; years: by row."""
-    found: dict[str, Series] = {}
-    whole: dict[str, list[int]] = {}
-    for name, figures, row in names:
-        figures = strip_article(figures)
-        whole.setdefault(figures, []).append(row)
-        for stem in _series_prefixes(name, figures):
-            series = found.setdefault(stem, Series())
-            if row not in series.named or series.named[row] is None:
-                series.named[row] = _number_after(stem, figures)
-    for stem, series in found.items():
-        series.plain = [row for row in whole.get(stem, []) if row not in series.named]
-    found = {stem: series for stem, series in found.items() if len(series.named) + bool(series.plain) > 1}
-    ordered = sorted(whole)
-    for stem, series in found.items():
-        begun = itertools.chain(*(whole[name] for name in sorted_between(ordered, f"{stem} ", f"{stem} {MAX_CHAR}")))
-        if set(begun) <= set(series.named):  # "Batman Returns" is of the series too, but not called so
-            series.order = _order_by_year(series, years)
-    return found
-
-
-def series_by_initials(found: dict[str, Series]) -> dict[str, list[str]]:
-    """Initials of two letters or more → the stems that have them: {"lotr": ["lord of the rings"]}."""
-    stems: dict[str, list[str]] = {}
-    for stem in found:
-        if len(short := initials(stem)) > 1:
-            stems.setdefault(short, []).append(stem)
-    return stems
-
-
-def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]]:
-    """Initials of three letters or more → rows of the films with such a name or subtitle; names as in `find`."""
-    found: dict[str, list[int]] = {}
-    for name, figures, row in names:
-        parts = [figures, *(normalize(subtitle) for subtitle in _SUBTITLE_SEPARATOR.split(name)[1:])]
-        for short in {initials(form) for part in parts for form in (part, strip_article(part)) if part.count(" ") > 1}:
-            if len(short) > 2:
-                found.setdefault(short, []).append(row)
-    return found
-
-
-def _series_prefixes(name: str, figures: str) -> set[str]:
-    """The stems that a name may have; figures: the whole name in figures, without article."""
-    heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
-    stems = {strip_article(numbers_to_digits(normalize(head))) for head in heads}
-    stems |= {match[1] for stem in [*stems, figures] if (match := _BEFORE_NUMBER.match(stem))}
-    if match := _AND_THE.match(figures):
-        stems.add(match[1])
-    return {stem for stem in stems if not stem[-1:].isdigit() and stem}
-
-
-def _number_after(stem: str, figures: str) -> int | None:
-    """The number that follows the stem in a name."""
-    following = figures.removeprefix(stem).split()
-    return int(following[0]) if following and following[0].isdigit() and len(following[0]) < 3 else None
-
-
-def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
-    """The films by year; empty where a title's number is another one, or nobody knows which film is the first."""
-    order = sorted(series.named, key=lambda row: (years[row], row))
-    first = [row for row in series.plain if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
-    if len(first) > 1 or not all(years[row] for row in order):
-        return []
-    order = [*first, *order]
-    return order if all(own in (None, order.index(row) + 1) for row, own in series.named.items()) else []
-
-
-MIN_PREFIX_CHARS = 5  # letters of a whole title for longer titles that begin with it to count: "Rocky", but not "Up"
-MAX_FIRST_WORD_FILMS = (
-    10  # films whose titles begin with the same word: from so many on the word is a word, such as "American"
-)
-SERIES_TAGS = {  # tag → the series that it names; titles such as "Goldfinger" do not
+MIN_PREFIX_CHARS = 5  # of a title that is a prefix of other titles: "Rocky", but not "Up"
+MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
+SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "007": "james bond",
     "007 (series)": "james bond",
     "james bond": "james bond",
@@ -150,59 +60,161 @@ _indexes: WeakKeyDictionary[Dataset, tuple[list[frozenset[str]], dict[str, list[
 _lock = Lock()
 
 
-def series_names(film: Film, tags: str = "") -> frozenset[str]:
-    """What a film's series may be called: {"star wars", …} for "Star Wars: Episode IV - A New Hope".
+@dataclass
+class Series:
+    """The films with a common title prefix."""
 
-    Two films that share a name are taken for parts of one series. A film of its own has its own title as a name.
-    tags: separated by ", ", as in the catalogue.
+    numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title
+    titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is the prefix
+    order: list[int] = field(default_factory=list)  # rows by year; empty if the numbers in titles contradict
+
+    @property
+    def rows(self) -> list[int]:
+        """All films."""
+        return list(dict.fromkeys([*self.order, *self.numbers]))
+
+    def numbered(self, number: int) -> int | None:
+        """Return the film with a number in its title or, if there is none, the film at this place by year, or None."""
+        for row, title_number in self.numbers.items():
+            if title_number == number:
+                return row
+        return self.order[number - 1] if 0 < number <= len(self.order) else None
+
+
+def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np.ndarray) -> dict[str, Series]:
+    """Return the series with at least two films, by prefix.
+
+    Args:
+        names: Names of films: as written, normalized with digits, and the row of the film. A film has several names.
+        years: By row; 0 if unknown.
     """
-    whole = _ARTICLE.sub("", _OTHER_TITLE.sub("", film.title).casefold()).strip()
-    found = {_without_number(whole), _without_number(_SUBTITLE.split(whole)[0])}
-    if hero := _HERO_AND.match(whole):
-        found.add(hero[1])
-    found |= {SERIES_TAGS[tag] for tag in tags.casefold().split(", ") if tag in SERIES_TAGS}
-    return frozenset(found)
+    candidates: dict[str, Series] = {}
+    rows_by_name: dict[str, list[int]] = {}
+    for name, normalized, row in names:
+        normalized = strip_article(normalized)
+        rows_by_name.setdefault(normalized, []).append(row)
+        for prefix in _series_prefixes(name, normalized):
+            series = candidates.setdefault(prefix, Series())
+            if row not in series.numbers or series.numbers[row] is None:
+                series.numbers[row] = _number_after(prefix, normalized)
+    result = {}
+    ordered = sorted(rows_by_name)
+    for prefix, series in candidates.items():
+        series.titled_like_series = [row for row in rows_by_name.get(prefix, []) if row not in series.numbers]
+        if len(series.numbers) + bool(series.titled_like_series) < 2:
+            continue
+        longer = ordered[sorted_span(ordered, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
+        # "Batman Returns" has the prefix, but no number or subtitle, so the order by year is not reliable
+        if set(itertools.chain(*(rows_by_name[name] for name in longer))) <= set(series.numbers):
+            series.order = _order_by_year(series, years)
+        result[prefix] = series
+    return result
+
+
+def series_by_initials(series: dict[str, Series]) -> dict[str, list[str]]:
+    """Return the prefixes by their initials of at least two letters: {"lotr": ["lord of the rings"]}."""
+    prefixes: dict[str, list[str]] = {}
+    for prefix in series:
+        if len(letters := initials(prefix)) > 1:
+            prefixes.setdefault(letters, []).append(prefix)
+    return prefixes
+
+
+def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]]:
+    """Return rows by initials of at least three letters, of names and subtitles. For `names`, see `find_series`."""
+    rows: dict[str, list[int]] = {}
+    for name, normalized, row in names:
+        parts = [normalized, *(normalize(subtitle) for subtitle in _SUBTITLE_SEPARATOR.split(name)[1:])]
+        forms = {initials(form) for part in parts for form in (part, strip_article(part)) if part.count(" ") > 1}
+        for letters in forms:
+            if len(letters) > 2:
+                rows.setdefault(letters, []).append(row)
+    return rows
+
+
+def _series_prefixes(name: str, normalized: str) -> set[str]:
+    """Return the possible prefixes of a name, given as written and normalized with digits and without article."""
+    heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
+    prefixes = {strip_article(numbers_to_digits(normalize(head))) for head in heads}
+    prefixes |= {match[1] for prefix in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(prefix))}
+    if match := _AND_THE.match(normalized):
+        prefixes.add(match[1])
+    return {prefix for prefix in prefixes if not prefix[-1:].isdigit() and prefix}
+
+
+def _number_after(prefix: str, normalized: str) -> int | None:
+    """Return the number after the prefix of a name, or None."""
+    words = normalized.removeprefix(prefix).split()
+    return int(words[0]) if words and words[0].isdigit() and len(words[0]) < 3 else None
+
+
+def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
+    """Return the films by year; empty if the numbers in titles contradict, or if the first film is ambiguous."""
+    order = sorted(series.numbers, key=lambda row: (years[row], row))
+    start = [row for row in series.titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
+    if len(start) > 1 or not all(years[row] for row in order):
+        return []
+    order = [*start, *order]
+    fits = all(number in (None, order.index(row) + 1) for row, number in series.numbers.items())
+    return order if fits else []
+
+
+def series_names(film: Film, tags: str = "") -> frozenset[str]:
+    """Return the possible names of a film's series: {"star wars", …} for "Star Wars: Episode IV - A New Hope".
+
+    Two films with a common name are treated as parts of one series. A film without a series has its title as a name.
+
+    Args:
+        film: A film.
+        tags: Separated by ", ", as in the catalogue.
+    """
+    title = _ARTICLE.sub("", _OTHER_TITLE.sub("", film.title).casefold()).strip()
+    names = {_without_number(title), _without_number(_SUBTITLE.split(title)[0])}
+    if hero := _HERO_AND.match(title):
+        names.add(hero[1])
+    names |= {SERIES_TAGS[tag] for tag in tags.casefold().split(", ") if tag in SERIES_TAGS}
+    return frozenset(names)
 
 
 def same_series(dataset: Dataset, item: int) -> np.ndarray:
-    """The items (n,) int64 that seem to be of one series with an item, itself included."""
+    """Return the items that seem to be of the same series as an item, which is included, (n,) int64."""
     with _lock:
         if dataset not in _indexes:
             _indexes[dataset] = _build_series_index(dataset)
-        of, called = _indexes[dataset]
+        names_of_item, items_of_name = _indexes[dataset]
     parts = {item}
-    for name in of[item]:
-        parts.update(called.get(name, ()))
+    for name in names_of_item[item]:
+        parts.update(items_of_name.get(name, ()))
     return np.array(sorted(parts), np.int64)
 
 
 def _build_series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
-    """The names of each item's series, and the items of each name; long titles have the names that they begin with."""
+    """Return the series names of each item, and the items of each name. Titles also have names that are prefixes."""
     movies = dataset.catalog.movies
     films = dataset.catalog.films[: len(movies)]
-    own = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
-    first_words = Counter(word for one in own for word in {name.split()[0] for name in one if name})
-    known = {
+    item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
+    first_words = Counter(word for names in item_names for word in {name.split()[0] for name in names if name})
+    prefixes = {
         name
-        for one in own
-        for name in one
+        for names in item_names
+        for name in names
         if len(name) >= MIN_PREFIX_CHARS and first_words[name] < MAX_FIRST_WORD_FILMS
     }
-    of = [one | _prefix_names(one, known) for one in own]
-    called: dict[str, list[int]] = {}
-    for item, one in enumerate(of):
-        for name in one:
-            called.setdefault(name, []).append(item)
-    return of, called
+    names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
+    items_of_name: dict[str, list[int]] = {}
+    for item, names in enumerate(names_of_item):
+        for name in names:
+            items_of_name.setdefault(name, []).append(item)
+    return names_of_item, items_of_name
 
 
-def _prefix_names(own: frozenset[str], known: set[str]) -> set[str]:
-    """The known names with which a longer one begins ("dark knight rises": "dark knight"), or that it has in plural."""
-    words = [name.split() for name in own]
-    singular = {name.removesuffix("s") for name in own}
-    return ({" ".join(one[:n]) for one in words for n in range(1, len(one))} | singular) & known
+def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
+    """Return the known names that begin a name ("dark knight rises": "dark knight") or that are its singular."""
+    words = [name.split() for name in names]
+    singular = {name.removesuffix("s") for name in names}
+    return ({" ".join(name[:n]) for name in words for n in range(1, len(name))} | singular) & prefixes
 
 
 def _without_number(title: str) -> str:
-    """ "rocky ii", "rocky, part two" → "rocky"; a title that is nothing but a number stays."""
+    """Return a title without its part number: "rocky ii", "rocky, part two" → "rocky". A number as title stays."""
     return _PART.sub("", title).strip() or title

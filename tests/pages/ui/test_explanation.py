@@ -92,7 +92,9 @@ def test_bars_share_one_scale_and_words_say_what_they_mean():
 @pytest.mark.parametrize(("without", "digits"), [(0.02204, 0.02236), (0.0221, 0.0223), (0.00123, 0.001234)])
 def test_percentages_get_the_digits_that_show_a_difference(without, digits):
     found = Explanation(9, RankPosition(4, 30, digits), (influence(0, 0.02, probability=without),), 1)
-    (before,) = re.findall(r"at ([\d.]+%)", explanation.rank_text(found.standing, "M", explanation.extra_digits(found)))
+    (before,) = re.findall(
+        r"at ([\d.]+%)", explanation.rank_text(found.rank_position, "M", explanation.extra_digits(found))
+    )
     (after,) = re.findall(r"raises the rank: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
     assert before != after
     assert float(before[:-1]) > float(after[:-1])

@@ -51,7 +51,7 @@ def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_ne
     assert both.labels == ["Film 4 (1994)", "Film 5 (1995)", "[mask]"]
     assert left.labels == ["start", "Film 4 (1994)", "Film 5 (1995)"]
     assert (both.ends_with_mask, left.ends_with_mask) == (True, False)
-    assert both.films.tolist() == [True, True, False]
+    assert both.is_film.tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_what_is_looked_at_most_comes_first_and_the_mask_is_no_film():
 
 def test_by_distance_is_the_mean_over_those_whose_history_reaches_so_far(monkeypatch):
     shares = {1: known(0, 0, 0.8, 0.2), 2: known(0.6, 0.1, 0.2, 0.1)}
-    short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], films=np.array([True, True, False]))
+    short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], is_film=np.array([True, True, False]))
     monkeypatch.setattr(attending, "attention", lambda _, history: short if history[0] == 1 else shares[2])
-    found = attention_by_distance(None, [np.array([1]), np.array([2])], farthest=5).table()
+    found = attention_by_distance(None, [np.array([1]), np.array([2])], max_distance=5).table()
     assert found["distance"].tolist() == [1, 2, 3]
     assert found["people"].tolist() == [2, 2, 1]
     assert found["attention"].tolist() == pytest.approx([0.5, 0.05, 0.6])
@@ -100,7 +100,7 @@ def test_parts_by_distance_add_up_to_the_whole():
         predictor(WORLD, model), people[4:], 5
     )
     np.testing.assert_allclose(whole.total, parts.total, rtol=1e-5)
-    assert whole.people.tolist() == parts.people.tolist() == [9] * 5
+    assert whole.n_users.tolist() == parts.n_users.tolist() == [9] * 5
     assert whole.total.shape == (2, 2, 5)
 
 

@@ -42,10 +42,10 @@ def test_the_mean_is_that_of_the_newest_positions_of_the_test_histories_and_noth
     found = mean_attention(collect_attention(predictor(WORLD, model)))
     histories = [np.arange(length - 1) % 20 for length in LENGTHS if length > MAX_TOKENS]
     each = [model.attention(model.input_tokens(history))[..., -MAX_TOKENS:, -MAX_TOKENS:] for history in histories]
-    assert found.people == len(histories) == 4
+    assert found.n_users == len(histories) == 4
     np.testing.assert_allclose(found.weights, np.mean(each, 0), rtol=1e-5)
-    assert (found.within() < 0.999).all()
-    np.testing.assert_allclose(found.within(), found.weights.sum(-1))
+    assert (found.window_share() < 0.999).all()
+    np.testing.assert_allclose(found.window_share(), found.weights.sum(-1))
 
 
 def test_positions_are_counted_back_from_the_next_film_and_only_a_mask_has_no_number():

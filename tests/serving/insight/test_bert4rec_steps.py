@@ -139,8 +139,8 @@ def test_read_after_the_last_layer_the_mask_gives_the_scores_of_the_model(settin
     model = bert(**settings)
     tokens = model.input_tokens(np.array(FILMS))
     found = run_layers(predictor(WORLD, model), tokens)
-    np.testing.assert_allclose(found.read[-1], model.fill(tokens, np.array([len(FILMS)]))[0], atol=1e-4)
-    assert found.read.shape == (model.config.layers + 1, WORLD.n_items)
+    np.testing.assert_allclose(found.logit_lens[-1], model.fill(tokens, np.array([len(FILMS)]))[0], atol=1e-4)
+    assert found.logit_lens.shape == (model.config.layers + 1, WORLD.n_items)
     assert found.states.shape == (model.config.layers + 1, len(tokens), 8)
 
 

@@ -118,7 +118,7 @@ def test_the_two_sides_are_shown_alone_and_together():
     found = rank_by_side(predictor(WORLD, Sum()), [1, 2, None, 7], 2, 10)
     assert found.both.rank == 1
     assert found.before.rank > found.after.rank > 1  # 3 is further away than 7
-    assert found.before.of == found.after.of == found.both.of == 17
+    assert found.before.n_ranked == found.after.n_ranked == found.both.n_ranked == 17
 
 
 def test_a_position_lies_between_films_or_at_an_end():

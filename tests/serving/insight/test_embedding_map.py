@@ -73,8 +73,8 @@ def test_a_row_of_the_map_is_a_film():
     assert found.table["title"].iloc[7] == "Film 7"
     assert found.table["views"].tolist() == WORLD.counts.tolist()
     assert 0 < sum(found.shares) <= 1
-    assert found.directions.shape == (20, 8)
-    assert embedding_map(predictor(WORLD, sasrec())).directions.shape == (20, 8)
+    assert found.unit_vectors.shape == (20, 8)
+    assert embedding_map(predictor(WORLD, sasrec())).unit_vectors.shape == (20, 8)
 
 
 def test_a_model_without_embeddings_is_refused_with_a_sentence():
@@ -91,8 +91,8 @@ def test_rare_genres_and_films_without_one_share_a_colour():
 
 def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not_be_missing():
     table = embedding_map(predictor(toys.dataset([[0, 1, 1, 2, 2, 2]], 6), Embedded(np.eye(6)))).table
-    assert limit_films(table, [5], most=2).index.tolist() == [1, 2, 5]
-    assert len(limit_films(table, [5], most=6)) == 6
+    assert limit_films(table, [5], n=2).index.tolist() == [1, 2, 5]
+    assert len(limit_films(table, [5], n=6)) == 6
 
 
 def test_a_film_is_told_by_the_rarest_of_its_genres_that_is_not_rare():
@@ -132,7 +132,7 @@ def apart():
 
 def found(catalog, views=None):
     """The region of the first quarter and that of the others."""
-    areas = find_regions(apart(), catalog, np.arange(N) if views is None else views, most=2)
+    areas = find_regions(apart(), catalog, np.arange(N) if views is None else views, max_regions=2)
     return sorted(areas, key=lambda area: len(area.items))
 
 
@@ -143,7 +143,7 @@ def test_a_region_is_called_by_the_genre_and_decade_that_are_over_represented_th
     one, other = found(catalog, np.tile([5, 1], N // 2))
     assert sorted(one.items.tolist()) == list(range(N // 4))
     assert one.label == "Horror · 1980s"
-    assert {term.name: (term.here, term.everywhere) for term in one.terms}["Horror"] == (1.0, 0.25)
+    assert {term.name: (term.region_share, term.catalog_share) for term in one.terms}["Horror"] == (1.0, 0.25)
     assert (one.x, one.y) == (pytest.approx(40, abs=1), pytest.approx(40, abs=1))
     assert "Horror" not in other.label
 

@@ -144,14 +144,14 @@ def test_a_film_is_looked_for_with_the_films_before_it_and_nothing_else():
     films = [4, 5, 0, 11]
     # 4 → 5 comes first; 4, 5 → 6, 11, 10, …, and 0 last of ten; 4, 5, 0 → 1, 11, …
     found = list_comparison.hidden_film_ranks(predictor(toys.cycle(12), Toy(reads=True)), films, [1, 2, 3])
-    assert [(row.rank, row.of) for row in found] == [(1, 11), (10, 10), (2, 9)]
+    assert [(row.rank, row.n_ranked) for row in found] == [(1, 11), (10, 10), (2, 9)]
 
 
 def test_the_score_is_hits_and_mean_reciprocal_rank():
     score = list_comparison.hit_score(
         [RankPosition(1, 50, None), RankPosition(10, 50, None), RankPosition(20, 50, None), RankPosition(None, 50, 0.0)]
     )
-    assert score.found == 2
+    assert score.hits == 2
     assert score.mrr == pytest.approx((1 + 1 / 10 + 1 / 20 + 0) / 4)
 
 
@@ -172,7 +172,7 @@ def test_the_last_films_are_those_that_recommenders_know():
 def test_a_guess_has_the_intervals_that_its_few_films_allow():
     ranks = [1, 2, 3, 20, 30, 40, 50, 60, 70, None]
     guess = list_comparison.hit_statistics([RankPosition(rank, 100, None) for rank in ranks])
-    assert guess.found == 3
+    assert guess.hits == 3
     share, z = 0.3, 1.959964  # Wilson (1927), n = 10
     middle, half = (share + z**2 / 20) / (1 + z**2 / 10), z * math.sqrt(share * 0.7 / 10 + z**2 / 400) / (1 + z**2 / 10)
     assert (guess.low, guess.high) == pytest.approx((middle - half, middle + half), abs=1e-6)
@@ -185,7 +185,7 @@ def test_five_films_are_too_few_for_an_interval_of_the_median_and_an_unlisted_fi
     guess = list_comparison.hit_statistics([RankPosition(None, 100, None)] * 5)
     assert guess.median == math.inf
     assert math.isnan(guess.best)
-    assert (guess.found, guess.ndcg) == (0, 0)
+    assert (guess.hits, guess.ndcg) == (0, 0)
 
 
 def test_guesses_come_best_first():

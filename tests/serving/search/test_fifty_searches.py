@@ -22,7 +22,7 @@ def test_there_are_fifty():
 
 @pytest.mark.parametrize("row", TABLE, ids=[row["typed"] for row in TABLE])
 def test_the_first_sure_answer_is_the_film_that_was_meant(index, row):
-    found = [film for film in index.search(row["typed"]) if film.sure]
+    found = [film for film in index.search(row["typed"]) if film.is_confident]
     assert ((found[0].label if found else "") == row["answer"]) is (row["typed"] not in MISSED)
     if row["answer"]:
         assert found[0].not_trained is (row["kind"] == "left out")

@@ -45,11 +45,11 @@ def test_two_wrong_letters_of_nine_are_too_many_without_tags_as_well(without_tag
 def test_a_misspelt_title_is_found_with_and_without_tags(index, without_tags, typed):
     first, other = index.search(typed)[0], without_tags.search(typed)[0]
     assert first.title == other.title == TYPOS[typed]
-    assert first.sure
+    assert first.is_confident
 
 
 def test_a_director_who_is_known_leads_to_the_films_and_to_no_guess(sample):
     film = next(film for film in sample.catalog.films if film.title == "Pulp Fiction")
     details = Details.from_facts({film.movie_id: {"directors": ["Quentin Tarantino"]}})
     found = TitleIndex(replace(sample.catalog, tags=Tags(), details=details), sample.counts).search("tarantino")
-    assert [(one.title, one.by) for one in found] == [("Pulp Fiction", "Quentin Tarantino")]
+    assert [(one.title, one.matched_person) for one in found] == [("Pulp Fiction", "Quentin Tarantino")]

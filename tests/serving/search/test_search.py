@@ -170,12 +170,12 @@ def test_of_equally_good_matches_films_left_out_come_last():
 def test_what_is_not_there_is_not_answered_with_something_else(text):
     there = ["An Open Heart", "Joker", "The Matrix", "Tony Story", "Seven Samurai", "Rune", "Duel", "Dune Night"]
     index = make_index([(title, 2000, 1) for title in there], [])
-    assert not [film.label for film in index.search(text) if film.sure and text != "dune"]
+    assert not [film.label for film in index.search(text) if film.is_confident and text != "dune"]
 
 
 def test_a_film_of_another_year_or_number_is_shown_but_is_no_sure_match(index):
-    assert [(film.year, film.sure) for film in index.search("heat 1986")][:2] == [(1986, True), (1995, False)]
-    assert {film.sure for film in index.search("toy story 7")} == {False}
+    assert [(film.year, film.is_confident) for film in index.search("heat 1986")][:2] == [(1986, True), (1995, False)]
+    assert {film.is_confident for film in index.search("toy story 7")} == {False}
     assert index.search("the matrix 1940")[0].label == "The Matrix (1999)"
 
 
@@ -186,7 +186,7 @@ def test_a_year_alone_brings_its_films_the_most_watched_first(index):
 def test_a_question_back_may_name_films_that_only_look_alike(index):
     assert index.search("toe story") == []
     assert index.nearest("toe story")[0].title == "Toy Story"
-    assert not index.nearest("toe story")[0].sure
+    assert not index.nearest("toe story")[0].is_confident
     assert index.nearest("oppenheimer") == index.nearest("") == []
 
 
@@ -359,7 +359,7 @@ def richer() -> TitleIndex:
 )
 def test_other_titles_and_people_are_found(richer, query, expected):
     assert [film.label for film in richer.search(query)][: len(expected)] == expected
-    assert all(film.sure for film in richer.search(query)[:1])
+    assert all(film.is_confident for film in richer.search(query)[:1])
 
 
 def test_films_that_are_called_so_come_before_those_of_a_person_or_of_another_title(richer):
@@ -369,9 +369,9 @@ def test_films_that_are_called_so_come_before_those_of_a_person_or_of_another_ti
 
 
 def test_who_a_film_was_found_by_is_said_and_for_a_title_nobody(richer):
-    assert [film.by for film in richer.search("pacino")] == ["Al Pacino"] * 3
-    assert [film.by for film in richer.search("Матриця")] == [""]
-    assert [film.by for film in richer.search("heat")] == ["", "", "", "", "Jean Heat"]
+    assert [film.matched_person for film in richer.search("pacino")] == ["Al Pacino"] * 3
+    assert [film.matched_person for film in richer.search("Матриця")] == [""]
+    assert [film.matched_person for film in richer.search("heat")] == ["", "", "", "", "Jean Heat"]
 
 
 def test_a_film_of_that_title_in_another_language_is_a_match_where_no_film_is_called_so(richer):
@@ -384,7 +384,7 @@ def test_a_film_of_that_title_in_another_language_is_a_match_where_no_film_is_ca
 
 def test_one_or_two_letters_are_nobody(richer):
     assert richer.search("al") == []
-    assert richer.search("al pa")[0].by == "Al Pa"
+    assert richer.search("al pa")[0].matched_person == "Al Pa"
 
 
 @pytest.mark.parametrize("text", ["pokre", "parain", "Матрыця", "pacimo"])

@@ -59,18 +59,18 @@ def index() -> TitleIndex:
 def test_numbers_initials_and_by_names_find_the_film(index, query, year):
     found = index.search(query)
     assert found[0].year == year
-    assert found[0].sure
+    assert found[0].is_confident
 
 
 def test_a_series_whose_films_are_called_in_other_ways_too_is_not_counted_by_year():
     batman = [film for film in FILMS if film[0].startswith("Batman")]
-    assert not [film.label for film in make_index(batman, []).search("batman 4") if film.sure]
+    assert not [film.label for film in make_index(batman, []).search("batman 4") if film.is_confident]
 
 
 def test_a_number_that_the_series_has_not_is_not_sure(index):
     found = index.search("harry potter 9")
     assert found
-    assert not any(film.sure for film in found)
+    assert not any(film.is_confident for film in found)
 
 
 def test_initials_do_not_stand_in_front_of_words(index):
