@@ -7,7 +7,7 @@ from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
 from pages.ui import errors, page
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _, ngettext
-from recsys.serving import stand_ins
+from recsys.serving import substitutes
 
 SECTIONS = {
     "lesson": (N_("Lesson"), lesson.show),
@@ -29,14 +29,14 @@ with errors.show_errors():
     )
     if dataset and films:
         for film in dict.fromkeys(films):
-            if substitutes := stand_ins.labels(dataset, film):
+            if titles := substitutes.labels(dataset, film):
                 text = ngettext(
                     "The models do not know {film}, because it has too few ratings. They use {substitutes} instead.",
                     "The models do not know {film}, because it has too few ratings. They use {n} similar films "
                     "instead: {substitutes}.",
-                    len(substitutes),
+                    len(titles),
                     film=dataset.catalog.films[film].label,
-                    substitutes=", ".join(substitutes),
+                    substitutes=", ".join(titles),
                 )
                 st.caption(escape_markdown(text))
         section = st.segmented_control(
@@ -50,4 +50,4 @@ with errors.show_errors():
             persist_state="session",
         )
         _label, show = SECTIONS[section]
-        show(dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))
+        show(dataset, tuple(substitutes.replace_infrequent(dataset, np.array(films)).tolist()))

@@ -13,7 +13,7 @@ CATALOGS = ("uk", "uk@item", "en@item")
 
 def covered() -> list[Path]:
     """Return the files in the list, in the order of the list."""
-    return [*map(paths.translation, CATALOGS), paths.by_names(), paths.published()]
+    return [*map(paths.translation, CATALOGS), paths.by_names(), paths.sample_lists(), paths.published()]
 
 
 def document() -> bytes:

@@ -16,9 +16,9 @@ from pages.ui.charts import ACCENT
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.recommenders import State
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import hidden
+from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Standing
+from recsys.serving.recommend import RankPosition
 
 MAX_RECOMMENDERS = 6
 DEFAULTS = (  # one of each family, then replacements if a network is not trained
@@ -116,9 +116,9 @@ def bold_list(titles: list[str]) -> str:
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
-def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
+def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> None:
     """Show the rank of one film in the list of each recommender, the best rank first, with a bar behind it."""
-    ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].nearness))
+    ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].log_rank_score))
     rank, probability = _("Rank"), _("Probability")
     cells = {
         rank: [rank_text(standing, mark_hits) for standing in ordered.values()],
@@ -128,7 +128,7 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
         ],
     }
     bars = [
-        f"background: linear-gradient(90deg, {ACCENT}55 {standing.nearness:.1%}, transparent 0)"
+        f"background: linear-gradient(90deg, {ACCENT}55 {standing.log_rank_score:.1%}, transparent 0)"
         for standing in ordered.values()
     ]
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
@@ -137,16 +137,19 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 
 
-def rank_text(standing: Standing, mark_hits: bool) -> str:
+def rank_text(standing: RankPosition, mark_hits: bool) -> str:
     """Return a rank as Markdown, with a badge if hits are marked and the rank is a hit."""
     if standing.rank is None:
         return ":gray[" + _("not in the list") + "]"
-    if mark_hits and hidden.was_found(standing):
+    if mark_hits and list_comparison.is_hit(standing):
         text = _(
-            "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]", rank=standing.rank, n=standing.of, k=hidden.FOUND
+            "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]",
+            rank=standing.rank,
+            n=standing.n_ranked,
+            k=list_comparison.TOP_K,
         )
     else:
-        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.of)
+        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.n_ranked)
     return text
 
 

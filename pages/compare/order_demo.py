@@ -12,7 +12,7 @@ from pages.ui import cache, errors, format, page, session
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving import history
-from recsys.serving.insight.order import Order, moods, reorderings
+from recsys.serving.insight.list_comparison import Order, moods, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list

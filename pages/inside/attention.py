@@ -30,7 +30,7 @@ from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import N_, _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
-from recsys.serving.insight.attention import Attention, ByDistance
+from recsys.serving.insight.attention import Attention, DistanceAttention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
@@ -68,11 +68,11 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with choices:
         layer, head = choose_layer(n_layers), choose_head(n_heads)
     chart, bars = st.columns([5, 3], gap="large")
-    top_films = attention.looked_at(tokens, layer, head, 12)
+    top_films = attention.most_attended(tokens, layer, head, 12)
     with chart:
         show_chart(predictor, tokens, layer, head, top_films)
     with bars:
-        st.header(_("Attention of the mask") if tokens.by_mask else _("Attention of the newest film"))
+        st.header(_("Attention of the mask") if tokens.ends_with_mask else _("Attention of the newest film"))
         attention_bars(dataset.catalog.films, tokens, top_films)
         st.caption(
             _(
@@ -102,7 +102,7 @@ def show_chart(
             + " "
             + (
                 _("Your next film is predicted from `[mask]`.")
-                if tokens.by_mask
+                if tokens.ends_with_mask
                 else _("Your next film is predicted from your newest film. Films do not attend to later films.")
             )
         )
@@ -118,7 +118,7 @@ def show_chart(
             + " "
             + (
                 _("Your next film is predicted from the framed row, `[mask]`.")
-                if tokens.by_mask
+                if tokens.ends_with_mask
                 else _(
                     "Your next film is predicted from the framed row, your newest film. Films do not attend to later "
                     "films."
@@ -130,7 +130,7 @@ def show_chart(
             **fields,
         )
         plot(heat_map(tokens, layer, head), alt, "heat")
-    table = attention.table(tokens, layer, head)
+    table = attention.attention_table(tokens, layer, head)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
@@ -322,7 +322,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     charts.download_buttons(table, f"distance-{name}")
 
 
-def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
+def sum_by_distance(predictor: Predictor, n_users: int) -> DistanceAttention:
     """Sum the attention by distance over sampled users, with a progress bar."""
     bar, parts = st.progress(0.0), []
     for start in range(0, n_users, CHUNK):
@@ -333,12 +333,12 @@ def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
 
 
 @st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
-def _sum_of_chunk(predictor: Predictor, start: int) -> ByDistance:
-    histories = attention.sample(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
-    return attention.by_distance(predictor, histories)
+def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
+    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
+    return attention.attention_by_distance(predictor, histories)
 
 
-def distance_chart(total: ByDistance, layer: int | None, head: int | None) -> go.Figure:
+def distance_chart(total: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
     """Return a line for each layer, or for each head of the chosen layer, or only for the chosen head."""
     n_layers, n_heads = total.total.shape[:2]
     series: dict[str, tuple[int | None, int | None]]
@@ -357,5 +357,5 @@ def distance_chart(total: ByDistance, layer: int | None, head: int | None) -> go
     legend_on_top(figure, height=320)
     figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
     return figure.update_xaxes(
-        title=_("Films before the next film"), range=[0.5, attention.FARTHEST + 0.5], zeroline=False
+        title=_("Films before the next film"), range=[0.5, attention.MAX_DISTANCE + 0.5], zeroline=False
     )

@@ -15,7 +15,7 @@ from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localize_chart
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight import attention
-from recsys.serving.insight.steps import Steps
+from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor, variants_with
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
@@ -67,7 +67,7 @@ class Lesson:
     def top_new_film(self) -> str:
         """Title of the most probable film that the user has not watched."""
         answers, tokens = self.steps.answers, self.steps.attention
-        new = answers[~answers["item"].isin(tokens.tokens[tokens.films])]
+        new = answers[~answers["item"].isin(tokens.tokens[tokens.is_film])]
         return str((answers if new.empty else new)["title"].iloc[0])
 
 

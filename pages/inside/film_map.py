@@ -23,11 +23,10 @@ from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
-from recsys.serving.films.search import Found
-from recsys.serving.insight import embedding_map, regions, tsne
-from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap
-from recsys.serving.insight.regions import Region
+from recsys.serving.insight import embedding_map, tsne
+from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap, Region
 from recsys.serving.predictor import Predictor
+from recsys.serving.search.search import SearchResult
 
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
@@ -61,7 +60,7 @@ def _film_map(predictor: Predictor, method: str) -> FilmMap:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _regions(predictor: Predictor) -> list[Region]:
     points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
-    return regions.regions(points, predictor.dataset.catalog, predictor.dataset.counts)
+    return embedding_map.find_regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
 
 @st.fragment
@@ -94,7 +93,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's "
             "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
             "a point.",
-            n=film_map.directions.shape[1],
+            n=film_map.unit_vectors.shape[1],
             model=escape_markdown(cache.recommender_title(predictor)),
         )
     )
@@ -120,7 +119,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
     """Return whether the t-SNE map exists. If not, offer to compute it, and compute it after a click."""
-    if tsne.kept(predictor) is not None:
+    if tsne.load_points(predictor) is not None:
         return True
     placeholder = st.empty()
     with placeholder.container(border=True, key="tsne"):
@@ -150,7 +149,7 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
             share = event["done"] / event["total"]
             bar.progress(share, _("Computing the map: {share:.0%}", share=share))
 
-        tsne.compute(predictor, report)
+        tsne.compute_map(predictor, report)
     placeholder.empty()
     return True
 
@@ -176,7 +175,7 @@ def handle_click(dataset_name: str, n_items: int) -> None:
         choose_film(dataset_name, item)
 
 
-def film_button(dataset_name: str, film: Found) -> None:
+def film_button(dataset_name: str, film: SearchResult) -> None:
     """Show a search hit as a button, disabled with the reason if no model has the film."""
     key, args = f"mark-{film.movie_id}", (dataset_name, film.item)
     film_search.film_button(film, key, "location_searching", choose_film, args, _(film.reason))
@@ -209,7 +208,7 @@ def show_map(
     """Show the chart and its description. colour: a key of `COLOURS`."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
-    drawn = embedding_map.to_draw(film_map.table, [*films, chosen, *neighbours])
+    drawn = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
     figure = map_chart(film_map.table, drawn, map_regions, films, chosen, neighbours, colour)
     figure.update_layout(uirevision=f"{dataset.name}-{model}-{film_map.shares is None}")
     alt = ngettext(
@@ -282,8 +281,8 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
                 _(
                     "{name} {here:.0%}, in all films {everywhere:.0%}",
                     name=display_tag(region_term.name),
-                    here=region_term.here,
-                    everywhere=region_term.everywhere,
+                    here=region_term.region_share,
+                    everywhere=region_term.catalog_share,
                 )
                 for region_term in region.terms[:MAX_TERMS]
             ),
@@ -458,7 +457,7 @@ def regions_with_room(
     width, height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
     by_priority = sorted(
         (region for region in map_regions if region.label),
-        key=lambda region: (not region.tells_what, -len(region.items)),
+        key=lambda region: (not region.has_topic, -len(region.items)),
     )
     boxes: list[tuple[float, float, float]] = []  # centre and width in pixels
     labelled = []

@@ -13,9 +13,8 @@ from pages.inside.common import Lesson, recommenders_with
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.layers import departures
-from recsys.serving.insight.steps import Steps, steps
-from recsys.serving.predictor import Predictor, is_there
+from recsys.serving.insight.bert4rec_steps import Steps, compute_steps, paper_differences
+from recsys.serving.predictor import Predictor, is_available
 
 STEP_KEY = "lesson_step"
 NETWORK_KEY = "lesson_network"
@@ -58,7 +57,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     number = choose_step()
     step = STEPS[number - 1]
     title = step.localized_title
-    lesson = Lesson(predictor, _steps(predictor, films), departures(predictor))
+    lesson = Lesson(predictor, _steps(predictor, films), paper_differences(predictor))
     with st.container(border=True, key="lesson"):
         text, example = st.columns([2, 3], gap="large")
         with text:
@@ -74,13 +73,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 @st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
-    return steps(predictor, films)
+    return compute_steps(predictor, films)
 
 
 def choose_network(data: str) -> str:
     """Return the name of the BERT4Rec to explain. The menu appears if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
-    names = [default, *(name for name in others if is_there(name, data))]
+    names = [default, *(name for name in others if is_available(name, data))]
     if len(names) == 1:
         return default
     if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set

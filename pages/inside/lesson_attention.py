@@ -21,7 +21,7 @@ from pages.inside.common import (
 from pages.ui import film_cards
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, number
-from recsys.serving.insight.steps import readings
+from recsys.serving.insight.bert4rec_steps import layer_predictions
 
 MAX_FILMS = 6  # films with the most attention in one head
 N_PREDICTIONS = 4  # predicted films after each layer
@@ -51,7 +51,7 @@ def attention_example(lesson: Lesson) -> None:
         layer = choose_layer(lesson.n_layers, allow_all=False) or 0
         head = choose_head(lesson.n_heads, allow_all=False) or 0
     table = mask_attention(lesson, layer, head)
-    is_film = lesson.steps.attention.films
+    is_film = lesson.steps.attention.is_film
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
     st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
     max_share = top["share"].max() or 1
@@ -101,7 +101,7 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
         A row for each token with the columns token, label, match, bias, sum (match and bias), position and share.
     """
     layers, tokens = lesson.steps.layers, lesson.steps.attention
-    match = layers.match[layer, head, -1].astype(np.float64)
+    match = layers.scaled_dot_product[layer, head, -1].astype(np.float64)
     bias = np.zeros_like(match) if layers.bias is None else layers.bias[layer, head, -1].astype(np.float64)
     table = pd.DataFrame(
         {"token": tokens.tokens, "label": tokens.labels, "match": match, "bias": bias, "sum": match + bias}
@@ -134,7 +134,7 @@ def heads_example(lesson: Lesson) -> None:
     st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
     alt = _("Attention of [mask]: a row for each head, a column for each of the newest positions")
     plot(heads_chart(table), alt, "heads")
-    films = table.loc[:, lesson.steps.attention.films]
+    films = table.loc[:, lesson.steps.attention.is_film]
     lines = [
         _(
             "{head}: most attention to {film} ({share}).",
@@ -220,7 +220,7 @@ def layers_example(lesson: Lesson) -> None:
     if lesson.steps.positions is None:
         caption += " " + _("So this list is the same for everyone.")
     st.caption(caption)
-    tables = readings(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
+    tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
     for n_layers, table in enumerate(tables):
         title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")

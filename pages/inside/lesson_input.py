@@ -158,7 +158,7 @@ def mask_example(lesson: Lesson) -> None:
 
 def token_strip(labels: list[str]) -> None:
     """Show the newest tokens as chips."""
-    chips = [(position, label, label == attention.MASK) for position, label in enumerate(labels, start=1)]
+    chips = [(position, label, label == attention.MASK_LABEL) for position, label in enumerate(labels, start=1)]
     st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
@@ -208,7 +208,7 @@ def embedding_example(lesson: Lesson) -> None:
         "embedding",
     )
     newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
-    unit_vectors = embedding_map.directions(lesson.predictor.model.item_embeddings())
+    unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     neighbours = embedding_map.neighbours(unit_vectors, newest_film, N_NEIGHBOURS)
     st.caption(
         _(

@@ -23,9 +23,8 @@ from pages.ui.charts import SECOND
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import attention, genre_attention, mean_attention
-from recsys.serving.insight.genre_attention import GenreAttention
-from recsys.serving.insight.mean_attention import MeanAttention
+from recsys.serving.insight import attention, attention_stats
+from recsys.serving.insight.attention_stats import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 MAX_COLUMNS = 4  # charts side by side
@@ -51,7 +50,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     if predictor is None:
         return
     with st.spinner(
-        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", mean_attention.PEOPLE)
+        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention_stats.MAX_USERS)
     ):
         by_position, by_genre = _mean_attention(predictor)
     st.markdown(
@@ -62,9 +61,9 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
             "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
             "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
             "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            by_position.people,
+            by_position.n_users,
             data=cache.dataset_title(dataset.name),
-            min_films=by_position.newest,
+            min_films=by_position.n_tokens,
         )
     )
     show_positions(predictor, by_position)
@@ -74,14 +73,14 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
 @st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Compute both means. This takes two seconds on two cores."""
-    histories = mean_attention.sequences(predictor)
-    genres = genre_attention.between_genres(histories, predictor.dataset.catalog)
-    return mean_attention.mean(histories), genres
+    histories = attention_stats.collect_attention(predictor)
+    genres = attention_stats.genre_attention(histories, predictor.dataset.catalog)
+    return attention_stats.mean_attention(histories), genres
 
 
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     """Show a heat map of positions for each head."""
-    n = by_position.newest
+    n = by_position.n_tokens
     st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
     st.caption(
         _(
@@ -91,14 +90,14 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
         + " "
         + (
             _("The next film is predicted from the framed row, `[mask]`. All positions attend in both directions.")
-            if by_position.by_mask
+            if by_position.ends_with_mask
             else _(
                 "The next film is predicted from the framed row, the newest film. The upper right is empty, because "
                 "films do not attend to later films."
             )
         )
     )
-    last_rows, within = attention_of_last_position(by_position), by_position.within()
+    last_rows, within = attention_of_last_position(by_position), by_position.window_share()
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
             name = head_name(layer, head)
@@ -139,12 +138,12 @@ def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
 
 def position_label(label: str) -> str:
     """Return "film 3", counted back from the next film, or "[mask]"."""
-    return label if label == attention.MASK else _("film {n}", n=label)
+    return label if label == attention.MASK_LABEL else _("film {n}", n=label)
 
 
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of one head, with a frame around the last row."""
-    weights, n = by_position.weights[layer, head], by_position.newest
+    weights, n = by_position.weights[layer, head], by_position.n_tokens
     names = np.array([position_label(label) for label in by_position.labels], object)
     figure = go.Figure(
         go.Heatmap(
@@ -161,7 +160,7 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
         )
     )
     figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": SECOND, "width": 2})
-    last_labelled = n - 1 - TICK_STEP + (0 if by_position.by_mask else 1)  # the fifth film back
+    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)  # the fifth film back
     ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
     axis = BARE_AXIS | {
         "tickvals": ticks,
@@ -214,8 +213,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
             "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
             "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
             "contains other films, so its genre is less clear.",
-            min_people=genre_attention.FEWEST,
-            n=mean_attention.KEPT,
+            min_people=attention_stats.MIN_USERS,
+            n=attention_stats.MAX_STORED_TOKENS,
         )
     )
     numbered = pd.concat(table.assign(layer=layer) for layer, table in enumerate(tables, start=1))

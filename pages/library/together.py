@@ -8,11 +8,11 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
-from recsys.serving import together
-from recsys.serving.films.links import film_links
+from recsys.serving import group
+from recsys.serving.export import film_links
+from recsys.serving.group import RULES, GroupRecommendation
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
-from recsys.serving.together import RULES, Shared
 
 K = 10
 RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
@@ -72,8 +72,8 @@ def show(dataset: Dataset) -> None:
 
 def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
     """Show the films for both people, with a bar for each person."""
-    mask = filters.load_library(dataset.name).passing(filters.query())[: predictor.dataset.n_items]
-    films = together.together(predictor, requests, K, rule, mask)
+    mask = filters.load_library(dataset.name).matching_mask(filters.query())[: predictor.dataset.n_items]
+    films = group.recommend_for_two(predictor, requests, K, rule, mask)
     if not films:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return
@@ -85,20 +85,20 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
         "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
-        films[0].standings[0].of,
+        films[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )
     st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
-    charts.download_buttons(together.table(films), "together", quiet=True)
+    charts.download_buttons(group.group_table(films), "together", quiet=True)
 
 
-def show_row(predictor: Predictor, film: Shared) -> None:
+def show_row(predictor: Predictor, film: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the list."""
     bars = []
-    for person, standing in zip((_("You"), _("Other")), film.standings, strict=True):
-        rank, probability = format.ordinal(standing.rank or standing.of), standing.probability
+    for person, standing in zip((_("You"), _("Other")), film.positions, strict=True):
+        rank, probability = format.ordinal(standing.rank or standing.n_ranked), standing.probability
         text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
-        bars.append((person, standing.nearness, text))
+        bars.append((person, standing.log_rank_score, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         st.html(film_cards.group_row(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
         st.button(

@@ -133,7 +133,7 @@ def show_notes(variant: Recommender, data: str) -> None:
         st.caption(
             _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
         )
-    if serving.is_there(variant.name, data):
+    if serving.is_available(variant.name, data):
         text = _(
             "{model} is already trained for {data}. The new training will replace it on every page.",
             model=format.escape_markdown(cache.recommender_title(variant)),

@@ -11,10 +11,10 @@ from pages.ui.i18n import _
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
 from recsys.serving import filters, predictor
-from recsys.serving.films.search import TitleIndex
-from recsys.serving.insight import hidden
+from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
-from recsys.serving.recommend import Standing
+from recsys.serving.recommend import RankPosition
+from recsys.serving.search.search import TitleIndex
 
 T = TypeVar("T")
 
@@ -58,9 +58,9 @@ def catalog_index(name: str) -> TitleIndex:
 
 
 @cached_for_dataset()
-def film_features(name: str) -> filters.Facts:
+def film_features(name: str) -> filters.FilmFeatures:
     """Return the features of films that filters use."""
-    return filters.facts(dataset(name))
+    return filters.film_features(dataset(name))
 
 
 def load_predictor(variant: str, dataset_name: str) -> Predictor:
@@ -101,9 +101,11 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
 
 
 @st.cache_data(max_entries=256, show_spinner=False, hash_funcs=PREDICTOR_HASH)
-def ranks_of_hidden_films(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
+def ranks_of_hidden_films(
+    predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]
+) -> list[RankPosition]:
     """Return the rank of each film at `positions` when it is hidden."""
-    return hidden.look_for(predictor, films, positions)
+    return list_comparison.hidden_film_ranks(predictor, films, positions)
 
 
 @cached_for_dataset(max_entries=32)

@@ -13,9 +13,9 @@ from pandas.io.formats.style import Styler
 
 from pages.ui.format import escape_markdown, metric
 from pages.ui.i18n import N_, _, count, localize_chart, number
-from recsys.serving import picture
-from recsys.serving.canvas import Fonts
-from recsys.serving.export import harmless_table
+from recsys.serving import share_image
+from recsys.serving.export import escape_table
+from recsys.serving.share_image import Fonts
 
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # contrast of at least 3:1 with the light and the dark page
 GREY = "#8d8c88"
@@ -113,7 +113,7 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
             on_click="ignore",
             type=kind,
         )
-        if picture.fits(table):
+        if share_image.fits_image(table):
             st.download_button(
                 _("*Download as a picture: {table}*", table=escape_markdown(_file_title(name))),
                 lambda: as_png(table, name),
@@ -140,12 +140,12 @@ def with_headings(table: pd.DataFrame) -> pd.DataFrame:
 
 def as_csv(table: pd.DataFrame) -> str:
     """Return a table without its index as CSV. No cell or heading is a formula for a spreadsheet."""
-    return harmless_table(table).to_csv(index=False)
+    return escape_table(table).to_csv(index=False)
 
 
 def as_png(table: pd.DataFrame, name: str) -> bytes:
     """Return a table as a picture."""
-    return picture.table_png(table, _file_title(name), _("NextReel"), fonts())
+    return share_image.table_png(table, _file_title(name), _("NextReel"), fonts())
 
 
 def _file_title(name: str) -> str:

@@ -90,9 +90,9 @@ def default(data: str) -> str:
 
 def state(name: str, data: str) -> State:
     """Return whether a recommender is ready for a data set of this computer."""
-    if serving.is_there(name, data):
+    if serving.is_available(name, data):
         return State.READY
-    if serving.lacking(name, data):
+    if serving.missing_models(name, data):
         return State.UNTRAINED
     duration = seconds(name, cache.dataset(data))
     if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_SECONDS):
@@ -106,7 +106,7 @@ def seconds(name: str, dataset: Dataset) -> float:
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         n_users = 0 if serving.has_fit(name, dataset.name) else min(dataset.n_users, MAX_MIXTURE_USERS)
-        missing = [member for member in members if not serving.is_there(member, dataset.name)]
+        missing = [member for member in members if not serving.is_available(member, dataset.name)]
         return BASE_SECONDS + MIXTURE_SECONDS_PER_USER * n_users + sum(seconds(member, dataset) for member in missing)
     ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     cubic = EASE_CUBIC_SECONDS * films**3 if name == "ease" else 0.0
@@ -197,7 +197,7 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
             label, icon = _("Fit {model} ({time})", **fields), ":material/play_arrow:"
             st.button(label, key=f"fit-{name}", icon=icon, on_click=restart, args=(name, dataset))
         return
-    missing = serving.lacking(name, dataset.name)
+    missing = serving.missing_models(name, dataset.name)
     if current is State.TOO_SLOW and paths.is_public():
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif current is State.TOO_SLOW:

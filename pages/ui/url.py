@@ -16,9 +16,9 @@ from recsys.data import datasets
 from recsys.evaluation import protocols, results
 from recsys.evaluation.file_order import read as read_ties
 from recsys.evaluation.studies import studies
-from recsys.serving.filters import KNOWN, Filters
+from recsys.serving.filters import POPULARITY_LEVELS, Filters
+from recsys.serving.group import RULES, SHARED_LIST_PATTERN
 from recsys.serving.library import ORDERS
-from recsys.serving.together import LIST, RULES
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
 MAX_VALUES = 30  # of one parameter
@@ -173,17 +173,17 @@ URL_PARAMS = (
     UrlParam("shelf", "browse_page", Codec(str, lambda text: int(_matching(re.compile(r"[1-9]\d{0,5}"))(text)))),
     UrlParam("made", "library_years", YEARS),
     UrlParam("kinds", "library_genres", GENRES),
-    UrlParam("fame", "library_known", option(lambda: KNOWN)),
+    UrlParam("fame", "library_known", option(lambda: POPULARITY_LEVELS)),
     UrlParam("tags", "library_tags", GENRES),
-    UrlParam("with", "other", Codec(str, _matching(LIST))),
+    UrlParam("with", "other", Codec(str, _matching(SHARED_LIST_PATTERN))),
     UrlParam("rule", "together_rule", option(lambda: RULES)),
 )
 FILTER_PARAMS = (  # the key is a field of Filters
     UrlParam("years", "years", YEARS),
     UrlParam("genres", "genres", GENRES),
-    UrlParam("without", "without", GENRES),
-    UrlParam("known", "known", option(lambda: KNOWN)),
-    UrlParam("older", "no_newer", option(lambda: (True, False))),
+    UrlParam("without", "excluded_genres", GENRES),
+    UrlParam("known", "popularity", option(lambda: POPULARITY_LEVELS)),
+    UrlParam("older", "released_by_last_film", option(lambda: (True, False))),
     UrlParam("hide", "hide_seen", option(lambda: (True, False))),
     UrlParam(
         "variety",

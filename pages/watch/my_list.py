@@ -14,9 +14,9 @@ from pages.ui.visitor import visitor
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
-from recsys.serving import history, stand_ins
-from recsys.serving.films.search import Found
-from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED
+from recsys.serving import history, substitutes
+from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, LIKED_THRESHOLD
+from recsys.serving.search.search import SearchResult
 
 FILMS_PER_PAGE = 12
 
@@ -60,10 +60,10 @@ def _search(dataset_name: str) -> None:
     )
 
 
-def _result(film: Found) -> None:
+def _result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
     reason = _("already in your list") if film.item in visitor().current.films else ""
-    note = _("too few ratings, so a similar film is used instead") if film.left_out else ""
+    note = _("too few ratings, so a similar film is used instead") if film.not_trained else ""
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
 
 
@@ -86,7 +86,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
             item, film = films[position], dataset.catalog.films[films[position]]
             is_of_viewer = viewer and item in viewer.items  # the dates of an import are not theirs
             notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
-            if similar := stand_ins.labels(answer.predictor.dataset if answer else dataset, item):
+            if similar := substitutes.labels(answer.predictor.dataset if answer else dataset, item):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=join_names(list(similar))))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 
@@ -139,7 +139,7 @@ def _movie_id(position: int) -> int:
 def _thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
-    liked, disliked = stars is not None and stars >= ENOUGH, stars is not None and stars < ENOUGH
+    liked, disliked = stars is not None and stars >= LIKED_THRESHOLD, stars is not None and stars < LIKED_THRESHOLD
     like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
     dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
 
@@ -148,8 +148,8 @@ def _thumbs(film: Film) -> None:
         browser.focus_on(key)
 
     for label, kind, icon, value, is_given in (
-        (like, "like", "thumb_up", LIKED, liked),
-        (dislike, "dislike", "thumb_down", NOT_LIKED, disliked),
+        (like, "like", "thumb_up", LIKED_STARS, liked),
+        (dislike, "dislike", "thumb_down", DISLIKED_STARS, disliked),
     ):
         key = f"{kind}-{film.movie_id}"
         args = (None if is_given else value, key)
@@ -170,7 +170,7 @@ def _stars(film: Film) -> None:
 
 def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Say how many films the URL contains if it cannot contain all of them."""
-    n_in_link = history.in_a_link(dataset.catalog, films)
+    n_in_link = history.count_that_fits(dataset.catalog, films)
     if n_in_link < len(films):
         st.caption(
             ngettext(

@@ -11,7 +11,7 @@ from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
-from recsys.serving import export, picture
+from recsys.serving import export, share_image
 
 
 class Reach(Enum):
@@ -72,7 +72,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
     model = cache.recommender_title(answer.predictor)
     picks = [
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
-        for pick in answer.picks[: picture.NEXT]
+        for pick in answer.picks[: share_image.MAX_NEXT]
     ]
     png = _png([dataset.catalog.films[film] for film in films], picks, picture_texts(len(films), model))
     titles = ", ".join(film.label for film, _probability in picks)
@@ -92,15 +92,15 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _png(films: list[Film], picks: list[tuple[Film, str]], texts: picture.Words) -> bytes:
+def _png(films: list[Film], picks: list[tuple[Film, str]], texts: share_image.ShareTexts) -> bytes:
     """Return `picture.png`, cached."""
-    return picture.png(films, picks, texts, charts.fonts())
+    return share_image.share_png(films, picks, texts, charts.fonts())
 
 
-def picture_texts(n_films: int, model: str) -> picture.Words:
+def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     """Return the texts in the picture. It has no link that only works on this computer."""
-    n_earlier = n_films - picture.WATCHED
-    return picture.Words(
+    n_earlier = n_films - share_image.MAX_WATCHED
+    return share_image.ShareTexts(
         watched=_("I watched"),
         earlier=_("and {n} before", n=n_earlier) if n_earlier > 0 else "",
         next=_("and next comes"),
@@ -114,10 +114,15 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | Non
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
     files = (
-        (_("Your films, CSV"), "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
-        (_("Predictions, CSV"), "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
+        (_("Your films, CSV"), "films.csv", "text/csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
+        (
+            _("Predictions, CSV"),
+            "next.csv",
+            "text/csv",
+            export.spreadsheet_bytes(export.predictions_csv(catalog, picks)),
+        ),
         (_("Both, JSON"), "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
-        (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
+        (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd_csv(catalog, films)),
     )
     for label, name, mime, content in files:
         st.download_button(

@@ -12,8 +12,8 @@ from recsys import paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError, python, recsys_command
-from recsys.serving.films import themes
-from recsys.serving.films.themes import Missing, Near, ThemeIndex
+from recsys.serving import themes
+from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch
 
 MAX_RESULTS = 8
 MISSING_TEXTS = {
@@ -54,7 +54,7 @@ def panel(dataset_name: str) -> None:
             _show_results(cache.dataset(dataset_name), index.search(text, MAX_RESULTS))
 
 
-def _show_results(dataset: Dataset, matches: list[Near]) -> None:
+def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     """Render the matching films, each as a button that adds it."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
@@ -71,7 +71,7 @@ def _show_results(dataset: Dataset, matches: list[Near]) -> None:
         for rank, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
             reason = _("already in your list") if match.item in (visitor().current.films) else ""
-            note = ", ".join(map(format.display_tag, match.because)) or format.display_genres(film.genres)
+            note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
             args = (match.item, keys[rank + 1 :] + keys[:rank])
             film_search.film_button(film, keys[rank], "add", add, args, reason, note)
 

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import explanation
-from recsys.serving.films.tmdb import Posters
+from recsys.serving.tmdb import Posters
 from tests.data import server as servers
 from tests.pages import world
 from tests.pages.reading import said
