@@ -6,15 +6,16 @@ import streamlit as st
 from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
 from pages.ui import errors, page
 from pages.ui.format import escape_markdown
-from pages.ui.i18n import N_, _, ngettext
+from pages.ui.i18n import _, ngettext
+from pages.ui.url import INSIDE_SECTIONS
 from recsys.serving import stand_ins
 
-SECTIONS = {
-    "lesson": (N_("Lesson"), lesson.show),
-    "attention": (N_("Attention"), attention.show),
-    "mean": (N_("Mean attention"), mean_attention.show),
-    "blanks": (N_("Fill a blank"), fill_blank.show),
-    "map": (N_("Map"), film_map.show),
+SHOW_SECTION = {
+    "lesson": lesson.show,
+    "attention": attention.show,
+    "mean": mean_attention.show,
+    "blanks": fill_blank.show,
+    "map": film_map.show,
 }
 
 with errors.show_errors():
@@ -41,13 +42,12 @@ with errors.show_errors():
                 st.caption(escape_markdown(text))
         section = st.segmented_control(
             _("Section"),
-            list(SECTIONS),
+            list(INSIDE_SECTIONS),
             default="lesson",
             required=True,
-            format_func=lambda name: _(SECTIONS[name][0]),
+            format_func=lambda name: _(INSIDE_SECTIONS[name]),
             label_visibility="collapsed",
             key="inside_section",
             persist_state="session",
         )
-        _label, show = SECTIONS[section]
-        show(dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))
+        SHOW_SECTION[section](dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))

@@ -4,14 +4,11 @@ import streamlit as st
 
 from pages.library import browse, filters, statistics, together
 from pages.ui import browser, errors, page, session
-from pages.ui.i18n import N_, _
+from pages.ui.i18n import _
+from pages.ui.url import LIBRARY_SECTIONS
 from recsys.data.dataset import Dataset
 
-SECTIONS = {
-    "browse": (N_("Browse"), browse.show),
-    "statistics": (N_("Statistics"), statistics.show),
-    "together": (N_("Watch together"), together.show),
-}
+SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together": together.show}
 
 
 @st.fragment
@@ -21,15 +18,15 @@ def show_section(dataset: Dataset) -> None:
     filters.set_defaults()
     section = st.segmented_control(
         _("What to see"),
-        list(SECTIONS),
+        list(LIBRARY_SECTIONS),
         default="browse",
         required=True,
-        format_func=lambda name: _(SECTIONS[name][0]),
+        format_func=lambda name: _(LIBRARY_SECTIONS[name]),
         key="library_section",
         label_visibility="collapsed",
         persist_state="session",
     )
-    SECTIONS[section][1](dataset)
+    SHOW_SECTION[section](dataset)
     browser.place_focus()
     session.write_url()  # main.py does not run when the fragment reruns
 

@@ -102,7 +102,7 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
     waiting = [
         name
         for name in recommenders.ordered(cache.all_recommenders().values())
-        if name not in selected and name not in test.asked and answers.can_answer(name, dataset.name)
+        if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:
         st.button(_("Stop"), key="stop_trying", icon=":material/stop:", on_click=test.set_running, args=(False,))

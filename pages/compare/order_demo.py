@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import cache, errors, format, page, session
+from pages.ui import cache, errors, format, page, recommenders, session
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving import history
@@ -43,7 +43,7 @@ def show(dataset: Dataset, films: Order) -> None:
     for name, order in zip(pair.names, pair.orders, strict=True):
         page.show_titles(dataset, order, name)
     names = [
-        next((name for name in candidates if answers.can_answer(name, dataset.name)), candidates[-1])
+        next((name for name in candidates if recommenders.can_answer(name, dataset.name)), candidates[-1])
         for candidates in (READ_ORDER, IGNORE_ORDER)
     ]
     get_predictor = answers.start_fits(dataset, names)

@@ -32,7 +32,7 @@ from recsys.evaluation import protocols as definitions
 from recsys.evaluation.significance import FEW_USERS
 from recsys.evaluation.studies import studies as read_studies
 
-SECTIONS: dict[str, Callable[[EvaluationView], None]] = {
+SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
     "leaderboard": leaderboard.show,
     "protocols": protocols.show,
     "measures": trade_offs.show,
@@ -42,18 +42,6 @@ SECTIONS: dict[str, Callable[[EvaluationView], None]] = {
     "pair": head_to_head.show,
     "person": person.show,
     "ties": same_second.show,
-}
-SECTION_TITLES = {
-    "leaderboard": N_("Leaderboard"),
-    "protocols": N_("Protocols"),
-    "measures": N_("Trade-offs"),
-    "curves": N_("Learning"),
-    "slices": N_("By user group"),
-    "calibration": N_("Confidence"),
-    "pair": N_("Head-to-head"),
-    "person": N_("One person"),
-    "ties": N_("Same-second ratings"),
-    "studies": N_("Studies"),
 }
 RULE_TITLES = {  # in display order
     "split": N_("Split"),
@@ -101,13 +89,13 @@ def _select_dataset(names: list[str]) -> str:
     """Show the selector of the data set. A data set opened on another page is selected if it has results."""
     state, current = st.session_state, visitor().current.dataset
     is_new = state.get("results_for", current) != current
-    if (is_new and current in names) or state.get("results_of", names[0]) not in names:
-        state.results_of = current if current in names else names[0]
     state.results_for = current
+    if (is_new and current in names) or state.get("results_of", names[0]) not in names:
+        state.results_of = url.default_results()
     return st.selectbox(
         _("Films from"),
         names,
-        index=names.index(current) if current in names else 0,
+        index=names.index(url.default_results()),
         format_func=cache.dataset_title,
         key="results_of",
         width=230,
@@ -133,7 +121,7 @@ def show(dataset: str, protocol: str) -> None:
     if is_own:
         available_studies = [study for study in available_studies if study.dataset == dataset]
     errors.show_file_errors(load_errors)
-    sections = [name for name in SECTIONS if name != "ties" or same_second.statistics(dataset)]
+    sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
     section = select_section([*sections, *(["studies"] if available_studies else [])])
     if section == "studies":
         studies.show(available_studies, dataset)
@@ -149,7 +137,7 @@ def show(dataset: str, protocol: str) -> None:
         st.info(message, icon=":material/leaderboard:")
         errors.show_command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
     else:
-        SECTIONS[section](view)
+        SHOW_SECTION[section](view)
     session.write_url()  # main.py does not run when a fragment reruns
 
 
@@ -162,7 +150,7 @@ def select_section(sections: list[str]) -> str:
         sections,
         default=sections[0],
         required=True,
-        format_func=lambda name: _(SECTION_TITLES[name]),
+        format_func=lambda name: _(url.EVALUATION_SECTIONS[name]),
         key="section",
         label_visibility="collapsed",
         persist_state="session",

@@ -101,7 +101,7 @@ def choose_network(data: str) -> str:
 
 def choose_step() -> int:
     """Show the Back and Next buttons and the menu of steps. Return the number of the step."""
-    number = st.session_state.get(STEP_KEY) or 1
+    number = min(st.session_state.get(STEP_KEY) or 1, len(STEPS))
     is_last = number == len(STEPS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):
         st.button(
@@ -119,6 +119,7 @@ def choose_step() -> int:
             on_click=open_step,
             args=(1 if is_last else number + 1,),
         )
+        st.session_state[STEP_KEY] = number  # a link may have a number that is too large
         return st.selectbox(
             _("Step"),
             range(1, len(STEPS) + 1),

@@ -22,6 +22,11 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
 TRAIN_PAGE = "5_train.py"
 TO_TRAIN = "train_model"  # session key of the model menu of Train
+MAX_COMPARED = 6  # recommenders on Compare
+COMPARED = (  # by default: one of each family, then replacements if a network is not trained
+    *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
+    *("markov", "item-knn", "user-knn", "content-tfidf"),
+)
 MAX_AUTOMATIC_SECONDS = 10.0  # longer fits start after a click on a button that names the duration
 MAX_SECONDS = 60.0
 WAIT_BEFORE_PROGRESS = 1.5  # seconds
@@ -85,7 +90,18 @@ def preserve_widget_value(key: str) -> None:
 def default(data: str) -> str:
     """Return the default recommender of a data set, or "popular" if that one takes long to fit."""
     name = serving.default(data)
-    return name if state(name, data) in (State.READY, State.QUICK) else FALLBACK
+    return name if can_answer(name, data) else FALLBACK
+
+
+def default_comparison(data: str) -> list[str]:
+    """Return the recommenders that Compare selects by default. Each of them answers within seconds."""
+    variants = cache.all_recommenders()
+    return [name for name in COMPARED if name in variants and can_answer(name, data)][:MAX_COMPARED]
+
+
+def can_answer(name: str, data: str) -> bool:
+    """Return whether a recommender is ready or can be fitted within seconds."""
+    return state(name, data) in (State.READY, State.QUICK)
 
 
 def state(name: str, data: str) -> State:
@@ -230,7 +246,7 @@ def _quick_titles(data: str, max_titles: int = 4) -> list[str]:
     variants = cache.all_recommenders()
     by_family: dict[str, Recommender] = {}
     for name in ordered(variants.values()):
-        if not variants[name].needs_training and state(name, data) in (State.READY, State.QUICK):
+        if not variants[name].needs_training and can_answer(name, data):
             by_family.setdefault(variants[name].family, variants[name])
     return [cache.recommender_title(variant) for variant in by_family.values()][:max_titles]
 

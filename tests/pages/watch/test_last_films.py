@@ -54,7 +54,7 @@ def test_only_recommenders_that_are_there_are_asked_and_nothing_is_fitted(opened
 def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
     predictor.load("popular", world.build())
     app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
-    app.session_state.language = "uk"
+    app.session_state.lang = "uk"
     app.button(key="guess").click().run()
     assert not app.exception
     assert "Найпопулярніші" in rows(app)
