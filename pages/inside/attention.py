@@ -332,7 +332,7 @@ def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
     return reduce(add, parts)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=100)
 def _sum_of_chunk(predictor: Predictor, start: int) -> ByDistance:
     histories = attention.sample(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
     return attention.by_distance(predictor, histories)

@@ -15,7 +15,7 @@ from pages.ui.i18n import N_, _
 from recsys.data.dataset import Dataset
 from recsys.serving.insight.layers import departures
 from recsys.serving.insight.steps import Steps, steps
-from recsys.serving.predictor import Predictor, is_there
+from recsys.serving.predictor import Predictor
 
 STEP_KEY = "lesson_step"
 NETWORK_KEY = "lesson_network"
@@ -72,7 +72,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             step.show_example(lesson)
 
 
-@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=20)
 def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
     return steps(predictor, films)
 
@@ -80,7 +80,8 @@ def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
 def choose_network(data: str) -> str:
     """Return the name of the BERT4Rec to explain. The menu appears if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
-    names = [default, *(name for name in others if is_there(name, data))]
+    ready = recommenders.ready(data)
+    names = [default, *(name for name in others if name in ready)]
     if len(names) == 1:
         return default
     if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set

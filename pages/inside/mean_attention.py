@@ -71,7 +71,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     show_genres(predictor, by_genre)
 
 
-@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=12)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Compute both means. This takes two seconds on two cores."""
     histories = mean_attention.sequences(predictor)

@@ -22,7 +22,6 @@ from recsys.data.dataset import Dataset, Noun
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
-from recsys.serving.predictor import trained
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # the others are HTML
@@ -179,8 +178,8 @@ def training_notes(name: str, size: Facts) -> list[str]:
             )
         )
     variants = cache.all_recommenders()
-    names = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
-    titles = [cache.recommender_title(variants[variant]) for variant in names]
+    ready = recommenders.ready(name) if prepared.version(name) else []
+    titles = [cache.recommender_title(variants[variant]) for variant in ready if variants[variant].needs_training]
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
         return [*sentences, text]

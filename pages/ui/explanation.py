@@ -7,6 +7,7 @@ Session state:
     stories: tmdb.Wanted → tmdb.Story.
 """
 
+import functools
 from collections.abc import Sequence
 from html import escape
 
@@ -61,7 +62,7 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
         st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(links)}</p>')
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=256)
 def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
@@ -189,7 +190,7 @@ def film_site_links(catalog: Catalog, item: int) -> list[str]:
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
 
 
-@st.cache_resource(show_spinner=False)
+@functools.cache
 def tmdb_service() -> tmdb.Posters:
     """Return the TMDB client of all visitors. It stores facts about films only."""
     return tmdb.Posters()

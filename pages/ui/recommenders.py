@@ -15,6 +15,7 @@ from pages.ui import cache, errors, tasks
 from pages.ui.format import escape_markdown, format_duration, listed
 from pages.ui.i18n import _
 from recsys import monitoring, paths
+from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.progress import ProgressCallback
 from recsys.serving import predictor as serving
@@ -50,10 +51,16 @@ class State(Enum):
     UNTRAINED = "it or one of its members must be trained"
 
 
+def _version(data: str) -> str:
+    """Return a text that changes with the checkpoints, the film vectors and the films of a data set."""
+    versions = prepared.version(data), serving.checkpoints_version(data), _has_film_vectors(data), paths.is_public()
+    return "/".join(map(str, versions))
+
+
 def menu(data: str) -> dict[str, str]:
     """Return name → label of all recommenders, sorted by family and popularity."""
-    variants = cache.all_recommenders()
-    return {name: _label(variants[name], state(name, data)) for name in ordered(variants.values())}
+    variants, current = cache.all_recommenders(), states(data)
+    return {name: _label(variants[name], current[name]) for name in ordered(variants.values())}
 
 
 def ordered(variants: Iterable[Recommender]) -> list[str]:
@@ -87,6 +94,7 @@ def preserve_widget_value(key: str) -> None:
         st.session_state[key] = st.session_state[key]
 
 
+@cache.cached_for_dataset(max_entries=16, version=_version)
 def default(data: str) -> str:
     """Return the default recommender of a data set, or "popular" if that one takes long to fit."""
     name = serving.default(data)
@@ -95,8 +103,8 @@ def default(data: str) -> str:
 
 def default_comparison(data: str) -> list[str]:
     """Return the recommenders that Compare selects by default. Each of them answers within seconds."""
-    variants = cache.all_recommenders()
-    return [name for name in COMPARED if name in variants and can_answer(name, data)][:MAX_COMPARED]
+    current = states(data)
+    return [name for name in COMPARED if current.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
 
 
 def can_answer(name: str, data: str) -> bool:
@@ -104,8 +112,24 @@ def can_answer(name: str, data: str) -> bool:
     return state(name, data) in (State.READY, State.QUICK)
 
 
+def ready(data: str) -> list[str]:
+    """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
+    current, variants = states(data), cache.all_recommenders()
+    return [name for name in ordered(variants.values()) if current[name] is State.READY]
+
+
 def state(name: str, data: str) -> State:
     """Return whether a recommender is ready for a data set of this computer."""
+    return states(data)[name]
+
+
+@cache.cached_for_dataset(max_entries=16, version=_version)
+def states(data: str) -> dict[str, State]:
+    """Return whether each recommender is ready for a data set of this computer, by name."""
+    return {name: _find_state(name, data) for name in cache.all_recommenders()}
+
+
+def _find_state(name: str, data: str) -> State:
     if serving.is_there(name, data):
         return State.READY
     if serving.lacking(name, data):

@@ -6,6 +6,7 @@ A task runs in a thread, because a page run ends with the next click of the visi
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -120,7 +121,7 @@ def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label
             st.button(cancel_label, key=key, icon=icon, on_click=task.cancel, disabled=task.is_cancelled)
 
 
-def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], None]) -> None:
+def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], object]) -> None:
     """Show why a task failed and a button for `retry`. An exception that is no RecsysError is raised."""
     if not isinstance(error, RecsysError):
         forget(name)
@@ -133,7 +134,7 @@ def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], 
 _LOCK = threading.Lock()
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _tasks() -> dict[str, BackgroundTask]:
     """Return the registry of tasks by name."""
     return {}

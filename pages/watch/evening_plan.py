@@ -52,7 +52,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         _show_buttons(evening, steps, request.history)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor()
 def _plan(
     predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[Step, ...]
 ) -> list[Step]:
@@ -60,7 +60,7 @@ def _plan(
     return plan(predictor, request, length, rejected, kept=kept)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor()
 def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return `reasons`, cached."""
     return reasons(predictor, request, items)

@@ -10,7 +10,6 @@ from pages.ui import cache, charts, errors, format, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving import predictor
 from recsys.serving.insight import hidden
 from recsys.serving.recommend import Standing
 
@@ -41,14 +40,9 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
             _show_results(answers, len(positions))
 
 
-def available(data: str) -> list[str]:
-    """Return the names of the recommenders that answer without training or fitting."""
-    return [name for name in recommenders.ordered(cache.all_recommenders().values()) if predictor.is_there(name, data)]
-
-
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
     """Render a button and, after a click, ask all recommenders. A recommender that fails shows its error."""
-    names, answers, place = available(dataset.name), {}, st.empty()
+    names, answers, place = recommenders.ready(dataset.name), {}, st.empty()
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
     if not place.button(label, key="guess", icon=":material/groups:"):
         return {}

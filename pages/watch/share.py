@@ -1,6 +1,7 @@
 """The Share popover of Watch next: a link to the list, a picture of it, and files."""
 
 from enum import Enum
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit
 
@@ -70,11 +71,11 @@ def reach(url: str) -> Reach:
 def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
     """Render the picture and a button that saves it."""
     model = cache.recommender_title(answer.predictor)
-    picks = [
+    picks = tuple(
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
         for pick in answer.picks[: picture.NEXT]
-    ]
-    png = _png([dataset.catalog.films[film] for film in films], picks, picture_texts(len(films), model))
+    )
+    png = _png(tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model))
     titles = ", ".join(film.label for film, _probability in picks)
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
@@ -91,9 +92,8 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
     st.caption(_("Your latest films and the five next recommendations."))
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _png(films: list[Film], picks: list[tuple[Film, str]], texts: picture.Words) -> bytes:
-    """Return `picture.png`, cached."""
+@lru_cache(maxsize=32)
+def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: picture.Words) -> bytes:
     return picture.png(films, picks, texts, charts.fonts())
 
 
