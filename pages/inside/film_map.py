@@ -124,7 +124,11 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
     if tsne.kept(predictor) is not None:
         return True
     name, key = f"tsne/{predictor.key}", f"tsne-{file_name(predictor)}"
-    task, start = tasks.find(name), partial(tasks.start, name, partial(tsne.compute, predictor))
+    task = tasks.find(name)
+
+    def start() -> None:
+        tasks.start(name, partial(tsne.compute, predictor))
+
     with st.container(border=True, key="tsne"):
         st.markdown(
             ngettext(

@@ -121,7 +121,7 @@ def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label
             st.button(cancel_label, key=key, icon=icon, on_click=task.cancel, disabled=task.is_cancelled)
 
 
-def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], object]) -> None:
+def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], None]) -> None:
     """Show why a task failed and a button for `retry`. An exception that is no RecsysError is raised."""
     if not isinstance(error, RecsysError):
         forget(name)
