@@ -50,7 +50,7 @@ def ngettext(singular: str, plural: str, n: int, /, **fields: Any) -> str:
     return fill(_translate(singular, plural, n), {"n": n} | fields)
 
 
-def N_(message: str) -> str:
+def N_(message: str) -> str:  # noqa: N802 - the usual name, which tools for translators search for
     """Mark a constant for translation. `_(CONSTANT)` translates it where it is shown."""
     return message
 
