@@ -25,6 +25,7 @@ SEPARATOR = "~"  # between the values of one parameter; browsers do not escape i
 MAX_VALUES = 30  # of one parameter
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id and stars: "79132.5", "79132.3.5"
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
+LIST_LENGTHS = (5, 10, 20)  # films
 VIEWS = AS_CARDS, AS_LIST = ("cards", "list")
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
@@ -164,9 +165,8 @@ def default_results() -> str:
 
 
 def _results_of() -> str:
-    """Return the data set of Evaluation. By default it is the open one, if it has results."""
-    state, names = st.session_state, datasets_with_results()
-    return str(state.results_of) if state.get("results_of") in names else default_results()
+    """Return the data set of Evaluation."""
+    return str(st.session_state.get("results_of") or default_results())
 
 
 def _protocols() -> list[str]:
@@ -187,7 +187,7 @@ def _evaluation_sections() -> list[str]:
     return [name for name in EVALUATION_SECTIONS if name not in missing]
 
 
-PARSE_LENGTH = one_of(lambda: (5, 10, 20))
+PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
 PARSE_KNOWN = one_of(lambda: KNOWN)
 PARSE_FLAG = one_of(lambda: (True, False))
 
