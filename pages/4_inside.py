@@ -8,6 +8,7 @@ from pages.ui import errors, page
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, ngettext
 from pages.ui.url import INSIDE_SECTIONS
+from pages.ui.widgets import segmented_control, translated
 from recsys.serving import stand_ins
 
 SHOW_SECTION = {
@@ -40,14 +41,6 @@ with errors.show_errors():
                     substitutes=", ".join(substitutes),
                 )
                 st.caption(escape_markdown(text))
-        section = st.segmented_control(
-            _("Section"),
-            list(INSIDE_SECTIONS),
-            default="lesson",
-            required=True,
-            format_func=lambda name: _(INSIDE_SECTIONS[name]),
-            label_visibility="collapsed",
-            key="inside_section",
-            persist_state="session",
-        )
+        titles = translated(INSIDE_SECTIONS)
+        section = segmented_control(_("Section"), titles, "inside_section", label_visibility="collapsed")
         SHOW_SECTION[section](dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))

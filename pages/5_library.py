@@ -6,6 +6,7 @@ from pages.library import browse, filters, statistics, together
 from pages.ui import browser, errors, page, session
 from pages.ui.i18n import _
 from pages.ui.url import LIBRARY_SECTIONS
+from pages.ui.widgets import segmented_control, translated
 from recsys.data.dataset import Dataset
 
 SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together": together.show}
@@ -16,16 +17,8 @@ SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together"
 def show_section(dataset: Dataset) -> None:
     """Render the selector and the selected section."""
     filters.set_defaults()
-    section = st.segmented_control(
-        _("What to see"),
-        list(LIBRARY_SECTIONS),
-        default="browse",
-        required=True,
-        format_func=lambda name: _(LIBRARY_SECTIONS[name]),
-        key="library_section",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    titles = translated(LIBRARY_SECTIONS)
+    section = segmented_control(_("What to see"), titles, "library_section", label_visibility="collapsed")
     SHOW_SECTION[section](dataset)
     browser.place_focus()
     session.write_url()  # main.py does not run when the fragment reruns

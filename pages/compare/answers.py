@@ -14,6 +14,8 @@ from pandas.io.formats.style import Styler
 from pages.ui import cache, format, recommenders
 from pages.ui.charts import ACCENT
 from pages.ui.i18n import _, join_names, ngettext
+from pages.ui.url import LIST_LENGTHS
+from pages.ui.widgets import segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import hidden
 from recsys.serving.predictor import Predictor
@@ -45,9 +47,7 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
             key="compared",
             persist_state="session",
         )
-        k = st.segmented_control(
-            _("How many"), [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
-        )
+        k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many_each", default=10)
     return names, k
 
 
@@ -56,7 +56,7 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
     Returns:
         A function that returns the predictor of a name, or shows the progress of its fit and returns None. All its
-        calls together wait for at most `recommenders.PATIENCE` seconds.
+        calls together wait for at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.ui import cache
 from pages.ui.i18n import N_, _
+from pages.ui.widgets import selectbox
 from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, report, results, significance, tables
@@ -150,15 +151,8 @@ def metric_title(metric: str) -> str:
 
 def select_metric() -> str:
     """Show the selector of the metric, which all sections share."""
-    return st.selectbox(
-        _("Metric"),
-        results.METRICS,
-        index=results.METRICS.index("ndcg@10"),
-        format_func=metric_title,
-        key="metric",
-        width=130,
-        persist_state="session",
-    )
+    titles = {metric: metric_title(metric) for metric in results.METRICS}
+    return selectbox(_("Metric"), titles, "metric", default="ndcg@10", width=130)
 
 
 def select_recommenders(

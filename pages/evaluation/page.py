@@ -26,6 +26,7 @@ from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, format, session, url
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control, selectbox
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols as definitions
@@ -63,25 +64,13 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the selectors of the data set and the protocol.
-
-    Args:
-        available: Pairs of data set and protocol with results. The visitor's own set needs no results.
-    """
+    """Show the selectors of the data set and the protocol. available: Pairs of both with results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.datasets_with_results())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
         names = names or [datasets.serving_split(dataset).protocol]
-        protocol = st.segmented_control(
-            _("Protocol"),
-            names,
-            default=names[0],
-            required=True,
-            format_func=data.protocol_title,
-            key=f"protocol-{dataset}",
-            wrap=True,
-            persist_state="session",
-        )
+        titles = {name: data.protocol_title(name) for name in names}
+        protocol = segmented_control(_("Protocol"), titles, f"protocol-{dataset}", wrap=True)
     return dataset, protocol
 
 
@@ -92,15 +81,8 @@ def _select_dataset(names: list[str]) -> str:
     state.results_for = current
     if (is_new and current in names) or state.get("results_of", names[0]) not in names:
         state.results_of = url.default_results()
-    return st.selectbox(
-        _("Films from"),
-        names,
-        index=names.index(url.default_results()),
-        format_func=cache.dataset_title,
-        key="results_of",
-        width=230,
-        persist_state="session",
-    )
+    titles = {name: cache.dataset_title(name) for name in names}
+    return selectbox(_("Films from"), titles, "results_of", default=url.default_results(), width=230)
 
 
 @st.fragment
@@ -145,16 +127,8 @@ def select_section(sections: list[str]) -> str:
     """Show the selector of the section. A stored section that this data set lacks is dropped."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
-    return st.segmented_control(
-        _("Section"),
-        sections,
-        default=sections[0],
-        required=True,
-        format_func=lambda name: _(url.EVALUATION_SECTIONS[name]),
-        key="section",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}
+    return segmented_control(_("Section"), titles, "section", label_visibility="collapsed")
 
 
 def show_protocol(view: EvaluationView) -> None:

@@ -21,6 +21,7 @@ from pages.ui import cache, charts, errors, film_cards, film_search, recommender
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
 from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
+from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -71,18 +72,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
-        method = st.segmented_control(
-            _("Projection"), [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
-        )
-        colour = st.segmented_control(
-            _("Colour by"),
-            list(COLOURS),
-            default="decade",
-            required=True,
-            format_func=lambda key: _(COLOURS[key]),
-            key="map_colour",
-            persist_state="session",
-        )
+        method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
+        colour = segmented_control(_("Colour by"), translated(COLOURS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -143,17 +134,17 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
         if paths.is_public():  # the computation uses all cores for minutes
             errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
         elif task and not task.is_finished:
-            tasks.show_progress(name, tsne_text, _("Cancel *computing the map*"), f"stop-{key}")
+            tasks.show_progress(
+                name,
+                lambda event: _("Computing the map: {share:.0%}", share=tasks.progress(event)),
+                _("Cancel *computing the map*"),
+                f"stop-{key}",
+            )
         elif task and task.error:
             tasks.show_failure(name, task.error, f"again-{key}", retry=start)
         else:
             st.button(_("Compute the t-SNE map"), key=key, icon=":material/scatter_plot:", on_click=start)
     return False
-
-
-def tsne_text(event: dict[str, Any]) -> str:
-    """Return the plain text for a progress event of `tsne.compute`."""
-    return _("Computing the map: {share:.0%}", share=tasks.progress(event))
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
@@ -309,17 +300,7 @@ def map_chart(
     neighbours: list[int],
     colour: str,
 ) -> go.Figure:
-    """Return the map.
-
-    Args:
-        table: All films, as in `FilmMap.table`.
-        drawn: The rows of the table to draw.
-        map_regions: Regions to label.
-        films: Items of the user's list.
-        chosen: Item to mark with its title.
-        neighbours: Items to mark as nearest to it.
-        colour: A key of `COLOURS`.
-    """
+    """Return the map of the films `drawn`, a part of `table`, with region labels and marked films."""
     traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](drawn)
     figure = go.Figure(traces)
     label_regions(figure, map_regions, table)

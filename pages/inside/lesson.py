@@ -12,6 +12,7 @@ from pages.inside import lesson_attention, lesson_input, lesson_output, network_
 from pages.inside.common import Lesson, recommenders_with
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
+from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset
 from recsys.serving.insight.layers import departures
 from recsys.serving.insight.steps import Steps, steps
@@ -86,18 +87,11 @@ def choose_network(data: str) -> str:
         return default
     if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
         st.session_state.pop(NETWORK_KEY, None)
-    return st.segmented_control(
-        _("Network"),
-        names,
-        default=default,
-        required=True,
-        format_func=recommenders.menu(data).__getitem__,
-        key=NETWORK_KEY,
-        help=_(
-            "Our network, our network with better training and a model of film counts, or the network of the paper."
-        ),
-        persist_state="session",
+    labels = recommenders.menu(data)
+    help_text = _(
+        "Our network, our network with better training and a model of film counts, or the network of the paper."
     )
+    return segmented_control(_("Network"), {name: labels[name] for name in names}, NETWORK_KEY, help=help_text)
 
 
 def choose_step() -> int:
@@ -109,9 +103,9 @@ def choose_step() -> int:
             _("Back"),
             key="lesson-back",
             icon=":material/arrow_back:",
-            disabled=number == 1,
             on_click=open_step,
             args=(number - 1,),
+            disabled=number == 1,
         )
         st.button(
             _("Start again") if is_last else _("Next"),
@@ -121,15 +115,11 @@ def choose_step() -> int:
             args=(1 if is_last else number + 1,),
         )
         st.session_state[STEP_KEY] = number  # a link may have a number that is too large
-        return st.selectbox(
-            _("Step"),
-            range(1, len(STEPS) + 1),
-            format_func=lambda n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=STEPS[n - 1].localized_title),
-            label_visibility="collapsed",
-            key=STEP_KEY,
-            persist_state="session",
-            width=270,
-        )
+        titles = {
+            n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=step.localized_title)
+            for n, step in enumerate(STEPS, start=1)
+        }
+        return selectbox(_("Step"), titles, STEP_KEY, label_visibility="collapsed", width=270)
 
 
 def open_step(number: int) -> None:

@@ -22,6 +22,7 @@ from recsys.data.dataset import Dataset, Noun
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
+from recsys.serving.predictor import trained
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # the others are HTML
@@ -86,7 +87,7 @@ def menu() -> None:
         key="chosen_data",
         format_func=label,
         help=_("Each data set has its own films and its own trained recommenders."),
-        on_change=session.switch_dataset,
+        on_change=lambda: session.open_dataset(state.chosen_data),
     )
     state.pop("sets_done", None)  # set by a button outside of the dialog
     if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
@@ -101,18 +102,14 @@ def in_order(names: list[str]) -> list[str]:
 
 def dialog() -> None:
     """Open the dialog of all data sets. Its buttons close it."""
-    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(_dialog)()
-
-
-def _dialog() -> None:
-    if st.session_state.pop("sets_done", False):
-        add_dataset.forget()
-        st.rerun()  # the whole page, without the dialog
-    show_all()
+    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(show_all)()
 
 
 def show_all() -> None:
-    """Show all data sets with their size and buttons."""
+    """Show all data sets with their size and buttons. A button of the dialog closes it."""
+    if st.session_state.pop("sets_done", False):
+        add_dataset.forget()
+        st.rerun()  # the whole page, without the dialog
     st.caption(
         _(
             "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
@@ -178,8 +175,8 @@ def training_notes(name: str, size: Facts) -> list[str]:
             )
         )
     variants = cache.all_recommenders()
-    ready = recommenders.ready(name) if prepared.version(name) else []
-    titles = [cache.recommender_title(variants[variant]) for variant in ready if variants[variant].needs_training]
+    names = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
+    titles = [cache.recommender_title(variants[variant]) for variant in names]
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
         return [*sentences, text]

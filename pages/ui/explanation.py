@@ -68,7 +68,7 @@ def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
 
 
 def film_facts(detail: Detail) -> list[tuple[str, str]]:
-    """Return the known facts about a film: ("Directed by", "Quentin Tarantino"), …"""
+    """Return the known facts about a film, such as ("Directed by", "Quentin Tarantino")."""
     facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
     return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]
 
@@ -153,15 +153,7 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
 
 
 def _bar(influence: Influence, title: str, width: float, standing: Standing, digits: int) -> str:
-    """Return a film with its bar, and the same in words.
-
-    Args:
-        influence: Influence of the film.
-        title: Its title.
-        width: Effect that fills the whole width.
-        standing: Rank of the recommended film with all films.
-        digits: Extra digits of percentages.
-    """
+    """Return a film with its bar, and the same in words. width: Effect that fills the whole width."""
     effect = influence.effect
     side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'

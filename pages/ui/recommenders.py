@@ -14,6 +14,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.ui import cache, errors, tasks
 from pages.ui.format import escape_markdown, format_duration, listed
 from pages.ui.i18n import _
+from pages.ui.widgets import selectbox
 from recsys import monitoring, paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
@@ -73,16 +74,8 @@ def select(data: str, key: str, width: int = 240) -> str:
     """Show the menu of recommenders and return the chosen name."""
     labels = menu(data)
     preserve_widget_value(key)
-    return st.selectbox(
-        _("Recommender"),
-        list(labels),
-        index=list(labels).index(default(data)),
-        format_func=labels.__getitem__,
-        key=key,
-        help=_("Some recommenders are trained for some data sets. The others are fitted when you choose them."),
-        width=width,
-        persist_state="session",
-    )
+    help_text = _("Some recommenders are trained for some data sets. The others are fitted when you choose them.")
+    return selectbox(_("Recommender"), labels, key, default=default(data), help=help_text, width=width)
 
 
 def preserve_widget_value(key: str) -> None:

@@ -102,7 +102,9 @@ def forget(name: str) -> None:
 
 
 @st.fragment(run_every=POLL_SECONDS)
-def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str) -> None:
+def show_progress(
+    name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str, n_done: int | None = None
+) -> None:
     """Show the progress of a task and a cancel button. The page reruns at the end of the task.
 
     Args:
@@ -110,9 +112,10 @@ def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label
         text: Returns a plain text for a progress event.
         cancel_label: Markdown label of the button.
         key: Widget key of the button. Only the first button of a key is shown.
+        n_done: Number of completed steps. If given, the page also reruns after the next step.
     """
     task = find(name)
-    if task is None or task.is_finished:
+    if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(task.progress, escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
+from pages.ui.widgets import segmented_control
 from recsys.serving.plan import FILMS, Step, plan, reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
@@ -39,9 +40,8 @@ def panel(predictor: Predictor, request: Request) -> None:
                 "belong to the same series."
             )
         )
-        length = st.segmented_control(
-            _("How many films"), LENGTHS, default=FILMS, required=True, key="evening_films", persist_state="session"
-        )
+        lengths = {n: str(n) for n in LENGTHS}
+        length = segmented_control(_("How many films"), lengths, "evening_films", default=FILMS)
         basis = (predictor.key, replace(request, k=0))
         evening = st.session_state.get("evening")
         if evening is None or evening.basis != basis:
@@ -91,9 +91,9 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
                     _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label)),
                     key=f"reject-{step.item}",
                     icon=":material/thumb_down:",
-                    type="tertiary",
                     on_click=reject,
                     args=(tuple(steps[:number]),),
+                    type="tertiary",
                 )
 
 

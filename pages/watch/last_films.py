@@ -82,12 +82,7 @@ def _show_results(answers: Answers, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Name the best recommender, and say if its advantage is significant.
-
-    Args:
-        rows: the result of `hidden.guesses`.
-        n_films: number of hidden films.
-    """
+    """Return as Markdown which recommender is best in `hidden.guesses`, and whether its advantage is significant."""
     k, best = hidden.FOUND, rows.iloc[0]
     if not best.found:
         return ngettext(
