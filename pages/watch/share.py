@@ -79,16 +79,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
     titles = ", ".join(film.label for film, _probability in picks)
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
-    st.download_button(
-        _("Save the picture"),
-        png,
-        "nextreel.png",
-        "image/png",
-        key="file-picture",
-        icon=":material/image:",
-        type="tertiary",
-        on_click="ignore",
-    )
+    charts.file_button(_("Save the picture"), png, "nextreel.png", "file-picture")
     st.caption(_("Your latest films and the five next recommendations."))
 
 
@@ -114,19 +105,10 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | Non
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
     files = (
-        (_("Your films, CSV"), "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
-        (_("Predictions, CSV"), "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
-        (_("Both, JSON"), "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
-        (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
+        (_("Your films, CSV"), "films.csv", export.for_spreadsheet(export.films_csv(catalog, films))),
+        (_("Predictions, CSV"), "next.csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
+        (_("Both, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks)),
+        (_("For Letterboxd"), "letterboxd.csv", export.letterboxd(catalog, films)),
     )
-    for label, name, mime, content in files:
-        st.download_button(
-            label,
-            content,
-            f"nextreel-{name}",
-            mime,
-            key=f"file-{name}",
-            icon=":material/download:",
-            type="tertiary",
-            on_click="ignore",
-        )
+    for label, name, content in files:
+        charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")
