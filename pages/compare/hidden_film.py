@@ -104,7 +104,7 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
     waiting = [
         name
         for name in recommenders.ordered(cache.all_recommenders().values())
-        if name not in selected and name not in test.asked and answers.can_answer(name, dataset.name)
+        if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:
         st.button(_("Stop"), key="stop_trying", icon=":material/stop:", on_click=test.set_running, args=(False,))
@@ -123,9 +123,8 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    Fits run as background tasks. A fit that takes longer than `recommenders.PATIENCE` ends this run. It shows its
-    progress and a cancel button, and reruns the page when it ends. The answers are in the session state, so that the
-    next run continues after them.
+    A fit that takes longer than `recommenders.WAIT_BEFORE_PROGRESS` shows its progress and ends this run. The page
+    reruns at its end and continues with the next recommender.
     """
     _data, films, position = test.question
     bar, deadline = st.progress(0.0), time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS

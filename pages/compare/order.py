@@ -58,7 +58,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             show_lists(dataset, films, effects, orders)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=64)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
     """Return the lists for all orders. Cached, so that the slider only selects from them."""
     return order_effect(predictor, films, reorderings(films), k)

@@ -109,10 +109,7 @@ def by_variant(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFra
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Show the probabilities of the first 100 films of a user, beside the ranks of all hidden films.
-
-    `variants` are the recommenders whose scores are probabilities.
-    """
+    """Show the probabilities of the first 100 films of a user, beside the ranks of all hidden films."""
     st.header(_("Probabilities in one list"))
     dataset_title = cache.dataset_title(view.dataset)
     available = [variant for variant in variants if is_available(variant, view.dataset)]

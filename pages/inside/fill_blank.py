@@ -72,12 +72,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
-    """Show the menus of films and gaps.
-
-    Args:
-        dataset: Data set of the films.
-        films: Items of the user's list.
-        start: Earliest position that can be masked.
+    """Show the menus of films and gaps. start: Earliest position that can be masked.
 
     Returns:
         Positions of the masked films, positions after the filled gaps, and whether to hide films of the list.

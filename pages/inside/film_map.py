@@ -1,6 +1,7 @@
 """Map section: film embeddings in the plane, with named regions and nearest neighbours."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from pages.inside.common import (
     short_title,
     table_expander,
 )
-from pages.ui import cache, charts, errors, film_cards, film_search, recommenders
+from pages.ui import cache, charts, errors, film_cards, film_search, recommenders, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
 from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
+from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -52,12 +54,12 @@ DECADE_COLOURS = {
 }
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=8)
 def _film_map(predictor: Predictor, method: str) -> FilmMap:
     return embedding_map.embedding_map(predictor, method)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=8)
 def _regions(predictor: Predictor) -> list[Region]:
     points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
     return embedding_map.find_regions(points, predictor.dataset.catalog, predictor.dataset.counts)
@@ -69,18 +71,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
-        method = st.segmented_control(
-            _("Projection"), [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
-        )
-        colour = st.segmented_control(
-            _("Colour by"),
-            list(COLOURS),
-            default="decade",
-            required=True,
-            format_func=lambda key: _(COLOURS[key]),
-            key="map_colour",
-            persist_state="session",
-        )
+        method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
+        colour = segmented_control(_("Colour by"), translated(COLOURS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -118,11 +110,16 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
-    """Return whether the t-SNE map exists. If not, offer to compute it, and compute it after a click."""
-    if tsne.load_points(predictor) is not None:
+    """Return whether the t-SNE map exists. If not, show the progress of its task or a button that starts it."""
+    if tsne.kept(predictor) is not None:
         return True
-    placeholder = st.empty()
-    with placeholder.container(border=True, key="tsne"):
+    name, key = f"tsne/{predictor.key}", f"tsne-{file_name(predictor)}"
+    task = tasks.find(name)
+
+    def start() -> None:
+        tasks.start(name, partial(tsne.compute, predictor))
+
+    with st.container(border=True, key="tsne"):
         st.markdown(
             ngettext(
                 "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
@@ -135,23 +132,18 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
         )
         if paths.is_public():  # the computation uses all cores for minutes
             errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
-            return False
-        name = f"tsne-{file_name(predictor)}"
-        requested = st.session_state.setdefault("tsne_asked", set())
-        if name not in requested:
-            label = _("Compute the t-SNE map")
-            st.button(label, key=name, icon=":material/scatter_plot:", on_click=requested.add, args=(name,))
-            return False
-        requested.discard(name)  # an interrupted computation must be requested again
-        bar = st.progress(0.0)
-
-        def report(event: dict[str, Any]) -> None:
-            share = event["done"] / event["total"]
-            bar.progress(share, _("Computing the map: {share:.0%}", share=share))
-
-        tsne.compute_map(predictor, report)
-    placeholder.empty()
-    return True
+        elif task and not task.is_finished:
+            tasks.show_progress(
+                name,
+                lambda event: _("Computing the map: {share:.0%}", share=tasks.progress(event)),
+                _("Cancel *computing the map*"),
+                f"stop-{key}",
+            )
+        elif task and task.error:
+            tasks.show_failure(name, task.error, f"again-{key}", retry=start)
+        else:
+            st.button(_("Compute the t-SNE map"), key=key, icon=":material/scatter_plot:", on_click=start)
+    return False
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
@@ -307,17 +299,7 @@ def map_chart(
     neighbours: list[int],
     colour: str,
 ) -> go.Figure:
-    """Return the map.
-
-    Args:
-        table: All films, as in `FilmMap.table`.
-        drawn: The rows of the table to draw.
-        map_regions: Regions to label.
-        films: Items of the user's list.
-        chosen: Item to mark with its title.
-        neighbours: Items to mark as nearest to it.
-        colour: A key of `COLOURS`.
-    """
+    """Return the map of the films `drawn`, a part of `table`, with region labels and marked films."""
     traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](drawn)
     figure = go.Figure(traces)
     label_regions(figure, map_regions, table)

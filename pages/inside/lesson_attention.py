@@ -9,10 +9,10 @@ from pages.inside.common import (
     BARE_AXIS,
     MAX_TOKENS,
     Lesson,
-    choose_head,
-    choose_layer,
+    choose_index,
     film_rows,
     head_name,
+    heat_map,
     plot,
     plotly_text,
     table_expander,
@@ -48,8 +48,8 @@ def attention_text(lesson: Lesson) -> None:
 def attention_example(lesson: Lesson) -> None:
     """Show the attention of the mask in one head, with its computation."""
     with st.container(horizontal=True, gap="medium"):
-        layer = choose_layer(lesson.n_layers, allow_all=False) or 0
-        head = choose_head(lesson.n_heads, allow_all=False) or 0
+        layer = choose_index("layer", lesson.n_layers, allow_all=False) or 0
+        head = choose_index("head", lesson.n_heads, allow_all=False) or 0
     table = mask_attention(lesson, layer, head)
     is_film = lesson.steps.attention.is_film
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
@@ -161,27 +161,23 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
     labels = np.broadcast_to(np.array([plotly_text(label) for label in newest.columns], object), newest.shape)
-    figure = go.Figure(
-        go.Heatmap(
-            z=newest.div(row_max, axis=0),
-            x=list(range(newest.shape[1])),
-            y=list(newest.index),
-            customdata=np.stack([labels, newest.to_numpy(object)], -1),
-            text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
-            texttemplate="%{text}",
-            textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
-            hovertemplate="%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}<extra></extra>",
-            colorscale=[[0, "rgba(31, 154, 148, 0.05)"], [1, "rgba(31, 154, 148, 0.6)"]],
-            zmin=0,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-        )
+    figure = heat_map(
+        newest.div(row_max, axis=0).to_numpy(),
+        150 + 46 * len(newest),
+        "%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
+        np.stack([labels, newest.to_numpy(object)], -1),
+        y=list(newest.index),
+        text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
+        texttemplate="%{text}",
+        textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
+        colorscale=[[0, "rgba(31, 154, 148, 0.05)"], [1, "rgba(31, 154, 148, 0.6)"]],
+        zmin=0,
+        xgap=2,
+        ygap=2,
     )
     ticks = tick_labels(newest.columns, 14)
     figure.update_xaxes(**BARE_AXIS, tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=-60)
-    figure.update_yaxes(**BARE_AXIS, autorange="reversed")
-    return figure.update_layout(height=150 + 46 * len(newest), margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    return figure.update_yaxes(**BARE_AXIS)
 
 
 def layers_text(lesson: Lesson) -> None:

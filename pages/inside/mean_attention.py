@@ -8,18 +8,18 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside.common import (
-    AMOUNT_SCALE,
     BARE_AXIS,
     SIGNED_SCALE,
-    choose_head,
+    attention_map,
+    choose_index,
     choose_recommender,
     file_name,
     head_name,
+    heat_map,
     plot,
     table_expander,
 )
 from pages.ui import cache, charts, errors, recommenders
-from pages.ui.charts import SECOND
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
@@ -70,7 +70,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     show_genres(predictor, by_genre)
 
 
-@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=12)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Compute both means. This takes two seconds on two cores."""
     histories = attention_stats.collect_attention(predictor)
@@ -143,24 +143,12 @@ def position_label(label: str) -> str:
 
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of one head, with a frame around the last row."""
-    weights, n = by_position.weights[layer, head], by_position.n_tokens
-    names = np.array([position_label(label) for label in by_position.labels], object)
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.where(weights > 0, weights, np.nan),
-            customdata=np.stack(np.meshgrid(names, names, indexing="ij"), -1),
-            hovertemplate=_("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
-            + "<extra></extra>",
-            colorscale=AMOUNT_SCALE,
-            zmin=0,
-            zmax=float(weights.max()),
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
-    )
-    figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": SECOND, "width": 2})
-    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)  # the fifth film back
+    weights, n = by_position.weights[layer, head], by_position.newest
+    hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+    names = [position_label(label) for label in by_position.labels]
+    visible = np.where(weights > 0, weights, np.nan)
+    figure = attention_map(visible, names, HEIGHT_PX, hover, float(weights.max()))
+    last_labelled = n - 1 - TICK_STEP + (0 if by_position.by_mask else 1)  # the fifth film back
     ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
     axis = BARE_AXIS | {
         "tickvals": ticks,
@@ -168,8 +156,8 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
         "tickfont": {"size": 11},
     }
     figure.update_xaxes(**axis, tickangle=0, title=_("Films back"), ticklabeloverflow="allow")  # [mask] is wide
-    figure.update_yaxes(**axis, autorange="reversed")
-    return figure.update_layout(height=HEIGHT_PX, margin={"l": 0, "r": 14, "t": 4, "b": 0})
+    figure.update_yaxes(**axis)
+    return figure.update_layout(margin={"r": 14, "t": 4})
 
 
 def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
@@ -184,7 +172,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
-        head = choose_head(by_genre.observed.shape[2])
+        head = choose_index("head", by_genre.observed.shape[2])
     if len(genres) < 2:
         st.info(_("Choose at least two genres."))
         return
@@ -264,10 +252,7 @@ def max_ratio(tables: Sequence[pd.DataFrame]) -> float:
 def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
     """Return a heat map of a table of `GenreAttention`. Ratios that may be 1 by chance have no colour.
 
-    Args:
-        table: A row for each pair of genres.
-        limit: Ratio at the end of the colour scale.
-        is_dark: Whether the page has a dark background.
+    limit: Ratio at the end of the colour scale.
     """
     genres = list(dict.fromkeys(table["from"]))
     n, names = len(genres), [display_tag(genre) for genre in genres]
@@ -284,26 +269,21 @@ def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
     cell_texts = ["" if np.isnan(value) else _("{times:.2f}×", times=value) for value in ratio]
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
-    figure = go.Figure(
-        go.Heatmap(
-            z=colour.reshape(n, n),
-            x=names,
-            y=names,
-            customdata=hover_data.reshape(n, n, 2),
-            hovertemplate=_("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people")
-            + "<extra></extra>",
-            text=np.array(cell_texts, object).reshape(n, n) if has_cell_text else None,
-            texttemplate="%{text}" if has_cell_text else None,
-            textfont={"color": "white" if is_dark else "black"},
-            colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
-            zmin=-np.log(limit),
-            zmax=np.log(limit),
-            showscale=False,
-            xgap=2,
-            ygap=2,
-        )
+    figure = heat_map(
+        colour.reshape(n, n),
+        90 + max(180, (46 if has_cell_text else 20) * n),
+        _("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people"),
+        hover_data.reshape(n, n, 2),
+        x=names,
+        y=names,
+        text=np.array(cell_texts, object).reshape(n, n) if has_cell_text else None,
+        texttemplate="%{text}" if has_cell_text else None,
+        textfont={"color": "white" if is_dark else "black"},
+        colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
+        zmin=-np.log(limit),
+        zmax=np.log(limit),
+        xgap=2,
+        ygap=2,
     )
-    figure.update_yaxes(**BARE_AXIS, autorange="reversed", automargin=True)
-    figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)
-    height = 90 + max(180, (46 if has_cell_text else 20) * n)
-    return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    figure.update_yaxes(**BARE_AXIS, automargin=True)
+    return figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)

@@ -153,9 +153,9 @@ def show_card(library: Library, number: int) -> None:
         _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
         key=key,
         icon=":material/check:" if is_listed else ":material/add:",
-        type="tertiary",
         on_click=toggle,
         args=(number, key),
+        type="tertiary",
     )
 
 

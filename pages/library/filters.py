@@ -49,8 +49,8 @@ def show(library: Library) -> None:
             "*" + _("Reset filters") + "*",
             key="library-reset",
             icon=":material/filter_alt_off:",
-            type="tertiary",
             on_click=lambda: st.session_state.update(DEFAULTS),
+            type="tertiary",
         )
 
 

@@ -16,7 +16,7 @@ from recsys.errors import RecsysError
 from recsys.serving import group, history
 from recsys.serving.search.search import SearchResult
 
-LINK, NUMBER = "other_link_open", "other_number_open"  # session keys of the popovers
+LINK = "other_link_open"  # session key of the popover
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
@@ -111,23 +111,13 @@ def sample_user(dataset: Dataset) -> None:
 
 def show_user_number(dataset: Dataset) -> None:
     """Render a popover that uses the films of the user with a given number or name."""
-    panel = page.popover(_("By number"), NUMBER, "tag", focus=("other_person",))
-    if panel.open:
-        with panel, page.popover_content(NUMBER):
-            text = ngettext(
-                "{data} has {n:,} person. The newest films of the chosen person replace the list.",
-                "{data} has {n:,} people. The newest films of the chosen person replace the list.",
-                dataset.n_users,
-                data=cache.dataset_title(dataset.name),
-            )
-            if viewer := page.user_input(dataset, "other_person", text):
-                st.button(
-                    _("Use these films"),
-                    key="other-take",
-                    icon=":material/person:",
-                    on_click=replace_films,
-                    args=(dataset, viewer.items),
-                )
+    input_help = ngettext(
+        "{data} has {n:,} person. The newest films of the chosen person replace the list.",
+        "{data} has {n:,} people. The newest films of the chosen person replace the list.",
+        dataset.n_users,
+        data=cache.dataset_title(dataset.name),
+    )
+    page.user_popover(dataset, "other_person", input_help, lambda viewer: replace_films(dataset, viewer.items))
 
 
 def show_link() -> None:

@@ -7,6 +7,7 @@ from pages.ui import cache, charts, film_cards, format, page, recommenders, sess
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving import group
 from recsys.serving.export import film_links
@@ -54,15 +55,8 @@ def show(dataset: Dataset) -> None:
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.select(dataset.name, "model")
-        rule = st.segmented_control(
-            _("Choose films by"),
-            RULES,
-            default=RULES[0],
-            required=True,
-            format_func=lambda name: _(RULE_TITLES[name]),
-            key="together_rule",
-            persist_state="session",
-        )
+        titles = {name: _(RULE_TITLES[name]) for name in RULES}
+        rule = segmented_control(_("Choose films by"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
         ratings = session.current_ratings(dataset, films)
@@ -105,7 +99,7 @@ def show_row(predictor: Predictor, film: GroupRecommendation) -> None:
             _("*Add {film} to your films*", film=format.escape_markdown(film.film.label)),
             key=f"together-{film.film.movie_id}",
             icon=":material/add:",
-            type="tertiary",
             on_click=session.add_film,
             args=(film.item,),
+            type="tertiary",
         )

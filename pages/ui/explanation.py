@@ -7,6 +7,7 @@ Session state:
     stories: tmdb.Wanted → tmdb.Story.
 """
 
+import functools
 from collections.abc import Sequence
 from html import escape
 
@@ -61,13 +62,13 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
         st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(links)}</p>')
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=256)
 def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
 
 def film_facts(detail: Detail) -> list[tuple[str, str]]:
-    """Return the known facts about a film: ("Directed by", "Quentin Tarantino"), …"""
+    """Return the known facts about a film, such as ("Directed by", "Quentin Tarantino")."""
     facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
     return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]
 
@@ -152,16 +153,8 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(influence: Influence, title: str, width: float, standing: RankPosition, digits: int) -> str:
-    """Return a film with its bar, and the same in words.
-
-    Args:
-        influence: Influence of the film.
-        title: Its title.
-        width: Effect that fills the whole width.
-        standing: Rank of the recommended film with all films.
-        digits: Extra digits of percentages.
-    """
+def _bar(influence: Influence, title: str, width: float, standing: Standing, digits: int) -> str:
+    """Return a film with its bar, and the same in words. width: Effect that fills the whole width."""
     effect = influence.effect
     side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'
@@ -190,7 +183,7 @@ def film_site_links(catalog: Catalog, item: int) -> list[str]:
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
 
 
-@st.cache_resource(show_spinner=False)
+@functools.cache
 def tmdb_service() -> tmdb.Posters:
     """Return the TMDB client of all visitors. It stores facts about films only."""
     return tmdb.Posters()

@@ -142,10 +142,10 @@ def film_button(
     st.button(
         f"{escape_markdown(film.label)} :small[:gray[{escape_markdown(details)}]]",
         key=key,
-        type="tertiary",
         icon=":material/block:" if disabled_reason else f":material/{icon}:",
-        disabled=bool(disabled_reason),
         on_click=on_click,
         args=args,
+        type="tertiary",
+        disabled=bool(disabled_reason),
         width="stretch",
     )

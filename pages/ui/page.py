@@ -222,6 +222,19 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
         return None
 
 
+def user_popover(
+    dataset: Dataset, key: str, input_help: str, on_take: Callable[[Viewer], None], help: str | None = None
+) -> None:
+    """Show a popover with the input of a user and a button that takes the films of the user."""
+    name = f"{key}-open"
+    panel = popover(_("By number"), name, "tag", help, focus=(key,))
+    if panel.open:
+        with panel, popover_content(name):
+            if viewer := user_input(dataset, key, input_help):
+                label, icon = _("Use these films"), ":material/person:"
+                st.button(label, key=f"take-{key}", icon=icon, on_click=on_take, args=(viewer,))
+
+
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:
     """Return a sentence about the user whose films were loaded. data: Title of the data set."""
     if n_shown == n_watched:

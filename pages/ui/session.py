@@ -240,11 +240,6 @@ def _announce_length() -> None:
     announce(_("Films in your list: {n}.", n=len(visitor().current.films)))
 
 
-def switch_dataset() -> None:
-    """Open the data set of the menu, with the list that was left there or with the same films."""
-    open_dataset(st.session_state.chosen_data)
-
-
 def open_dataset(name: str) -> None:
     """Open a data set, with the list that was left there or with the films of the current list."""
     state, current = visitor(), visitor().current

@@ -9,7 +9,8 @@ import streamlit as st
 
 from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
-from recsys.serving.evening_plan import DEFAULT_LENGTH, PlanStep, plan_evening, plan_reasons
+from pages.ui.widgets import segmented_control
+from recsys.serving.plan import FILMS, Step, plan, reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
@@ -39,14 +40,8 @@ def panel(predictor: Predictor, request: Request) -> None:
                 "belong to the same series."
             )
         )
-        length = st.segmented_control(
-            _("How many films"),
-            LENGTHS,
-            default=DEFAULT_LENGTH,
-            required=True,
-            key="evening_films",
-            persist_state="session",
-        )
+        lengths = {n: str(n) for n in LENGTHS}
+        length = segmented_control(_("How many films"), lengths, "evening_films", default=FILMS)
         basis = (predictor.key, replace(request, k=0))
         evening = st.session_state.get("evening")
         if evening is None or evening.basis != basis:
@@ -57,7 +52,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         _show_buttons(evening, steps, request.history)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor()
 def _plan(
     predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[PlanStep, ...]
 ) -> list[PlanStep]:
@@ -65,7 +60,7 @@ def _plan(
     return plan_evening(predictor, request, length, rejected, kept=kept)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor()
 def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return `reasons`, cached."""
     return plan_reasons(predictor, request, items)
@@ -96,9 +91,9 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
                     _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label)),
                     key=f"reject-{step.item}",
                     icon=":material/thumb_down:",
-                    type="tertiary",
                     on_click=reject,
                     args=(tuple(steps[:number]),),
+                    type="tertiary",
                 )
 
 

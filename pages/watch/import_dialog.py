@@ -421,7 +421,7 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
             )
         )
     label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
-    if st.button(label, key="use-history", type="primary", icon=":material/playlist_add:"):
+    if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
             text = history_import.as_json(
                 dataset.name, dataset.catalog, review.history, review.chosen(importing.choices)
@@ -488,12 +488,7 @@ def browser_storage() -> None:
 
 
 def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
-    """Render buttons that load and delete the history in the local storage, if any.
-
-    Args:
-        load: called with the saved text.
-        place: "dialog" or "start".
-    """
+    """Render buttons that load and delete the history in the local storage, if any. place: "dialog" or "start"."""
     state, key, requests = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     number, request = state.setdefault(requests, (0, ""))
     reported = str(state[key].summary or "") if key in state else ""

@@ -10,9 +10,8 @@ from pages.ui import cache, charts, errors, format, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving import predictor
-from recsys.serving.insight import list_comparison
-from recsys.serving.recommend import RankPosition
+from recsys.serving.insight import hidden
+from recsys.serving.recommend import Standing
 
 Answers = dict[str, list[RankPosition]]  # title of a recommender → one rank position per film
 
@@ -41,16 +40,9 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
             _show_results(answers, len(positions))
 
 
-def available(data: str) -> list[str]:
-    """Return the names of the recommenders that answer without training or fitting."""
-    return [
-        name for name in recommenders.ordered(cache.all_recommenders().values()) if predictor.is_available(name, data)
-    ]
-
-
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
     """Render a button and, after a click, ask all recommenders. A recommender that fails shows its error."""
-    names, answers, place = available(dataset.name), {}, st.empty()
+    names, answers, place = recommenders.ready(dataset.name), {}, st.empty()
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
     if not place.button(label, key="guess", icon=":material/groups:"):
         return {}
@@ -90,13 +82,8 @@ def _show_results(answers: Answers, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Name the best recommender, and say if its advantage is significant.
-
-    Args:
-        rows: the result of `hidden.guesses`.
-        n_films: number of hidden films.
-    """
-    k, best = list_comparison.TOP_K, rows.iloc[0]
+    """Return as Markdown which recommender is best in `hidden.guesses`, and whether its advantage is significant."""
+    k, best = hidden.FOUND, rows.iloc[0]
     if not best.found:
         return ngettext(
             "No recommender had your last film in its top {k}.",

@@ -1,6 +1,6 @@
 """The watch list on Watch next: search, the films with their ratings, and the tools below them.
 
-Session state: that of `pages.ui.rated` · rate_by ("thumbs" or "stars").
+Session state: rate_by ("thumbs" or "stars").
 """
 
 from typing import Any
@@ -11,6 +11,7 @@ from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -22,13 +23,7 @@ FILMS_PER_PAGE = 12
 
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the search box, the watch list and its tools.
-
-    Args:
-        dataset: the open data set.
-        films: the watch list, oldest first.
-        answer: the recommendations for the list, for files and the picture.
-    """
+    """Render the search box, the watch list and its tools. answer: Recommendations, for files and the picture."""
     st.header(
         _("Your films"),
         help=_("In the order you watched them, the latest one last. Move a film, and the predictions change."),
@@ -217,15 +212,7 @@ def _ratings_popover(answer: Answer | None) -> None:
     if not panel.open:
         return
     with panel, ui_page.popover_content("ratings-open"):
-        st.segmented_control(
-            _("Rate your films with"),
-            ["thumbs", "stars"],
-            default="thumbs",
-            required=True,
-            format_func={"thumbs": _("Thumbs"), "stars": _("Stars")}.__getitem__,
-            key="rate_by",
-            persist_state="session",
-        )
+        segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if answer:
             title = cache.recommender_title(answer.predictor)
@@ -245,10 +232,7 @@ def _ratings_popover(answer: Answer | None) -> None:
 
 
 def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render "Surprise me", which fills the list with the films of a random viewer.
-
-    If the list has films, a popover asks for a confirmation.
-    """
+    """Render "Surprise me", which loads the films of a random viewer. It asks before it replaces films."""
 
     def fill(*focus: str) -> None:
         session.load_random_user(dataset)
@@ -276,20 +260,10 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
 def _viewer_by_number(dataset: Dataset) -> None:
     """Render a popover that fills the list with the films of a person of the ratings file."""
     help_text = _("Fill the list with the films of one person of this data set.")
-    panel = ui_page.popover(_("By number"), "person-open", "tag", help_text, focus=("person",))
-    if panel.open:
-        with panel, ui_page.popover_content("person-open"):
-            text = ngettext(
-                "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
-                "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
-                dataset.n_users,
-                data=cache.dataset_title(dataset.name),
-            )
-            if viewer := ui_page.user_input(dataset, "person", text):
-                st.button(
-                    _("Use these films"),
-                    key="take-person",
-                    icon=":material/person:",
-                    on_click=session.load_user,
-                    args=(viewer,),
-                )
+    input_help = ngettext(
+        "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
+        "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
+        dataset.n_users,
+        data=cache.dataset_title(dataset.name),
+    )
+    ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)

@@ -14,10 +14,7 @@ from recsys.serving.tmdb import ServiceStatus
 
 
 def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return the poster URL of each item that TMDB has, or {} without a key.
-
-    Waits for at most two seconds. Later posters appear in the next run. The caller shows `at_tmdb.attribution`.
-    """
+    """Return item → poster URL, as far as TMDB answers within two seconds. The caller shows `tmdb_attribution`."""
     key = explanation.tmdb_key()
     return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
 

@@ -12,8 +12,9 @@ import streamlit as st
 from pages.ui import browser, cache, errors, explanation, film_cards, format, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
-from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
+from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control
 from pages.watch import posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
@@ -68,18 +69,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     st.header(_("What comes next"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         recommender = recommenders.select(dataset.name, "model")
-        k = st.segmented_control(
-            _("How many"), [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
-        )
-        view = st.segmented_control(
-            _("Show as"),
-            VIEWS,
-            default=AS_CARDS,
-            required=True,
-            format_func={AS_CARDS: _("Cards"), AS_LIST: _("List")}.__getitem__,
-            key="view",
-            persist_state="session",
-        )
+        k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
+        view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
         _not_interested_popover(dataset)
     predictor = _predictor_or_fallback(recommender, dataset)
@@ -222,9 +213,9 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         _("Add *{film} to your films*", film=name),
         key=f"pick-{pick.film.movie_id}",
         icon=":material/add:",
-        type="tertiary",
         on_click=_add,
         args=(pick.item, next_films),
+        type="tertiary",
         disabled=pick.item in answer.request.history,
     )
     option = st.menu_button(
@@ -371,8 +362,8 @@ def _not_interested_popover(dataset: Dataset) -> None:
             st.button(
                 _("Recommend {film} again", film=format.escape_markdown(dataset.catalog.films[item].label)),
                 key=f"back-{item}",
-                type="tertiary",
                 icon=":material/undo:",
                 on_click=unhide,
                 args=(item, [f"back-{other}" for other in next_items]),
+                type="tertiary",
             )

@@ -1,6 +1,7 @@
 """The Share popover of Watch next: a link to the list, a picture of it, and files."""
 
 from enum import Enum
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit
 
@@ -70,31 +71,21 @@ def reach(url: str) -> Reach:
 def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
     """Render the picture and a button that saves it."""
     model = cache.recommender_title(answer.predictor)
-    picks = [
+    picks = tuple(
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
-        for pick in answer.picks[: share_image.MAX_NEXT]
-    ]
-    png = _png([dataset.catalog.films[film] for film in films], picks, picture_texts(len(films), model))
+        for pick in answer.picks[: picture.NEXT]
+    )
+    png = _png(tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model))
     titles = ", ".join(film.label for film, _probability in picks)
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
-    st.download_button(
-        _("Save the picture"),
-        png,
-        "nextreel.png",
-        "image/png",
-        key="file-picture",
-        icon=":material/image:",
-        type="tertiary",
-        on_click="ignore",
-    )
+    charts.file_button(_("Save the picture"), png, "nextreel.png", "file-picture")
     st.caption(_("Your latest films and the five next recommendations."))
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _png(films: list[Film], picks: list[tuple[Film, str]], texts: share_image.ShareTexts) -> bytes:
-    """Return `picture.png`, cached."""
-    return share_image.share_png(films, picks, texts, charts.fonts())
+@lru_cache(maxsize=32)
+def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: picture.Words) -> bytes:
+    return picture.png(films, picks, texts, charts.fonts())
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
@@ -114,24 +105,10 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | Non
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
     files = (
-        (_("Your films, CSV"), "films.csv", "text/csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
-        (
-            _("Predictions, CSV"),
-            "next.csv",
-            "text/csv",
-            export.spreadsheet_bytes(export.predictions_csv(catalog, picks)),
-        ),
-        (_("Both, JSON"), "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
-        (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd_csv(catalog, films)),
+        (_("Your films, CSV"), "films.csv", export.for_spreadsheet(export.films_csv(catalog, films))),
+        (_("Predictions, CSV"), "next.csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
+        (_("Both, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks)),
+        (_("For Letterboxd"), "letterboxd.csv", export.letterboxd(catalog, films)),
     )
-    for label, name, mime, content in files:
-        st.download_button(
-            label,
-            content,
-            f"nextreel-{name}",
-            mime,
-            key=f"file-{name}",
-            icon=":material/download:",
-            type="tertiary",
-            on_click="ignore",
-        )
+    for label, name, content in files:
+        charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")

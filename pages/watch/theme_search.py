@@ -23,9 +23,14 @@ MISSING_TEXTS = {
 }
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _index(name: str, version: str) -> ThemeIndex:
-    """Return the theme index of a version of a data set. The first call loads the sentence encoder."""
+def _version(name: str) -> str:
+    """Return a text that changes with the films and when the sentence encoder is downloaded."""
+    return f"{prepared.version(name)}/{paths.encoder().exists()}"
+
+
+@cache.cached_for_dataset(version=_version)
+def _index(name: str) -> ThemeIndex:
+    """Return the theme index of a data set. The first call loads the sentence encoder."""
     return themes.open_index(cache.dataset(name))
 
 
@@ -47,7 +52,7 @@ def panel(dataset_name: str) -> None:
             _("Theme"), key="theme", type="search", live="400ms", placeholder=_("rainy detective story")
         )
         with st.spinner(_("Loading the language model. The first time takes a few seconds.")):
-            index = _index(dataset_name, prepared.version(dataset_name))
+            index = _index(dataset_name)
         if index.missing is not Missing.NOTHING:
             _explain_missing(dataset_name, index.missing)
         if text and text.strip():
@@ -104,5 +109,4 @@ def _download_encoder(dataset_name: str) -> None:
     except RecsysError:
         bar.empty()
         raise
-    _index.clear()
     st.rerun()

@@ -84,8 +84,8 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
         st.rerun()  # the whole page, not only the fragment
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
-def _compare(predictor: Predictor, request: Request, changed: Request) -> list[RankChange]:
+@cache.cached_for_predictor()
+def _compare(predictor: Predictor, request: Request, changed: Request) -> list[Shift]:
     """Return `shifts`, cached."""
     return rank_changes(predictor, request, changed)
 

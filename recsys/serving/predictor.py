@@ -144,7 +144,12 @@ def _checkpoint_version(variant_name: str, data: str) -> str:
     return checkpoints.checkpoint_version(variant_name, data, serving_split(data))
 
 
-def use_one_thread() -> None:
+def checkpoints_version(data: str) -> str:
+    """Return a text that changes when any checkpoint of a data set is written or deleted."""
+    return checkpoints.checkpoints_version(data, serving_split(data))
+
+
+def hold_to_one_thread() -> None:
     """Let torch and NumPy compute on the calling thread.
 
     One history is too little work to divide, and each request of the app has its own thread.

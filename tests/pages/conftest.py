@@ -5,7 +5,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import browser
+from pages.ui import browser, explanation, tasks
 from pages.ui import page as ui_page
 from recsys.paths import REPOSITORY
 from recsys.text import encoder
@@ -32,6 +32,8 @@ def home(trained_home, tmp_path, monkeypatch):
     assert browser.STYLE.is_dir()  # imported above, so the style is still that of the project
     monkeypatch.setattr(encoder, "encode", words_as_vectors)
     st.cache_resource.clear()
+    tasks._tasks.cache_clear()
+    explanation.tmdb_service.cache_clear()
     st.cache_data.clear()
     return copy
 

@@ -359,7 +359,8 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
 
     monkeypatch.setattr(recommenders.serving, "load", slow)
     monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
-    monkeypatch.setattr(answers, "can_answer", lambda name, data: name in ("bert4rec", "popular", "item-knn", "markov"))
+    ready = ("bert4rec", "popular", "item-knn", "markov")
+    monkeypatch.setattr(recommenders, "can_answer", lambda name, data: name in ready)
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
     app.button(key="try_all").click().run()
     assert {"stop_trying", "stop-item-knn"} <= set(keys(app)) or {"stop_trying", "stop-markov"} <= set(keys(app))

@@ -78,12 +78,12 @@ def test_they_can_be_a_real_person_at_random_or_by_number(visit):
     app = visit("library", s="1-2", library="together")
     app.button(key="other-random").click().run()
     assert offered(app)
-    app.session_state[other_person.NUMBER] = True
+    app.session_state["other_person-open"] = True
     app.run()
     app.number_input(key="other_person").set_value(7).run()
-    app.button(key="other-take").click().run()
-    assert app.session_state.other == group.format_list(
-        data.name, [data.catalog.films[item].movie_id for item in history.user_history(data, 6).items]
+    app.button(key="take-other_person").click().run()
+    assert app.session_state.other == together.listed(
+        data.name, [data.catalog.films[item].movie_id for item in history.viewer(data, 6).items]
     )
 
 
