@@ -9,7 +9,7 @@ from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, ngettext
 from pages.ui.url import INSIDE_SECTIONS
 from pages.ui.widgets import segmented_control, translated
-from recsys.serving import stand_ins
+from recsys.serving import substitutes
 
 SHOW_SECTION = {
     "lesson": lesson.show,
@@ -41,6 +41,6 @@ with errors.show_errors():
                     substitutes=", ".join(titles),
                 )
                 st.caption(escape_markdown(text))
-        titles = translated(INSIDE_SECTIONS)
-        section = segmented_control(_("Section"), titles, "inside_section", label_visibility="collapsed")
-        SHOW_SECTION[section](dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))
+        sections = translated(INSIDE_SECTIONS)
+        section = segmented_control(_("Section"), sections, "inside_section", label_visibility="collapsed")
+        SHOW_SECTION[section](dataset, tuple(substitutes.replace_infrequent(dataset, np.array(films)).tolist()))

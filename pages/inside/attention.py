@@ -134,7 +134,7 @@ def show_chart(
             **fields,
         )
         plot(token_map(tokens, layer, head), alt, "heat")
-    table = attention.table(tokens, layer, head)
+    table = attention.attention_table(tokens, layer, head)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
@@ -308,9 +308,9 @@ def sum_by_distance(predictor: Predictor, n_users: int) -> DistanceAttention:
 
 
 @cache.cached_for_predictor(max_entries=100)
-def _sum_of_chunk(predictor: Predictor, start: int) -> ByDistance:
-    histories = attention.sample(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
-    return attention.by_distance(predictor, histories)
+def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
+    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
+    return attention.attention_by_distance(predictor, histories)
 
 
 def distance_chart(total: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:

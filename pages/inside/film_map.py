@@ -111,13 +111,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
     """Return whether the t-SNE map exists. If not, show the progress of its task or a button that starts it."""
-    if tsne.kept(predictor) is not None:
+    if tsne.load_points(predictor) is not None:
         return True
     name, key = f"tsne/{predictor.key}", f"tsne-{file_name(predictor)}"
     task = tasks.find(name)
 
     def start() -> None:
-        tasks.start(name, partial(tsne.compute, predictor))
+        tasks.start(name, partial(tsne.compute_map, predictor))
 
     with st.container(border=True, key="tsne"):
         st.markdown(

@@ -14,8 +14,7 @@ from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.layers import departures
-from recsys.serving.insight.steps import Steps, steps
+from recsys.serving.insight.bert4rec_steps import Steps, compute_steps, paper_differences
 from recsys.serving.predictor import Predictor
 
 STEP_KEY = "lesson_step"

@@ -143,12 +143,12 @@ def position_label(label: str) -> str:
 
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of one head, with a frame around the last row."""
-    weights, n = by_position.weights[layer, head], by_position.newest
+    weights, n = by_position.weights[layer, head], by_position.n_tokens
     hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
     visible = np.where(weights > 0, weights, np.nan)
     figure = attention_map(visible, names, HEIGHT_PX, hover, float(weights.max()))
-    last_labelled = n - 1 - TICK_STEP + (0 if by_position.by_mask else 1)  # the fifth film back
+    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)  # the fifth film back
     ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
     axis = BARE_AXIS | {
         "tickvals": ticks,

@@ -128,7 +128,9 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
 
 
 @cached_for_predictor(max_entries=256)
-def ranks_of_hidden_films(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
+def ranks_of_hidden_films(
+    predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]
+) -> list[RankPosition]:
     """Return the rank of each film at `positions` when it is hidden."""
     return list_comparison.hidden_film_ranks(predictor, films, positions)
 

@@ -109,7 +109,7 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
     table = with_headings(table.reset_index() if index else table)
     with st.container(horizontal=True, gap="xsmall", width="content"):
         file_button(label or _("Download as CSV"), as_csv(table), f"{name}.csv", f"csv-{name}", kind)
-        if picture.fits(table):
+        if share_image.fits_image(table):
             png_label = _("*Download as a picture: {table}*", table=escape_markdown(_file_title(name)))
             file_button(png_label, lambda: as_png(table, name), f"{name}.png", f"png-{name}", kind)
 

@@ -153,7 +153,7 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(influence: Influence, title: str, width: float, standing: Standing, digits: int) -> str:
+def _bar(influence: Influence, title: str, width: float, standing: RankPosition, digits: int) -> str:
     """Return a film with its bar, and the same in words. width: Effect that fills the whole width."""
     effect = influence.effect
     side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"

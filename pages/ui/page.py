@@ -223,7 +223,7 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
 
 
 def user_popover(
-    dataset: Dataset, key: str, input_help: str, on_take: Callable[[Viewer], None], help: str | None = None
+    dataset: Dataset, key: str, input_help: str, on_take: Callable[[UserHistory], None], help: str | None = None
 ) -> None:
     """Show a popover with the input of a user and a button that takes the films of the user."""
     name = f"{key}-open"

@@ -123,7 +123,7 @@ def states(data: str) -> dict[str, State]:
 
 
 def _find_state(name: str, data: str) -> State:
-    if serving.is_there(name, data):
+    if serving.is_available(name, data):
         return State.READY
     if serving.missing_models(name, data):
         return State.UNTRAINED

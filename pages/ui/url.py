@@ -188,7 +188,7 @@ def _evaluation_sections() -> list[str]:
 
 
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
-PARSE_KNOWN = one_of(lambda: KNOWN)
+PARSE_KNOWN = one_of(lambda: POPULARITY_LEVELS)
 PARSE_FLAG = one_of(lambda: (True, False))
 
 URL_PARAMS = (
@@ -224,14 +224,14 @@ URL_PARAMS = (
     UrlParam("kinds", "library_genres", _parse_genres, (), SEPARATOR.join),
     UrlParam("fame", "library_known", PARSE_KNOWN, "any"),
     UrlParam("tags", "library_tags", _parse_genres, (), SEPARATOR.join),
-    UrlParam("with", "other", _matching(LIST), "", str),
+    UrlParam("with", "other", _matching(SHARED_LIST_PATTERN), "", str),
     UrlParam("rule", "together_rule", one_of(lambda: RULES), RULES[0]),
     # Filters of Watch next
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),
     UrlParam("genres", "genres", _parse_genres, Filters.genres, SEPARATOR.join),
-    UrlParam("without", "without", _parse_genres, Filters.without, SEPARATOR.join),
-    UrlParam("known", "known", PARSE_KNOWN, Filters.known),
-    UrlParam("older", "no_newer", PARSE_FLAG, Filters.no_newer),
+    UrlParam("without", "excluded_genres", _parse_genres, Filters.excluded_genres, SEPARATOR.join),
+    UrlParam("known", "popularity", PARSE_KNOWN, Filters.popularity),
+    UrlParam("older", "released_by_last_film", PARSE_FLAG, Filters.released_by_last_film),
     UrlParam("hide", "hide_seen", PARSE_FLAG, Filters.hide_seen),
     UrlParam(
         "variety",

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import segmented_control
-from recsys.serving.plan import FILMS, Step, plan, reasons
+from recsys.serving.evening_plan import DEFAULT_LENGTH, PlanStep, plan_evening, plan_reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
@@ -41,7 +41,7 @@ def panel(predictor: Predictor, request: Request) -> None:
             )
         )
         lengths = {n: str(n) for n in LENGTHS}
-        length = segmented_control(_("How many films"), lengths, "evening_films", default=FILMS)
+        length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
         basis = (predictor.key, replace(request, k=0))
         evening = st.session_state.get("evening")
         if evening is None or evening.basis != basis:
@@ -56,13 +56,13 @@ def panel(predictor: Predictor, request: Request) -> None:
 def _plan(
     predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[PlanStep, ...]
 ) -> list[PlanStep]:
-    """Return `plan`, cached."""
+    """Return `plan_evening`, cached."""
     return plan_evening(predictor, request, length, rejected, kept=kept)
 
 
 @cache.cached_for_predictor()
 def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return `reasons`, cached."""
+    """Return `plan_reasons`, cached."""
     return plan_reasons(predictor, request, items)
 
 

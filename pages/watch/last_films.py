@@ -10,8 +10,8 @@ from pages.ui import cache, charts, errors, format, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import hidden
-from recsys.serving.recommend import Standing
+from recsys.serving.insight import list_comparison
+from recsys.serving.recommend import RankPosition
 
 Answers = dict[str, list[RankPosition]]  # title of a recommender → one rank position per film
 
@@ -82,8 +82,8 @@ def _show_results(answers: Answers, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Return as Markdown which recommender is best in `hidden.guesses`, and whether its advantage is significant."""
-    k, best = hidden.FOUND, rows.iloc[0]
+    """Return as Markdown which recommender is best in `hit_table`, and whether its advantage is significant."""
+    k, best = list_comparison.TOP_K, rows.iloc[0]
     if not best.found:
         return ngettext(
             "No recommender had your last film in its top {k}.",

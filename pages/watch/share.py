@@ -73,7 +73,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
     model = cache.recommender_title(answer.predictor)
     picks = tuple(
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
-        for pick in answer.picks[: picture.NEXT]
+        for pick in answer.picks[: share_image.MAX_NEXT]
     )
     png = _png(tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model))
     titles = ", ".join(film.label for film, _probability in picks)
@@ -84,8 +84,8 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
 
 
 @lru_cache(maxsize=32)
-def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: picture.Words) -> bytes:
-    return picture.png(films, picks, texts, charts.fonts())
+def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: share_image.ShareTexts) -> bytes:
+    return share_image.share_png(films, picks, texts, charts.fonts())
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
@@ -105,10 +105,10 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | Non
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
     files = (
-        (_("Your films, CSV"), "films.csv", export.for_spreadsheet(export.films_csv(catalog, films))),
-        (_("Predictions, CSV"), "next.csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
+        (_("Your films, CSV"), "films.csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
+        (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.predictions_csv(catalog, picks))),
         (_("Both, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks)),
-        (_("For Letterboxd"), "letterboxd.csv", export.letterboxd(catalog, films)),
+        (_("For Letterboxd"), "letterboxd.csv", export.letterboxd_csv(catalog, films)),
     )
     for label, name, content in files:
         charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")

@@ -85,8 +85,8 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
 
 
 @cache.cached_for_predictor()
-def _compare(predictor: Predictor, request: Request, changed: Request) -> list[Shift]:
-    """Return `shifts`, cached."""
+def _compare(predictor: Predictor, request: Request, changed: Request) -> list[RankChange]:
+    """Return `rank_changes`, cached."""
     return rank_changes(predictor, request, changed)
 
 

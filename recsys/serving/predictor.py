@@ -149,7 +149,7 @@ def checkpoints_version(data: str) -> str:
     return checkpoints.checkpoints_version(data, serving_split(data))
 
 
-def hold_to_one_thread() -> None:
+def use_one_thread() -> None:
     """Let torch and NumPy compute on the calling thread.
 
     One history is too little work to divide, and each request of the app has its own thread.

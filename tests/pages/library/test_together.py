@@ -82,8 +82,8 @@ def test_they_can_be_a_real_person_at_random_or_by_number(visit):
     app.run()
     app.number_input(key="other_person").set_value(7).run()
     app.button(key="take-other_person").click().run()
-    assert app.session_state.other == together.listed(
-        data.name, [data.catalog.films[item].movie_id for item in history.viewer(data, 6).items]
+    assert app.session_state.other == group.format_list(
+        data.name, [data.catalog.films[item].movie_id for item in history.user_history(data, 6).items]
     )
 
 
