@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -36,7 +35,6 @@ class Example:
     items: tuple[int, ...]  # oldest first
 
 
-@cache
 def sample_lists() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return description and film titles, oldest first, of each ready-made list. Lists of recent films come first."""
     lists = storage.read_shipped_json(paths.sample_lists(), _is_sample_lists) or []

@@ -18,7 +18,7 @@ def show(home):
 
 
 def test_a_closed_panel_computes_nothing(home, monkeypatch):
-    monkeypatch.setattr(what_if, "shifts", None)  # would fail if it were called
+    monkeypatch.setattr(what_if, "rank_changes", None)  # would fail if it were called
     app = opened("watch.what_if")
     assert not app.exception
     assert not app.html
