@@ -29,11 +29,6 @@ class LessonStep(NamedTuple):
     show_example: Callable[[Lesson], None]
     highlighted: tuple[str, ...]  # parts of the network drawing
 
-    @property
-    def localized_title(self) -> str:
-        """Title in the language of the visitor."""
-        return _(self.title)
-
 
 STEPS = (
     LessonStep(N_("The whole network"), lesson_input.overview_text, lesson_input.overview_drawing, ()),
@@ -57,7 +52,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         return
     number = choose_step()
     step = STEPS[number - 1]
-    title = step.localized_title
+    title = _(step.title)
     lesson = Lesson(predictor, _steps(predictor, films), paper_differences(predictor))
     with st.container(border=True, key="lesson"):
         text, example = st.columns([2, 3], gap="large")
@@ -115,7 +110,7 @@ def choose_step() -> int:
         )
         st.session_state[STEP_KEY] = number  # a link may have a number that is too large
         titles = {
-            n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=step.localized_title)
+            n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=_(step.title))
             for n, step in enumerate(STEPS, start=1)
         }
         return selectbox(_("Step"), titles, STEP_KEY, label_visibility="collapsed", width=270)

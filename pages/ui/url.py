@@ -138,16 +138,14 @@ def _matching(pattern: str | re.Pattern[str], convert: Parse = str) -> Parse:
     return parse
 
 
-def _default_model() -> str | None:
-    """Return the default recommender of the open data set, or None if the data set is not on this computer."""
-    name = visitor().current.dataset
-    return recommenders.default(name) if prepared.version(name) else None
+def _by_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
+    """Return a function that calls `function` with the open data set, if it is on this computer."""
 
+    def default() -> Any:
+        name = visitor().current.dataset
+        return function(name) if prepared.version(name) else None
 
-def _default_comparison() -> list[str] | None:
-    """Return the recommenders that Compare selects, or None if the data set is not on this computer."""
-    name = visitor().current.dataset
-    return recommenders.default_comparison(name) if prepared.version(name) else None
+    return default
 
 
 def datasets_with_results() -> list[str]:
@@ -194,17 +192,13 @@ PARSE_FLAG = one_of(lambda: (True, False))
 URL_PARAMS = (
     UrlParam("lang", "lang", one_of(lambda: i18n.NAMES), i18n.preferred),
     # Watch next
-    UrlParam("model", "model", one_of(cache.all_recommenders), _default_model),
+    UrlParam("model", "model", one_of(cache.all_recommenders), _by_dataset(recommenders.default)),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),
     # Compare
     UrlParam(
-        "compare",
-        "compared",
-        _several_recommenders,
-        _default_comparison,
-        _format_recommenders,
+        "compare", "compared", _several_recommenders, _by_dataset(recommenders.default_comparison), _format_recommenders
     ),
     UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
     # Evaluation
