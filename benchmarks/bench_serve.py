@@ -93,10 +93,10 @@ def _untrained_predictor(options: Options) -> "Predictor":
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
     from recsys.models.count_memory import CountMemory
-    from recsys.serving.predictor import Predictor, hold_to_one_thread
+    from recsys.serving.predictor import Predictor, use_one_thread
     from recsys.training.options import RunOptions
 
-    hold_to_one_thread()
+    use_one_thread()
     length = max(MIN_LENGTH, options.history + 1)  # room for the history and [mask]
     model = Bert4Rec(Bert4RecConfig(dim=options.dim, layers=options.layers, heads=options.heads, length=length))
     model.module = model.build(options.films)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from recsys.data import datasets
 from recsys.errors import MissingLibraryError, RecsysError
-from recsys.serving import people, predictor
+from recsys.serving import predictor, users
 from recsys.serving.filters import Filters
 from recsys.storage import replace_file
 
@@ -36,8 +36,8 @@ class Worker:
 
     def write(self, part: range) -> int:
         """Write the lists of a part, and return its number of users."""
-        table = people.everybody(self.predictor, self.k, Filters(), rows=part)
-        people.write(table, part_path(self.folder, part))
+        table = users.recommend_for_all(self.predictor, self.k, Filters(), rows=part)
+        users.write_table(table, part_path(self.folder, part))
         return len(part)
 
 

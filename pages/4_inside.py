@@ -6,15 +6,17 @@ import streamlit as st
 from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
 from pages.ui import errors, page
 from pages.ui.format import escape_markdown
-from pages.ui.i18n import N_, _, ngettext
-from recsys.serving import stand_ins
+from pages.ui.i18n import _, ngettext
+from pages.ui.url import INSIDE_SECTIONS
+from pages.ui.widgets import segmented_control, translated
+from recsys.serving import substitutes
 
-SECTIONS = {
-    "lesson": (N_("Lesson"), lesson.show),
-    "attention": (N_("Attention"), attention.show),
-    "mean": (N_("Mean attention"), mean_attention.show),
-    "blanks": (N_("Fill a blank"), fill_blank.show),
-    "map": (N_("Map"), film_map.show),
+SHOW_SECTION = {
+    "lesson": lesson.show,
+    "attention": attention.show,
+    "mean": mean_attention.show,
+    "blanks": fill_blank.show,
+    "map": film_map.show,
 }
 
 with errors.show_errors():
@@ -29,25 +31,16 @@ with errors.show_errors():
     )
     if dataset and films:
         for film in dict.fromkeys(films):
-            if substitutes := stand_ins.labels(dataset, film):
+            if titles := substitutes.labels(dataset, film):
                 text = ngettext(
                     "The models do not know {film}, because it has too few ratings. They use {substitutes} instead.",
                     "The models do not know {film}, because it has too few ratings. They use {n} similar films "
                     "instead: {substitutes}.",
-                    len(substitutes),
+                    len(titles),
                     film=dataset.catalog.films[film].label,
-                    substitutes=", ".join(substitutes),
+                    substitutes=", ".join(titles),
                 )
                 st.caption(escape_markdown(text))
-        section = st.segmented_control(
-            _("Section"),
-            list(SECTIONS),
-            default="lesson",
-            required=True,
-            format_func=lambda name: _(SECTIONS[name][0]),
-            label_visibility="collapsed",
-            key="inside_section",
-            persist_state="session",
-        )
-        _label, show = SECTIONS[section]
-        show(dataset, tuple(stand_ins.known(dataset, np.array(films)).tolist()))
+        sections = translated(INSIDE_SECTIONS)
+        section = segmented_control(_("Section"), sections, "inside_section", label_visibility="collapsed")
+        SHOW_SECTION[section](dataset, tuple(substitutes.replace_infrequent(dataset, np.array(films)).tolist()))

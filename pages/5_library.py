@@ -4,14 +4,12 @@ import streamlit as st
 
 from pages.library import browse, filters, statistics, together
 from pages.ui import browser, errors, page, session
-from pages.ui.i18n import N_, _
+from pages.ui.i18n import _
+from pages.ui.url import LIBRARY_SECTIONS
+from pages.ui.widgets import segmented_control, translated
 from recsys.data.dataset import Dataset
 
-SECTIONS = {
-    "browse": (N_("Browse"), browse.show),
-    "statistics": (N_("Statistics"), statistics.show),
-    "together": (N_("Watch together"), together.show),
-}
+SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together": together.show}
 
 
 @st.fragment
@@ -19,17 +17,9 @@ SECTIONS = {
 def show_section(dataset: Dataset) -> None:
     """Render the selector and the selected section."""
     filters.set_defaults()
-    section = st.segmented_control(
-        _("What to see"),
-        list(SECTIONS),
-        default="browse",
-        required=True,
-        format_func=lambda name: _(SECTIONS[name][0]),
-        key="library_section",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    SECTIONS[section][1](dataset)
+    titles = translated(LIBRARY_SECTIONS)
+    section = segmented_control(_("What to see"), titles, "library_section", label_visibility="collapsed")
+    SHOW_SECTION[section](dataset)
     browser.place_focus()
     session.write_url()  # main.py does not run when the fragment reruns
 

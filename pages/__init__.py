@@ -1,1 +1,1 @@
-"""What a person sees: a package for each page, and `shared` for what they have in common."""
+"""The app in the browser: a package for each page, `ui` for shared widgets, and `server` for HTTP."""

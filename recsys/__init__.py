@@ -19,10 +19,10 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from recsys.data.dataset import Dataset
     from recsys.progress import ProgressCallback
-    from recsys.serving.films.search import TitleIndex
     from recsys.serving.filters import Filters
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Recommendation
+    from recsys.serving.search.search import TitleIndex
 
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
@@ -109,7 +109,7 @@ def _built_in(version: str, report: "ProgressCallback | None") -> "Dataset":
 
 def _title_index(data: "Dataset") -> "TitleIndex":
     """Return the search index of a data set. It is cached, because building it takes 0.2 to 0.8 s."""
-    from recsys.serving.films.search import TitleIndex
+    from recsys.serving.search.search import TitleIndex
 
     if data not in _title_indexes:
         _title_indexes[data] = TitleIndex(data.catalog, data.counts)

@@ -174,6 +174,13 @@ def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = L
     return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
 
 
+def checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
+    """Return a text that changes when any checkpoint of a data set is written or deleted."""
+    shipped = paths.shipped_checkpoint(dataset_name, splitting.name, "")
+    trained = paths.checkpoint(dataset_name, splitting.name, "", 0).parent
+    return storage.version(*sorted(trained.glob(f"*/seed-*/{META}")), *sorted(shipped.glob(f"*/{META}")))
+
+
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
     """Return the recommenders that must be trained before `load_or_fit` can return this one: members, or itself."""
     _, members = _member_versions(variant, dataset_name, splitting)

@@ -13,7 +13,13 @@ CATALOGS = ("uk", "uk@item", "en@item")
 
 def covered() -> list[Path]:
     """Return the files in the list, in the order of the list."""
-    return [*map(paths.translation, CATALOGS), paths.by_names(), paths.film_languages(), paths.published()]
+    return [
+        *map(paths.translation, CATALOGS),
+        paths.by_names(),
+        paths.film_languages(),
+        paths.sample_lists(),
+        paths.published(),
+    ]
 
 
 def document() -> bytes:

@@ -124,6 +124,11 @@ def jobs() -> Path:
     return home() / "jobs"
 
 
+def sample_lists() -> Path:
+    """Return the file of ready-made watch lists."""
+    return ASSETS / "sample_lists.json"
+
+
 def by_names() -> Path:
     """Return the file of common names of films that differ from their titles."""
     return ASSETS / "search" / "by_names.json"

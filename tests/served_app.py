@@ -23,7 +23,7 @@ from recsys import paths
 from recsys.data import datasets
 from recsys.desktop import window
 from recsys.machine import terminate_with_parent
-from recsys.serving.history import to_query
+from recsys.serving.history import to_url_params
 
 STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.port={port}", "--server.headless=true")
 MAX_MESSAGE_BYTES = 1 << 26
@@ -191,4 +191,4 @@ def link(dataset_name: str, n_films: int) -> str:
     """Return the query string of a link to the newest films of the first user with a history of that length."""
     dataset = datasets.load(dataset_name)
     history = next(history for history in dataset.histories if len(history) >= n_films)
-    return urlencode(to_query(dataset_name, dataset.catalog, history[-n_films:].tolist()))
+    return urlencode(to_url_params(dataset_name, dataset.catalog, history[-n_films:].tolist()))

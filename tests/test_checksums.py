@@ -9,13 +9,13 @@ import pytest
 
 from recsys import checksums, paths, verify
 from recsys.evaluation import published_figures
-from recsys.serving.films import search
+from recsys.serving.search import search
 
 SHIPPED = [path.relative_to(paths.REPOSITORY) for path in checksums.covered()]
 LIST = paths.checksums().relative_to(paths.REPOSITORY)
 DATASETS = ("ml-1m", "ml-20m", "beauty")
 READERS = {
-    paths.by_names().name: search.by_names,
+    paths.by_names().name: search.nicknames,
     paths.published().name: lambda: [published_figures.published(name, "full") for name in DATASETS],
 }
 

@@ -10,8 +10,8 @@ import pytest
 import recsys
 from recsys import paths
 from recsys.errors import RecsysError
-from recsys.serving.films import search
 from recsys.serving.filters import Filters
+from recsys.serving.search import search
 from tests.pages import world
 
 

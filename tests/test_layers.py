@@ -48,7 +48,6 @@ WRITERS = (  # all others use `storage.replace_file`: the system kills a process
     "recsys.data.prepared",  # temporary files of recsys.storage
     "recsys.data.download",  # parts
     "recsys.serving.insight.tsne",  # a temporary folder
-    "recsys.serving.insight.tsne_worker",
     "recsys.training.trainer",  # the lock and the log of a run, which nobody maps
     "recsys.jobs.queue",
     "recsys.jobs.runner",

@@ -14,25 +14,12 @@ from pandas.io.formats.style import Styler
 from pages.ui import cache, format, recommenders
 from pages.ui.charts import ACCENT
 from pages.ui.i18n import _, join_names, ngettext
-from pages.ui.recommenders import State
+from pages.ui.url import LIST_LENGTHS
+from pages.ui.widgets import segmented_control
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import hidden
+from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Standing
-
-MAX_RECOMMENDERS = 6
-DEFAULTS = (  # one of each family, then replacements if a network is not trained
-    "bert4rec",
-    "sasrec-softmax",
-    "gru4rec-ce",
-    "ials",
-    "content-sentence",
-    "popular",
-    "markov",
-    "item-knn",
-    "user-knn",
-    "content-tfidf",
-)
+from recsys.serving.recommend import RankPosition
 
 Answer = TypeVar("Answer")
 
@@ -46,35 +33,22 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
             _("Recommenders"),
             list(labels),
             select_all=False,
-            default=defaults(dataset.name),
+            default=recommenders.default_comparison(dataset.name),
             format_func=labels.__getitem__,
-            max_selections=MAX_RECOMMENDERS,
+            max_selections=recommenders.MAX_COMPARED,
             placeholder=_("Choose two or more"),
             help=_(
                 "Choose up to {n} recommenders. You can type a name to find one. Recommenders that are not ready yet "
                 "are marked. If you choose one of them, its column shows how to get it.",
-                n=MAX_RECOMMENDERS,
+                n=recommenders.MAX_COMPARED,
             ),
             width=820,
             wrap=True,
             key="compared",
             persist_state="session",
         )
-        k = st.segmented_control(
-            _("How many"), [5, 10, 20], default=10, required=True, key="how_many_each", persist_state="session"
-        )
+        k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many_each", default=10)
     return names, k
-
-
-def defaults(data: str) -> list[str]:
-    """Return the recommenders that are selected initially. Each of them can answer within seconds."""
-    available = cache.all_recommenders()
-    return [name for name in DEFAULTS if name in available and can_answer(name, data)][:MAX_RECOMMENDERS]
-
-
-def can_answer(name: str, data: str) -> bool:
-    """Whether a recommender is ready or can be fitted within seconds."""
-    return recommenders.state(name, data) in (State.READY, State.QUICK)
 
 
 def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor | None]:
@@ -82,9 +56,9 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
     Returns:
         A function that returns the predictor of a name, or shows the progress of its fit and returns None. All its
-        calls together wait for at most `recommenders.PATIENCE` seconds.
+        calls together wait for at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
-    recommenders.start([name for name in names if can_answer(name, dataset.name)], dataset)
+    recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
     return lambda name: recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
 
@@ -96,7 +70,7 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
     """
     get_predictor, answers, untrained = start_fits(dataset, names), {}, []
     for name in names:
-        if recommenders.state(name, dataset.name) in (State.UNTRAINED, State.TOO_SLOW):
+        if recommenders.state(name, dataset.name) in (recommenders.State.UNTRAINED, recommenders.State.TOO_SLOW):
             untrained.append(cache.recommender_title(cache.all_recommenders()[name]))
         elif predictor := get_predictor(name):
             answers[cache.recommender_title(predictor)] = question(predictor)
@@ -116,9 +90,9 @@ def bold_list(titles: list[str]) -> str:
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
-def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
+def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> None:
     """Show the rank of one film in the list of each recommender, the best rank first, with a bar behind it."""
-    ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].nearness))
+    ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].log_rank_score))
     rank, probability = _("Rank"), _("Probability")
     cells = {
         rank: [rank_text(standing, mark_hits) for standing in ordered.values()],
@@ -128,7 +102,7 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
         ],
     }
     bars = [
-        f"background: linear-gradient(90deg, {ACCENT}55 {standing.nearness:.1%}, transparent 0)"
+        f"background: linear-gradient(90deg, {ACCENT}55 {standing.log_rank_score:.1%}, transparent 0)"
         for standing in ordered.values()
     ]
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
@@ -137,16 +111,19 @@ def rank_table(ranks: Mapping[str, Standing], mark_hits: bool = False) -> None:
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 
 
-def rank_text(standing: Standing, mark_hits: bool) -> str:
+def rank_text(standing: RankPosition, mark_hits: bool) -> str:
     """Return a rank as Markdown, with a badge if hits are marked and the rank is a hit."""
     if standing.rank is None:
         return ":gray[" + _("not in the list") + "]"
-    if mark_hits and hidden.was_found(standing):
+    if mark_hits and list_comparison.is_hit(standing):
         text = _(
-            "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]", rank=standing.rank, n=standing.of, k=hidden.FOUND
+            "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]",
+            rank=standing.rank,
+            n=standing.n_ranked,
+            k=list_comparison.TOP_K,
         )
     else:
-        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.of)
+        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.n_ranked)
     return text
 
 

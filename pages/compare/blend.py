@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import cache, charts, film_cards, format, session
+from pages.ui import cache, charts, film_cards, format, recommenders, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import mixture
@@ -20,7 +20,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             "to what people really watched."
         )
     )
-    ready = [name for name in names if answers.can_answer(name, dataset.name)]
+    ready = [name for name in names if recommenders.can_answer(name, dataset.name)]
     if len(ready) < 2:
         st.info(
             _("Choose two recommenders that are ready. The first tab shows how to get the others."),

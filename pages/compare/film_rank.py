@@ -9,9 +9,10 @@ from pages.compare import answers
 from pages.ui import browser, cache, charts, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
-from recsys.serving.films.search import Found
-from recsys.serving.insight import hidden
-from recsys.serving.recommend import Request, recommend, standing
+from recsys.serving.filters import Filters
+from recsys.serving.insight import list_comparison
+from recsys.serving.recommend import Request, rank_of, rankings, recommend
+from recsys.serving.search.search import SearchResult
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
@@ -40,7 +41,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     browser.place_focus()
 
 
-def select(data: str, film: Found) -> None:
+def select(data: str, film: SearchResult) -> None:
     """Store the film and clear the search box, unless training left the film out."""
     if film.selectable:
         st.session_state.rank_film = (data, film.item, film.label)
@@ -68,11 +69,10 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
     if is_watched:
         text = _("You have watched {film}, so no list shows it. This is its rank among all films.", film=label)
         st.caption(format.escape_markdown(text))
-    ranks = answers.ask_each(
-        dataset, names, lambda predictor: standing(predictor, films, item, hide_seen=not is_watched)
-    )
+    request = Request(films, filters=Filters(hide_seen=not is_watched))
+    ranks = answers.ask_each(dataset, names, lambda predictor: rank_of(next(rankings(predictor, [request])), [item])[0])
     if ranks:
         answers.rank_table(ranks)
         charts.download_buttons(
-            hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film"
+            list_comparison.hidden_table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film"
         )

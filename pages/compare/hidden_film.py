@@ -16,8 +16,8 @@ from pages.ui import cache, charts, errors, format, page, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import hidden
-from recsys.serving.recommend import Standing
+from recsys.serving.insight import list_comparison
+from recsys.serving.recommend import RankPosition
 
 MAX_NAMES = 4  # recommenders that a sentence names
 
@@ -27,7 +27,7 @@ class HiddenFilmTest:
     """Ranks of one hidden film from the recommenders that are not selected on the page."""
 
     question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
-    ranks: dict[str, Standing] = field(default_factory=dict)  # by English title
+    ranks: dict[str, RankPosition] = field(default_factory=dict)  # by English title
     asked: list[str] = field(default_factory=list)  # names of recommenders, including those that failed
     is_running: bool = False
 
@@ -38,7 +38,7 @@ class HiddenFilmTest:
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
-    positions = hidden.last_known(films, dataset.n_items, len(films))
+    positions = list_comparison.last_positions(films, dataset.n_items, len(films))
     if not positions:
         st.info(
             _("Add a second film. To hide a film, there must be another film before it."),
@@ -63,7 +63,9 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         label = dataset.catalog.films[films[position]].label
         st.markdown(summary(ranks, label))
         answers.rank_table(ranks, mark_hits=True)
-        charts.download_buttons(hidden.table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film")
+        charts.download_buttons(
+            list_comparison.hidden_table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film"
+        )
     ask_others(dataset, test, names)
     panel = st.expander(
         _("Hide each of your films in turn"), icon=":material/grid_on:", on_change="rerun", key="hide_all"
@@ -73,10 +75,10 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
             hide_each_film(dataset, films, names, positions)
 
 
-def summary(ranks: dict[str, Standing], film: str) -> str:
+def summary(ranks: dict[str, RankPosition], film: str) -> str:
     """Return as Markdown which recommenders rank a film in the top 10. Many recommenders are only counted."""
-    hits = [title for title, rank in ranks.items() if hidden.was_found(rank)]
-    label, k = format.escape_markdown(film), hidden.FOUND
+    hits = [title for title, rank in ranks.items() if list_comparison.is_hit(rank)]
+    label, k = format.escape_markdown(film), list_comparison.TOP_K
     if not hits:
         return _("None of these would have shown you {film} in the top {k}.", film=label, k=k)
     if len(hits) > MAX_NAMES:
@@ -102,7 +104,7 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
     waiting = [
         name
         for name in recommenders.ordered(cache.all_recommenders().values())
-        if name not in selected and name not in test.asked and answers.can_answer(name, dataset.name)
+        if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:
         st.button(_("Stop"), key="stop_trying", icon=":material/stop:", on_click=test.set_running, args=(False,))
@@ -121,9 +123,8 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    Fits run as background tasks. A fit that takes longer than `recommenders.PATIENCE` ends this run. It shows its
-    progress and a cancel button, and reruns the page when it ends. The answers are in the session state, so that the
-    next run continues after them.
+    A fit that takes longer than `recommenders.WAIT_BEFORE_PROGRESS` shows its progress and ends this run. The page
+    reruns at its end and continues with the next recommender.
     """
     _data, films, position = test.question
     bar, deadline = st.progress(0.0), time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
@@ -145,7 +146,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
 
 def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks when each film is hidden in turn, and a note on the small sample."""
-    newest = tuple(positions[: hidden.NEWEST])
+    newest = tuple(positions[: list_comparison.MAX_HIDDEN])
     ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
         return
@@ -172,10 +173,10 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
             points=100 / n,
         )
     )
-    charts.download_buttons(hidden.table(ranks, labels), "hidden-films")
+    charts.download_buttons(list_comparison.hidden_table(ranks, labels), "hidden-films")
 
 
-def heat_map(ranks: dict[str, list[Standing]], positions: tuple[int, ...], labels: list[str]) -> Styler:
+def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of films by recommenders with the ranks. Hits are bold, and the last two rows have the metrics."""
     films = [
         format.escape_markdown(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)
@@ -183,9 +184,9 @@ def heat_map(ranks: dict[str, list[Standing]], positions: tuple[int, ...], label
     cells, shares = {}, {}
     for title, row in ranks.items():
         texts = [count(rank.rank) if rank.rank else "–" for rank in row]
-        score, column = hidden.score(row), format.escape_markdown(title)
-        hits = [f"**{text}**" if hidden.was_found(rank) else text for rank, text in zip(row, texts, strict=True)]
-        cells[column] = [*hits, str(score.found), format.metric(score.mrr)]
-        shares[column] = [*(rank.nearness for rank in row), np.nan, np.nan]
-    index = pd.Index([*films, _("In the top {k}", k=hidden.FOUND), _("Mean reciprocal rank")], name=_("Film"))
+        score, column = list_comparison.hit_score(row), format.escape_markdown(title)
+        hits = [f"**{text}**" if list_comparison.is_hit(rank) else text for rank, text in zip(row, texts, strict=True)]
+        cells[column] = [*hits, str(score.hits), format.metric(score.mrr)]
+        shares[column] = [*(rank.log_rank_score for rank in row), np.nan, np.nan]
+    index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

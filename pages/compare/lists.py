@@ -9,7 +9,7 @@ from pages.compare import answers
 from pages.ui import cache, charts, errors, film_cards, format, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import overlap
+from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import Recommendation, Request, recommend
 
 Lists = dict[str, list[Recommendation]]  # by the title of the recommender
@@ -27,7 +27,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
                 by_name[name] = recommend(predictor, request)
-    counts = overlap.appearances({name: items(picks) for name, picks in by_name.items()})
+    counts = list_comparison.count_lists({name: items(picks) for name, picks in by_name.items()})
     for name, picks in by_name.items():
         slots[name].html(film_cards.compared_list(picks, counts, len(by_name)))
     if len(by_name) > 1:
@@ -55,15 +55,15 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     """Show which films two or more lists share, and which films only one list has."""
     st.header(_("How much the lists agree"))
     films, by_title = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
-    in_all = [films[item].label for item, n in overlap.appearances(by_title).items() if n == len(lists)]
+    in_all = [films[item].label for item, n in list_comparison.count_lists(by_title).items() if n == len(lists)]
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
-    if pair := overlap.closest(by_title):
+    if pair := list_comparison.closest_lists(by_title):
         left, right, n = pair
         sentences.append(
             _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
         )
     st.markdown(format.escape_markdown(" ".join(sentences)))
-    shared = overlap.shared(by_title)
+    shared = list_comparison.shared_counts(by_title)
     diagonal = np.eye(len(shared), dtype=bool)
     table, shares = (
         cells.mask(diagonal, blank)
@@ -75,12 +75,12 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     st.markdown("**" + _("In one list only") + "**")
     alone = {
         format.escape_markdown(title): format.escape_markdown(" · ".join(films[item].label for item in only) or "–")
-        for title, only in overlap.only(by_title).items()
+        for title, only in list_comparison.unique_items(by_title).items()
     }
     alt = _("Films that are in one list only")
     st.table(pd.Series(alone, name=_("Films")).to_frame(), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
-        charts.download_buttons(overlap.table(lists), "lists", _("Lists as CSV"))
+        charts.download_buttons(list_comparison.overlap_table(lists), "lists", _("Lists as CSV"))
         charts.download_buttons(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
 
 

@@ -8,7 +8,14 @@ from pages.ui import cache, film_cards, format, page
 from pages.ui.charts import ACCENT, GREY, SECOND, chart, set_layout
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.order import PATIENCE, Order, OrderEffect, order_effect, reorderings, table
+from recsys.serving.insight.list_comparison import (
+    RBO_PERSISTENCE,
+    Order,
+    OrderEffect,
+    order_effect,
+    order_table,
+    reorderings,
+)
 from recsys.serving.predictor import Predictor
 
 Effects = dict[str, OrderEffect]  # by the title of the recommender
@@ -30,7 +37,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     chart(
         plot_overlaps(effects),
         _("How much the lists of each recommender agree when the same films come in another order"),
-        table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
+        order_table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
         "order",
     )
     st.caption(
@@ -40,7 +47,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
             "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
             len(orders) - 1,
-            p=PATIENCE,
+            p=RBO_PERSISTENCE,
         )
     )
     panel = st.expander(
@@ -51,7 +58,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             show_lists(dataset, films, effects, orders)
 
 
-@st.cache_data(max_entries=64, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=64)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
     """Return the lists for all orders. Cached, so that the slider only selects from them."""
     return order_effect(predictor, films, reorderings(films), k)
@@ -76,7 +83,7 @@ def summary(effects: Effects) -> str:
                 "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
                 model=answers.bold_list([title]),
                 kept=number(effect.mean_kept, ".1f"),
-                k=len(effect.first),
+                k=len(effect.given),
             )
         )
     return " ".join(sentences)
@@ -86,7 +93,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
     ordered = sorted(effects.items(), key=lambda entry: entry[1].overlap)
     labels = [
-        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.first))
+        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given))
         for title, effect in ordered
     ]
     marks = (  # overlaps[0] belongs to the reversed order
@@ -127,8 +134,8 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
         for title, effect in effects.items():
             with st.container(gap="small"):
                 st.markdown(f"**{format.escape_markdown(title)}**")
-                picks = (effect.first, *effect.others)[index]
-                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.first]))
+                picks = (effect.given, *effect.others)[index]
+                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.given]))
 
 
 def order_name(index: int) -> str:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import cache, errors, format, page, session
+from pages.ui import cache, errors, format, page, recommenders, session
 from pages.ui.i18n import _, ngettext
+from pages.ui.widgets import segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving import history
-from recsys.serving.insight.order import Order, moods, reorderings
+from recsys.serving.insight.list_comparison import Order, moods, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
@@ -43,7 +44,7 @@ def show(dataset: Dataset, films: Order) -> None:
     for name, order in zip(pair.names, pair.orders, strict=True):
         page.show_titles(dataset, order, name)
     names = [
-        next((name for name in candidates if answers.can_answer(name, dataset.name)), candidates[-1])
+        next((name for name in candidates if recommenders.can_answer(name, dataset.name)), candidates[-1])
         for candidates in (READ_ORDER, IGNORE_ORDER)
     ]
     get_predictor = answers.start_fits(dataset, names)
@@ -95,18 +96,8 @@ def choose(pairs: dict[str, OrderPair]) -> OrderPair:
         return next(iter(pairs.values()))
     if st.session_state.get("order_demo") not in pairs:  # the films of that pair were removed
         st.session_state.pop("order_demo", None)
-    key = st.segmented_control(
-        _("Which orders"),
-        list(pairs),
-        default=next(iter(pairs)),
-        required=True,
-        format_func=lambda key: pairs[key].title,
-        key="order_demo",
-        label_visibility="collapsed",
-        wrap=True,
-        persist_state="session",
-    )
-    return pairs[key]
+    titles = {key: pair.title for key, pair in pairs.items()}
+    return pairs[segmented_control(_("Which orders"), titles, "order_demo", label_visibility="collapsed", wrap=True)]
 
 
 def show_lists(

@@ -145,13 +145,8 @@ def plot_scatter(
 ) -> go.Figure:
     """Plot a mark per recommender, with labels where they have room. Recommenders with a high y are labelled first.
 
-    Args:
-        table: Columns title, family, x and y.
-        x: Column of the horizontal axis.
-        y: Column of the vertical axis.
-        x_title: Title of the horizontal axis.
-        y_title: Title of the vertical axis.
-        log_column: Column with log10 of x, if x is in seconds on a logarithmic axis.
+    The table has the columns title, family, x and y. With `log_column`, which has log10 of x in seconds, x is
+    logarithmic.
     """
     rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
     x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC}}}"

@@ -17,7 +17,7 @@ from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.evaluation import list_metrics, protocols, tables
 from recsys.evaluation.tables import HeldOutUser
-from recsys.serving.predictor import is_there
+from recsys.serving.predictor import is_available
 
 PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of the gSASRec paper, and BERT4Rec
 PAPER_USER = 963  # number of the test user of that figure
@@ -109,13 +109,10 @@ def by_variant(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFra
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Show the probabilities of the first 100 films of a user, beside the ranks of all hidden films.
-
-    `variants` are the recommenders whose scores are probabilities.
-    """
+    """Show the probabilities of the first 100 films of a user, beside the ranks of all hidden films."""
     st.header(_("Probabilities in one list"))
     dataset_title = cache.dataset_title(view.dataset)
-    available = [variant for variant in variants if is_there(variant, view.dataset)]
+    available = [variant for variant in variants if is_available(variant, view.dataset)]
     if not available:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
         return

@@ -1,14 +1,16 @@
 """Results of a data set and protocol, cached until a result file changes, and the selectors that sections share."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.ui import cache
 from pages.ui.i18n import N_, _
+from pages.ui.widgets import selectbox
 from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, report, results, significance, tables
@@ -62,32 +64,30 @@ class EvaluationView:
         return ", ".join(map(self.title, variants))
 
 
-BY_VERSION: dict[str | type[Any], Callable[[Any], Any]] = {  # hash_funcs of caches
-    EvaluationView: lambda view: (view.dataset, view.protocol, view.version)
-}
+cached_for_view = partial(cache.cached_by, {EvaluationView: lambda view: (view.dataset, view.protocol, view.version)})
 
 
 def leaderboard(dataset: str, protocol: str) -> tuple[pd.DataFrame, LoadErrors]:
     """Return `tables.leaderboard` with translated titles, and the errors of skipped results."""
     board, load_errors = _leaderboard(dataset, protocol, results.version(dataset, protocol))
-    return board.assign(title=board["title"].map(_)), load_errors
+    return board.assign(title=board["title"].map(_)), list(load_errors)
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@cache.cached_by({}, max_entries=16)
 def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFrame, LoadErrors]:
     """Read a leaderboard. `version` is only part of the cache key."""
     load_errors: LoadErrors = []
     return tables.leaderboard(dataset, protocol, load_errors.append), load_errors
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_VERSION)
+@cached_for_view(max_entries=8)
 def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
     """Return the result documents by variant. Callers must not change them."""
     readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` reports errors
     return {document["variant"]: document for document in readable}
 
 
-@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=BY_VERSION)
+@cached_for_view(max_entries=16)
 def missing(view: EvaluationView) -> list[report.Missing]:
     """Return the recommenders without a result, sorted by title."""
     return report.missing(view.dataset, view.protocol, view.board["variant"])
@@ -99,13 +99,13 @@ def pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, Loa
         return _pairwise_tests(view, metric)
 
 
-@st.cache_data(max_entries=32, show_spinner=False, hash_funcs=BY_VERSION)
+@cached_for_view(max_entries=32)
 def _pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:
     load_errors: LoadErrors = []
     return significance.pairwise_tests(view.dataset, view.protocol, metric, load_errors.append), load_errors
 
 
-@st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_VERSION)
+@cached_for_view(max_entries=4)
 def ranks(view: EvaluationView) -> tuple[dict[str, np.ndarray], LoadErrors]:
     """Return the ranks (S, B) of all recommenders by variant. Callers must not change them."""
     load_errors: LoadErrors = []
@@ -131,7 +131,7 @@ def metrics_by_group(
         return _metrics_by_group(view, split(view, dataset), variants, grouping, metric)
 
 
-@st.cache_data(max_entries=16, show_spinner=False, hash_funcs=BY_VERSION)
+@cached_for_view(max_entries=16)
 def _metrics_by_group(
     view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
@@ -151,15 +151,8 @@ def metric_title(metric: str) -> str:
 
 def select_metric() -> str:
     """Show the selector of the metric, which all sections share."""
-    return st.selectbox(
-        _("Metric"),
-        results.METRICS,
-        index=results.METRICS.index("ndcg@10"),
-        format_func=metric_title,
-        key="metric",
-        width=130,
-        persist_state="session",
-    )
+    titles = {metric: metric_title(metric) for metric in results.METRICS}
+    return selectbox(_("Metric"), titles, "metric", default="ndcg@10", width=130)
 
 
 def select_recommenders(

@@ -10,6 +10,7 @@ from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import errors, format
 from pages.ui.charts import GREY, chart, set_layout
 from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
 RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}  # size of a margin of tables.rank_margins
@@ -23,15 +24,7 @@ def show(view: EvaluationView) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         left, right = (
-            st.selectbox(
-                label,
-                view.board["variant"].tolist(),
-                index=position,
-                format_func=view.title,
-                key=f"pair-{position}-{view.key}",
-                width=220,
-                persist_state="session",
-            )
+            selectbox(label, view.titles, f"pair-{position}-{view.key}", default=list(view.titles)[position], width=220)
             for position, label in enumerate((_("First recommender"), _("Second recommender")))
         )
         metric = data.select_metric()

@@ -17,6 +17,7 @@ from pages.evaluation.data import HARDWARE, EvaluationView, metric_title
 from pages.ui import cache, errors, format
 from pages.ui.charts import GREY, download_numbers, localize_table
 from pages.ui.i18n import N_, _, count, ngettext, number
+from pages.ui.widgets import segmented_control
 from recsys.evaluation import protocols, published_figures, report, results, significance
 from recsys.evaluation.report import Missing
 
@@ -89,15 +90,8 @@ def show(view: EvaluationView) -> None:
             width=330,
             persist_state="session",
         )
-        layout = st.segmented_control(
-            _("Show as"),
-            [INTERVALS, ALL_METRICS],
-            default=INTERVALS,
-            required=True,
-            format_func={INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}.__getitem__,
-            key="board_view",
-            persist_state="session",
-        )
+        layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
+        layout = segmented_control(_("Show as"), layouts, "board_view")
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:
         board = board[board["family"].isin(families)]
@@ -149,14 +143,8 @@ def table_html(
 ) -> str:
     """Return the table of evaluated and published metrics, the highest first.
 
-    Published figures of models that know the time of the hidden film come last, below a heading.
-
-    Args:
-        board: `tables.leaderboard`.
-        published: `published_figures.published`.
-        metric: The metric that sorts the table.
-        tests: `significance.against_best`, or None if the tests are still running.
-        sources: Provenance of the board by variant.
+    Published figures of models that know the time of the hidden film come last, below a heading. `tests` is None while
+    the tests are running.
     """
     side_metrics = [name for name in SIDE_METRICS if name != metric]
     local_rows, published_rows = _local_rows(board, metric, tests, sources), _published_rows(published)

@@ -9,6 +9,7 @@ from pages.evaluation.data import HARDWARE, EvaluationView, metric_title, protoc
 from pages.ui import cache, errors, format
 from pages.ui.charts import chart, download_numbers, plot
 from pages.ui.i18n import N_, _, ngettext
+from pages.ui.widgets import segmented_control, translated
 from recsys.evaluation import protocols, report, results, tables
 
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
@@ -54,15 +55,7 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     default = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         selected = data.select_recommenders(view, variants, [name for name in variants if name in default], "curves")
-        axis = st.segmented_control(
-            _("Horizontal axis"),
-            list(X_AXES),
-            default="epoch",
-            required=True,
-            format_func=lambda name: _(X_AXES[name]),
-            key="curves_by",
-            persist_state="session",
-        )
+        axis = segmented_control(_("Horizontal axis"), translated(X_AXES), "curves_by")
     st.caption(
         _(
             "Validation uses the film before the last one of each person and decides when training stops. "

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.evaluation.data import EvaluationView
-from pages.ui import cache, errors, format, recommenders, tasks
+from pages.ui import cache, errors, recommenders, tasks
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.recommenders import State
 from recsys import paths
@@ -46,7 +46,8 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         return
     task = tasks.find(_task_name(dataset))
     if task and not task.is_finished:
-        _show_progress(dataset, task.event.get("done", 0))
+        label, key = _("Cancel *evaluating*"), f"stop-evaluating-{dataset}"
+        tasks.show_progress(_task_name(dataset), _progress_text, label, key, n_done=task.event.get("done", 0))
         return
     if task and isinstance(task.error, RecsysError):
         errors.show_error(task.error)
@@ -60,13 +61,13 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
             else _("Evaluate"),
             key=f"evaluate-{dataset}",
             icon=":material/play_arrow:",
+            on_click=_start,
+            args=(dataset, protocol, names),
             help=_(
                 "Hides the last film of each person and lets every quick recommender predict it. "
                 "The evaluation continues when you leave the page."
             ),
             type="secondary" if evaluated else "primary",
-            on_click=_start,
-            args=(dataset, protocol, names),
         )
 
 
@@ -108,20 +109,10 @@ def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback
     return lambda _event: report(event)
 
 
-@st.fragment(run_every=tasks.POLL_SECONDS)
-def _show_progress(dataset: str, n_done: int) -> None:
-    """Show the progress and a cancel button. The page reruns after each evaluated recommender."""
-    task = tasks.find(_task_name(dataset))
-    if task is None or task.is_finished or task.event.get("done", 0) != n_done:
-        st.rerun()
-    name = task.event.get("name", "")
-    title = cache.recommender_title(cache.all_recommenders()[name]) if name else ""
-    text = _("Stopping…") if task.is_cancelled else _("Evaluating {model}", model=title)
-    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(task.progress, format.escape_markdown(text))
-        if not task.is_cancelled:
-            key = f"stop-evaluating-{dataset}"
-            st.button(_("Cancel *evaluating*"), key=key, icon=":material/close:", on_click=task.cancel)
+def _progress_text(event: dict[str, Any]) -> str:
+    """Return the plain text for a progress event of the evaluation."""
+    name = event.get("name", "")
+    return _("Evaluating {model}", model=cache.recommender_title(cache.all_recommenders()[name]) if name else "")
 
 
 def _task_name(dataset: str) -> str:

@@ -26,13 +26,14 @@ from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, format, session, url
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control, selectbox
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols as definitions
 from recsys.evaluation.significance import FEW_USERS
 from recsys.evaluation.studies import studies as read_studies
 
-SECTIONS: dict[str, Callable[[EvaluationView], None]] = {
+SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
     "leaderboard": leaderboard.show,
     "protocols": protocols.show,
     "measures": trade_offs.show,
@@ -42,18 +43,6 @@ SECTIONS: dict[str, Callable[[EvaluationView], None]] = {
     "pair": head_to_head.show,
     "person": person.show,
     "ties": same_second.show,
-}
-SECTION_TITLES = {
-    "leaderboard": N_("Leaderboard"),
-    "protocols": N_("Protocols"),
-    "measures": N_("Trade-offs"),
-    "curves": N_("Learning"),
-    "slices": N_("By user group"),
-    "calibration": N_("Confidence"),
-    "pair": N_("Head-to-head"),
-    "person": N_("One person"),
-    "ties": N_("Same-second ratings"),
-    "studies": N_("Studies"),
 }
 RULE_TITLES = {  # in display order
     "split": N_("Split"),
@@ -75,25 +64,13 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the selectors of the data set and the protocol.
-
-    Args:
-        available: Pairs of data set and protocol with results. The visitor's own set needs no results.
-    """
+    """Show the selectors of the data set and the protocol. available: Pairs of both with results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.datasets_with_results())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
         names = names or [datasets.serving_split(dataset).protocol]
-        protocol = st.segmented_control(
-            _("Protocol"),
-            names,
-            default=names[0],
-            required=True,
-            format_func=data.protocol_title,
-            key=f"protocol-{dataset}",
-            wrap=True,
-            persist_state="session",
-        )
+        titles = {name: data.protocol_title(name) for name in names}
+        protocol = segmented_control(_("Protocol"), titles, f"protocol-{dataset}", wrap=True)
     return dataset, protocol
 
 
@@ -101,18 +78,11 @@ def _select_dataset(names: list[str]) -> str:
     """Show the selector of the data set. A data set opened on another page is selected if it has results."""
     state, current = st.session_state, visitor().current.dataset
     is_new = state.get("results_for", current) != current
-    if (is_new and current in names) or state.get("results_of", names[0]) not in names:
-        state.results_of = current if current in names else names[0]
     state.results_for = current
-    return st.selectbox(
-        _("Films from"),
-        names,
-        index=names.index(current) if current in names else 0,
-        format_func=cache.dataset_title,
-        key="results_of",
-        width=230,
-        persist_state="session",
-    )
+    if (is_new and current in names) or state.get("results_of", names[0]) not in names:
+        state.results_of = url.default_results()
+    titles = {name: cache.dataset_title(name) for name in names}
+    return selectbox(_("Films from"), titles, "results_of", default=url.default_results(), width=230)
 
 
 @st.fragment
@@ -133,7 +103,7 @@ def show(dataset: str, protocol: str) -> None:
     if is_own:
         available_studies = [study for study in available_studies if study.dataset == dataset]
     errors.show_file_errors(load_errors)
-    sections = [name for name in SECTIONS if name != "ties" or same_second.statistics(dataset)]
+    sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
     section = select_section([*sections, *(["studies"] if available_studies else [])])
     if section == "studies":
         studies.show(available_studies, dataset)
@@ -149,7 +119,7 @@ def show(dataset: str, protocol: str) -> None:
         st.info(message, icon=":material/leaderboard:")
         errors.show_command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
     else:
-        SECTIONS[section](view)
+        SHOW_SECTION[section](view)
     session.write_url()  # main.py does not run when a fragment reruns
 
 
@@ -157,16 +127,8 @@ def select_section(sections: list[str]) -> str:
     """Show the selector of the section. A stored section that this data set lacks is dropped."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
-    return st.segmented_control(
-        _("Section"),
-        sections,
-        default=sections[0],
-        required=True,
-        format_func=lambda name: _(SECTION_TITLES[name]),
-        key="section",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}
+    return segmented_control(_("Section"), titles, "section", label_visibility="collapsed")
 
 
 def show_protocol(view: EvaluationView) -> None:

@@ -49,7 +49,7 @@ def select_user(n: int, key: str) -> int:
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         user_number = st.number_input(_("Test person"), 1, n, step=1, key=key, width=150, persist_state="session")
-        st.button(_("Random person"), icon=":material/casino:", on_click=select_random, key=f"draw-{key}")
+        st.button(_("Random person"), key=f"draw-{key}", icon=":material/casino:", on_click=select_random)
     return int(user_number) - 1
 
 

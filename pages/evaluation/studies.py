@@ -8,10 +8,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, Look, label_points
+from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, label_points
 from pages.ui import cache, format
 from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
+from pages.ui.widgets import selectbox
 from recsys.evaluation.studies import Chart, Study
 
 MAX_LABEL_LENGTH = 24  # characters in a line of the label of a row, half of the width of a phone
@@ -27,10 +28,7 @@ def show(studies: list[Study], dataset: str) -> None:
         name: " · ".join(filter(None, (_(study.title), study.dataset and cache.dataset_title(study.dataset))))
         for name, study in by_name.items()
     }
-    name = st.selectbox(
-        _("Study"), list(by_name), format_func=titles.__getitem__, key="study", width=480, persist_state="session"
-    )
-    study = by_name[name]
+    study = by_name[selectbox(_("Study"), titles, "study", width=480)]
     st.markdown(format.escape_markdown(_(study.question)))
     if study.papers:
         st.markdown(format.escape_markdown(_(study.papers)))
@@ -65,7 +63,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        look = group_look(str(name), position)
+        look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])  # of a family, or the next one
         marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
         if chart.kind == "rows":  # y is horizontal, and each value of x is a row
             figure.add_scatter(
@@ -121,11 +119,6 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
     return figure.update_yaxes(
         categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4]
     )
-
-
-def group_look(name: str, position: int) -> Look:
-    """Return the look of a family, or the next look for any other group."""
-    return LOOKS.get(name, list(LOOKS.values())[position % len(LOOKS)])
 
 
 def error_bars(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:

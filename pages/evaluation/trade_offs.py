@@ -10,6 +10,7 @@ from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import format
 from pages.ui.charts import chart, download_numbers, localize_table
 from pages.ui.i18n import N_, _, ngettext
+from pages.ui.widgets import selectbox
 from recsys.evaluation import tables
 
 METRIC_MEANINGS = {
@@ -27,19 +28,11 @@ BASELINE_TITLES = {"mean": N_("Mean of all ratings"), "film and person": N_("Fil
 
 def show(view: EvaluationView) -> None:
     """Show the selectors of two metrics, the scatter plot and the errors of predicted ratings."""
-    metrics = [name for name in tables.MEASURES if view.board[name].notna().any()]
+    titles = {name: metric_title(name) for name in tables.MEASURES if view.board[name].notna().any()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        default = "novelty@10" if "novelty@10" in metrics else "hr@10"
+        default = "novelty@10" if "novelty@10" in titles else "hr@10"
         x, y = (
-            st.selectbox(
-                label,
-                metrics,
-                index=metrics.index(metric),
-                format_func=metric_title,
-                key=f"{key}-{view.key}",
-                width=260,
-                persist_state="session",
-            )
+            selectbox(label, titles, f"{key}-{view.key}", default=metric, width=260)
             for label, metric, key in (
                 (_("Horizontal axis"), default, "across"),
                 (_("Vertical axis"), "ndcg@10", "upwards"),

@@ -12,6 +12,7 @@ from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import cache, errors, format
 from pages.ui.charts import chart, set_layout
 from pages.ui.i18n import N_, _
+from pages.ui.widgets import selectbox
 from recsys.data import datasets
 from recsys.evaluation import groups, tables
 
@@ -32,14 +33,8 @@ def show(view: EvaluationView) -> None:
     dataset = cache.dataset(view.dataset)
     errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        grouping = st.selectbox(
-            _("Group by"),
-            groups.available_groupings(dataset),
-            format_func=lambda name: _(GROUPING_TITLES[str(name)]),
-            key="slicing",
-            width=250,
-            persist_state="session",
-        )
+        titles = {name: _(GROUPING_TITLES[name]) for name in groups.available_groupings(dataset)}
+        grouping = selectbox(_("Group by"), titles, "slicing", width=250)
         metric = data.select_metric()
     variants = data.comparable_variants(view, dataset)
     default = tables.best_of_families(view.board, variants, 3)

@@ -10,12 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside.common import (
-    AMOUNT_SCALE,
     BARE_AXIS,
     LINE_COLOURS,
     attention_bars,
-    choose_head,
-    choose_layer,
+    attention_map,
+    choose_index,
     choose_recommender,
     file_name,
     legend_on_top,
@@ -25,12 +24,13 @@ from pages.inside.common import (
     tick_labels,
 )
 from pages.ui import cache, charts, errors, explanation, recommenders
-from pages.ui.charts import GREY, SECOND
+from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.widgets import segmented_control, translated
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
-from recsys.serving.insight.attention import Attention, ByDistance
+from recsys.serving.insight.attention import Attention, DistanceAttention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
@@ -66,13 +66,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     tokens = attention.attention(predictor, films)
     n_layers, n_heads = tokens.weights.shape[:2]
     with choices:
-        layer, head = choose_layer(n_layers), choose_head(n_heads)
+        layer, head = choose_index("layer", n_layers), choose_index("head", n_heads)
     chart, bars = st.columns([5, 3], gap="large")
-    top_films = attention.looked_at(tokens, layer, head, 12)
+    top_films = attention.most_attended(tokens, layer, head, 12)
     with chart:
         show_chart(predictor, tokens, layer, head, top_films)
     with bars:
-        st.header(_("Attention of the mask") if tokens.by_mask else _("Attention of the newest film"))
+        st.header(_("Attention of the mask") if tokens.ends_with_mask else _("Attention of the newest film"))
         attention_bars(dataset.catalog.films, tokens, top_films)
         st.caption(
             _(
@@ -96,13 +96,17 @@ def show_chart(
     is_short = n_films <= MAX_LINE_FILMS
     position, weight = top_films[0] if top_films else (n_films, 1.0)
     fields = {"model": cache.recommender_title(predictor), "film": tokens.labels[position], "share": percent(weight)}
-    if is_short and choose_chart_type() == "lines":
+    chart_type = "heat-map"
+    if is_short:
+        labels = translated(CHART_TYPES)
+        chart_type = segmented_control(_("Chart"), labels, "attention_drawn", label_visibility="collapsed")
+    if chart_type == "lines":
         st.caption(
             _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
             + " "
             + (
                 _("Your next film is predicted from `[mask]`.")
-                if tokens.by_mask
+                if tokens.ends_with_mask
                 else _("Your next film is predicted from your newest film. Films do not attend to later films.")
             )
         )
@@ -118,7 +122,7 @@ def show_chart(
             + " "
             + (
                 _("Your next film is predicted from the framed row, `[mask]`.")
-                if tokens.by_mask
+                if tokens.ends_with_mask
                 else _(
                     "Your next film is predicted from the framed row, your newest film. Films do not attend to later "
                     "films."
@@ -129,8 +133,8 @@ def show_chart(
             "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
             **fields,
         )
-        plot(heat_map(tokens, layer, head), alt, "heat")
-    table = attention.table(tokens, layer, head)
+        plot(token_map(tokens, layer, head), alt, "heat")
+    table = attention.attention_table(tokens, layer, head)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
@@ -143,51 +147,22 @@ def show_chart(
     charts.download_buttons(table, f"attention-{file_name(predictor)}", index=True)
 
 
-def choose_chart_type() -> str:
-    """Return a key of `CHART_TYPES`."""
-    return st.segmented_control(
-        _("Chart"),
-        list(CHART_TYPES),
-        default="lines",
-        required=True,
-        format_func=lambda name: _(CHART_TYPES[name]),
-        label_visibility="collapsed",
-        key="attention_drawn",
-        persist_state="session",
-    )
-
-
-def heat_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figure:
-    """Return a heat map in which rows attend to columns. A frame marks the row that predicts the next film."""
+def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figure:
+    """Return the attention between the newest tokens as `attention_map`."""
     weights = tokens.view(layer, head)[-MAX_ROWS - 1 :, -MAX_ROWS - 1 :]
     labels, n = tokens.labels[-MAX_ROWS - 1 :], len(weights)
-    names = np.array([plotly_text(label) for label in labels], object)
-    figure = go.Figure(
-        go.Heatmap(
-            z=weights,
-            x=list(range(n)),
-            y=list(range(n)),
-            customdata=np.stack(np.meshgrid(names, names, indexing="ij"), -1),
-            hovertemplate=_("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
-            + "<extra></extra>",
-            colorscale=AMOUNT_SCALE,
-            zmin=0,
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
-    )
-    figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": SECOND, "width": 2})
+    hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+    figure = attention_map(weights, [plotly_text(label) for label in labels], 150 + max(160, 20 * n), hover)
     ticks = tick_labels(labels)
     ticks[-1] = f"<b>{ticks[-1]}</b>"
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
-    figure.update_yaxes(**axis, autorange="reversed")
+    figure.update_yaxes(**axis)
     figure.update_xaxes(**axis, tickangle=-90)
     if n > MAX_TITLE_COLUMNS:  # label columns with positions; row labels end with the same position
         oldest = len(tokens.labels) - n + 1
         figure.update_yaxes(ticktext=[f"{tick}  {position}" for position, tick in enumerate(ticks, oldest)])
         figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(oldest, oldest + n, 5)), tickangle=0)
-    return figure.update_layout(height=150 + max(160, 20 * n), margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    return figure
 
 
 def show_lines(tokens: Attention, layer: int | None, head: int | None, alt: str) -> None:
@@ -322,7 +297,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     charts.download_buttons(table, f"distance-{name}")
 
 
-def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
+def sum_by_distance(predictor: Predictor, n_users: int) -> DistanceAttention:
     """Sum the attention by distance over sampled users, with a progress bar."""
     bar, parts = st.progress(0.0), []
     for start in range(0, n_users, CHUNK):
@@ -332,13 +307,13 @@ def sum_by_distance(predictor: Predictor, n_users: int) -> ByDistance:
     return reduce(add, parts)
 
 
-@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
-def _sum_of_chunk(predictor: Predictor, start: int) -> ByDistance:
-    histories = attention.sample(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
-    return attention.by_distance(predictor, histories)
+@cache.cached_for_predictor(max_entries=100)
+def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
+    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
+    return attention.attention_by_distance(predictor, histories)
 
 
-def distance_chart(total: ByDistance, layer: int | None, head: int | None) -> go.Figure:
+def distance_chart(total: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
     """Return a line for each layer, or for each head of the chosen layer, or only for the chosen head."""
     n_layers, n_heads = total.total.shape[:2]
     series: dict[str, tuple[int | None, int | None]]
@@ -357,5 +332,5 @@ def distance_chart(total: ByDistance, layer: int | None, head: int | None) -> go
     legend_on_top(figure, height=320)
     figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
     return figure.update_xaxes(
-        title=_("Films before the next film"), range=[0.5, attention.FARTHEST + 0.5], zeroline=False
+        title=_("Films before the next film"), range=[0.5, attention.MAX_DISTANCE + 0.5], zeroline=False
     )

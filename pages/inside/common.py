@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,9 +14,10 @@ from pages.ui import cache, film_cards, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localize_chart
+from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight import attention
-from recsys.serving.insight.steps import Steps
+from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor, variants_with
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
@@ -67,7 +69,7 @@ class Lesson:
     def top_new_film(self) -> str:
         """Title of the most probable film that the user has not watched."""
         answers, tokens = self.steps.answers, self.steps.attention
-        new = answers[~answers["item"].isin(tokens.tokens[tokens.films])]
+        new = answers[~answers["item"].isin(tokens.tokens[tokens.is_film])]
         return str((answers if new.empty else new)["title"].iloc[0])
 
 
@@ -101,6 +103,25 @@ def legend_on_top(figure: go.Figure, height: int) -> go.Figure:
     """Put the legend above a chart."""
     figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
     return figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
+
+
+def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray, **options: Any) -> go.Figure:
+    """Return a heat map with the first row on top. options: Further arguments of `go.Heatmap`."""
+    options = {"colorscale": AMOUNT_SCALE, "showscale": False} | options
+    trace = go.Heatmap(z=values, customdata=customdata, hovertemplate=f"{hover}<extra></extra>", **options)
+    figure = go.Figure(trace).update_yaxes(autorange="reversed")
+    return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
+
+
+def attention_map(
+    weights: np.ndarray, names: Sequence[str], height: int, hover: str, max_weight: float | None = None
+) -> go.Figure:
+    """Return a heat map in which rows attend to columns. A frame marks the row that predicts the next film."""
+    n, labels = len(names), np.array(names, object)
+    pairs = np.stack(np.meshgrid(labels, labels, indexing="ij"), -1)
+    figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=max_weight, xgap=1, ygap=1)
+    line = {"color": SECOND, "width": 2}
+    return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=line)
 
 
 def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
@@ -138,33 +159,14 @@ def head_name(layer: int, head: int) -> str:
     return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
-def choose_layer(n_layers: int, allow_all: bool = True) -> int | None:
-    """Show a menu of layers; see `choose_head`."""
-    return _choose_index("layer", _("Layer"), n_layers, allow_all)
-
-
-def choose_head(n_heads: int, allow_all: bool = True) -> int | None:
-    """Show a menu of attention heads.
-
-    Returns:
-        Index of the head, or `None` for all heads. With a single head, there is no menu and the result is `None`.
-    """
-    return _choose_index("head", _("Head"), n_heads, allow_all)
-
-
-def _choose_index(name: str, label: str, n: int, allow_all: bool) -> int | None:
+def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True) -> int | None:
+    """Show a menu of the layers or of the attention heads. Return `None` for all, and if there is only one."""
     if n == 1:
         return None
-    options = [*(["all"] if allow_all else []), *range(n)]
-    chosen = st.segmented_control(
-        label,
-        options,
-        default=options[0],
-        required=True,
-        format_func=lambda option: _("All") if option == "all" else str(option + 1),
-        key=f"{name}-of-{n}" if allow_all else f"one-{name}-of-{n}",
-        persist_state="session",
-    )
+    labels: dict[int | str, str] = {"all": _("All")} if allow_all else {}
+    labels |= {index: str(index + 1) for index in range(n)}
+    label = _("Layer") if part == "layer" else _("Head")
+    chosen = segmented_control(label, labels, f"{part}-of-{n}" if allow_all else f"one-{part}-of-{n}")
     return None if isinstance(chosen, str) else chosen
 
 
@@ -178,11 +180,5 @@ def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key:
     """Show a menu of the recommenders with a capability. Recommenders that are not trained are marked."""
     labels = recommenders.menu(dataset.name)
     recommenders.preserve_widget_value(key)
-    return st.selectbox(
-        _("Recommender"),
-        recommenders_with(capability),
-        format_func=labels.__getitem__,
-        key=key,
-        width=width,
-        persist_state="session",
-    )
+    capable = {name: labels[name] for name in recommenders_with(capability)}
+    return selectbox(_("Recommender"), capable, key, width=width)

@@ -48,7 +48,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     if not (hidden or gaps):
         st.info(_("Mask a film or add a mask between films."))
         return
-    sequence, answers = cloze.with_blanks(films, hidden, gaps)
+    sequence, answers = cloze.insert_blanks(films, hidden, gaps)
     show_sequence(dataset, sequence)
     if len(films) < 3:
         st.caption(
@@ -64,7 +64,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             answer = answers.get(blank.position)
             with st.container(gap="small"):
                 show_blank(dataset, sequence, blank, answer)
-            if answer is not None and cloze.between(sequence, blank.position):
+            if answer is not None and cloze.has_films_on_both_sides(sequence, blank.position):
                 with st.container(gap="small"):
                     show_sides(predictor, sequence, blank.position, answer)
     records = [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
@@ -72,12 +72,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
-    """Show the menus of films and gaps.
-
-    Args:
-        dataset: Data set of the films.
-        films: Items of the user's list.
-        start: Earliest position that can be masked.
+    """Show the menus of films and gaps. start: Earliest position that can be masked.
 
     Returns:
         Positions of the masked films, positions after the filled gaps, and whether to hide films of the list.
@@ -128,7 +123,7 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
     for position, item in enumerate(sequence):
         distance = min(abs(position - mask) for mask in masks)
         if len(sequence) <= MAX_WHOLE_SEQUENCE or distance <= CONTEXT:
-            label = attention.MASK if item is None else dataset.catalog.films[item].label
+            label = attention.MASK_LABEL if item is None else dataset.catalog.films[item].label
             chips.append((position + 1, label, item is None))
     st.html(film_cards.sequence_chips(chips))
 
@@ -161,7 +156,7 @@ def answer_text(film: str, blank: Blank) -> str:
 
 def show_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:
     """Show the rank of the masked film from the films before it, from the films after it, and from both."""
-    sides = cloze.sides(predictor, sequence, position, answer)
+    sides = cloze.rank_by_side(predictor, sequence, position, answer)
     rows = {_("Films before"): sides.before, _("Films after"): sides.after, _("Both"): sides.both}
     table = pd.DataFrame(
         {

@@ -1,6 +1,7 @@
 """Map section: film embeddings in the plane, with named regions and nearest neighbours."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,18 @@ from pages.inside.common import (
     short_title,
     table_expander,
 )
-from pages.ui import cache, charts, errors, film_cards, film_search, recommenders
+from pages.ui import cache, charts, errors, film_cards, film_search, recommenders, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
 from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
+from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
-from recsys.serving.films.search import Found
-from recsys.serving.insight import embedding_map, regions, tsne
-from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap
-from recsys.serving.insight.regions import Region
+from recsys.serving.insight import embedding_map, tsne
+from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap, Region
 from recsys.serving.predictor import Predictor
+from recsys.serving.search.search import SearchResult
 
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
@@ -53,15 +54,15 @@ DECADE_COLOURS = {
 }
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=8)
 def _film_map(predictor: Predictor, method: str) -> FilmMap:
     return embedding_map.embedding_map(predictor, method)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=8)
 def _regions(predictor: Predictor) -> list[Region]:
     points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
-    return regions.regions(points, predictor.dataset.catalog, predictor.dataset.counts)
+    return embedding_map.find_regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
 
 @st.fragment
@@ -70,18 +71,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
-        method = st.segmented_control(
-            _("Projection"), [TSNE, PCA], default=TSNE, required=True, key="projection", persist_state="session"
-        )
-        colour = st.segmented_control(
-            _("Colour by"),
-            list(COLOURS),
-            default="decade",
-            required=True,
-            format_func=lambda key: _(COLOURS[key]),
-            key="map_colour",
-            persist_state="session",
-        )
+        method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
+        colour = segmented_control(_("Colour by"), translated(COLOURS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -94,7 +85,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's "
             "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
             "a point.",
-            n=film_map.directions.shape[1],
+            n=film_map.unit_vectors.shape[1],
             model=escape_markdown(cache.recommender_title(predictor)),
         )
     )
@@ -119,11 +110,16 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
-    """Return whether the t-SNE map exists. If not, offer to compute it, and compute it after a click."""
-    if tsne.kept(predictor) is not None:
+    """Return whether the t-SNE map exists. If not, show the progress of its task or a button that starts it."""
+    if tsne.load_points(predictor) is not None:
         return True
-    placeholder = st.empty()
-    with placeholder.container(border=True, key="tsne"):
+    name, key = f"tsne/{predictor.key}", f"tsne-{file_name(predictor)}"
+    task = tasks.find(name)
+
+    def start() -> None:
+        tasks.start(name, partial(tsne.compute_map, predictor))
+
+    with st.container(border=True, key="tsne"):
         st.markdown(
             ngettext(
                 "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
@@ -136,23 +132,18 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
         )
         if paths.is_public():  # the computation uses all cores for minutes
             errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
-            return False
-        name = f"tsne-{file_name(predictor)}"
-        requested = st.session_state.setdefault("tsne_asked", set())
-        if name not in requested:
-            label = _("Compute the t-SNE map")
-            st.button(label, key=name, icon=":material/scatter_plot:", on_click=requested.add, args=(name,))
-            return False
-        requested.discard(name)  # an interrupted computation must be requested again
-        bar = st.progress(0.0)
-
-        def report(event: dict[str, Any]) -> None:
-            share = event["done"] / event["total"]
-            bar.progress(share, _("Computing the map: {share:.0%}", share=share))
-
-        tsne.compute(predictor, report)
-    placeholder.empty()
-    return True
+        elif task and not task.is_finished:
+            tasks.show_progress(
+                name,
+                lambda event: _("Computing the map: {share:.0%}", share=tasks.progress(event)),
+                _("Cancel *computing the map*"),
+                f"stop-{key}",
+            )
+        elif task and task.error:
+            tasks.show_failure(name, task.error, f"again-{key}", retry=start)
+        else:
+            st.button(_("Compute the t-SNE map"), key=key, icon=":material/scatter_plot:", on_click=start)
+    return False
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
@@ -176,7 +167,7 @@ def handle_click(dataset_name: str, n_items: int) -> None:
         choose_film(dataset_name, item)
 
 
-def film_button(dataset_name: str, film: Found) -> None:
+def film_button(dataset_name: str, film: SearchResult) -> None:
     """Show a search hit as a button, disabled with the reason if no model has the film."""
     key, args = f"mark-{film.movie_id}", (dataset_name, film.item)
     film_search.film_button(film, key, "location_searching", choose_film, args, _(film.reason))
@@ -209,7 +200,7 @@ def show_map(
     """Show the chart and its description. colour: a key of `COLOURS`."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
-    drawn = embedding_map.to_draw(film_map.table, [*films, chosen, *neighbours])
+    drawn = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
     figure = map_chart(film_map.table, drawn, map_regions, films, chosen, neighbours, colour)
     figure.update_layout(uirevision=f"{dataset.name}-{model}-{film_map.shares is None}")
     alt = ngettext(
@@ -282,8 +273,8 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
                 _(
                     "{name} {here:.0%}, in all films {everywhere:.0%}",
                     name=display_tag(region_term.name),
-                    here=region_term.here,
-                    everywhere=region_term.everywhere,
+                    here=region_term.region_share,
+                    everywhere=region_term.catalog_share,
                 )
                 for region_term in region.terms[:MAX_TERMS]
             ),
@@ -308,17 +299,7 @@ def map_chart(
     neighbours: list[int],
     colour: str,
 ) -> go.Figure:
-    """Return the map.
-
-    Args:
-        table: All films, as in `FilmMap.table`.
-        drawn: The rows of the table to draw.
-        map_regions: Regions to label.
-        films: Items of the user's list.
-        chosen: Item to mark with its title.
-        neighbours: Items to mark as nearest to it.
-        colour: A key of `COLOURS`.
-    """
+    """Return the map of the films `drawn`, a part of `table`, with region labels and marked films."""
     traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](drawn)
     figure = go.Figure(traces)
     label_regions(figure, map_regions, table)
@@ -458,7 +439,7 @@ def regions_with_room(
     width, height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
     by_priority = sorted(
         (region for region in map_regions if region.label),
-        key=lambda region: (not region.tells_what, -len(region.items)),
+        key=lambda region: (not region.has_topic, -len(region.items)),
     )
     boxes: list[tuple[float, float, float]] = []  # centre and width in pixels
     labelled = []

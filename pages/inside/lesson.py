@@ -12,10 +12,10 @@ from pages.inside import lesson_attention, lesson_input, lesson_output, network_
 from pages.inside.common import Lesson, recommenders_with
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
+from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.layers import departures
-from recsys.serving.insight.steps import Steps, steps
-from recsys.serving.predictor import Predictor, is_there
+from recsys.serving.insight.bert4rec_steps import Steps, compute_steps, paper_differences
+from recsys.serving.predictor import Predictor
 
 STEP_KEY = "lesson_step"
 NETWORK_KEY = "lesson_network"
@@ -28,11 +28,6 @@ class LessonStep(NamedTuple):
     show_text: Callable[[Lesson], None]
     show_example: Callable[[Lesson], None]
     highlighted: tuple[str, ...]  # parts of the network drawing
-
-    @property
-    def localized_title(self) -> str:
-        """Title in the language of the visitor."""
-        return _(self.title)
 
 
 STEPS = (
@@ -57,8 +52,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         return
     number = choose_step()
     step = STEPS[number - 1]
-    title = step.localized_title
-    lesson = Lesson(predictor, _steps(predictor, films), departures(predictor))
+    title = _(step.title)
+    lesson = Lesson(predictor, _steps(predictor, films), paper_differences(predictor))
     with st.container(border=True, key="lesson"):
         text, example = st.columns([2, 3], gap="large")
         with text:
@@ -72,45 +67,39 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             step.show_example(lesson)
 
 
-@st.cache_resource(max_entries=20, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=20)
 def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
-    return steps(predictor, films)
+    return compute_steps(predictor, films)
 
 
 def choose_network(data: str) -> str:
     """Return the name of the BERT4Rec to explain. The menu appears if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
-    names = [default, *(name for name in others if is_there(name, data))]
+    ready = recommenders.ready(data)
+    names = [default, *(name for name in others if name in ready)]
     if len(names) == 1:
         return default
     if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
         st.session_state.pop(NETWORK_KEY, None)
-    return st.segmented_control(
-        _("Network"),
-        names,
-        default=default,
-        required=True,
-        format_func=recommenders.menu(data).__getitem__,
-        key=NETWORK_KEY,
-        help=_(
-            "Our network, our network with better training and a model of film counts, or the network of the paper."
-        ),
-        persist_state="session",
+    labels = recommenders.menu(data)
+    help_text = _(
+        "Our network, our network with better training and a model of film counts, or the network of the paper."
     )
+    return segmented_control(_("Network"), {name: labels[name] for name in names}, NETWORK_KEY, help=help_text)
 
 
 def choose_step() -> int:
     """Show the Back and Next buttons and the menu of steps. Return the number of the step."""
-    number = st.session_state.get(STEP_KEY) or 1
+    number = min(st.session_state.get(STEP_KEY) or 1, len(STEPS))
     is_last = number == len(STEPS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):
         st.button(
             _("Back"),
             key="lesson-back",
             icon=":material/arrow_back:",
-            disabled=number == 1,
             on_click=open_step,
             args=(number - 1,),
+            disabled=number == 1,
         )
         st.button(
             _("Start again") if is_last else _("Next"),
@@ -119,15 +108,12 @@ def choose_step() -> int:
             on_click=open_step,
             args=(1 if is_last else number + 1,),
         )
-        return st.selectbox(
-            _("Step"),
-            range(1, len(STEPS) + 1),
-            format_func=lambda n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=STEPS[n - 1].localized_title),
-            label_visibility="collapsed",
-            key=STEP_KEY,
-            persist_state="session",
-            width=270,
-        )
+        st.session_state[STEP_KEY] = number  # a link may have a number that is too large
+        titles = {
+            n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=_(step.title))
+            for n, step in enumerate(STEPS, start=1)
+        }
+        return selectbox(_("Step"), titles, STEP_KEY, label_visibility="collapsed", width=270)
 
 
 def open_step(number: int) -> None:

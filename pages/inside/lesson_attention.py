@@ -9,10 +9,10 @@ from pages.inside.common import (
     BARE_AXIS,
     MAX_TOKENS,
     Lesson,
-    choose_head,
-    choose_layer,
+    choose_index,
     film_rows,
     head_name,
+    heat_map,
     plot,
     plotly_text,
     table_expander,
@@ -21,7 +21,7 @@ from pages.inside.common import (
 from pages.ui import film_cards
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, number
-from recsys.serving.insight.steps import readings
+from recsys.serving.insight.bert4rec_steps import layer_predictions
 
 MAX_FILMS = 6  # films with the most attention in one head
 N_PREDICTIONS = 4  # predicted films after each layer
@@ -48,10 +48,10 @@ def attention_text(lesson: Lesson) -> None:
 def attention_example(lesson: Lesson) -> None:
     """Show the attention of the mask in one head, with its computation."""
     with st.container(horizontal=True, gap="medium"):
-        layer = choose_layer(lesson.n_layers, allow_all=False) or 0
-        head = choose_head(lesson.n_heads, allow_all=False) or 0
+        layer = choose_index("layer", lesson.n_layers, allow_all=False) or 0
+        head = choose_index("head", lesson.n_heads, allow_all=False) or 0
     table = mask_attention(lesson, layer, head)
-    is_film = lesson.steps.attention.films
+    is_film = lesson.steps.attention.is_film
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
     st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
     max_share = top["share"].max() or 1
@@ -101,7 +101,7 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
         A row for each token with the columns token, label, match, bias, sum (match and bias), position and share.
     """
     layers, tokens = lesson.steps.layers, lesson.steps.attention
-    match = layers.match[layer, head, -1].astype(np.float64)
+    match = layers.scaled_dot_product[layer, head, -1].astype(np.float64)
     bias = np.zeros_like(match) if layers.bias is None else layers.bias[layer, head, -1].astype(np.float64)
     table = pd.DataFrame(
         {"token": tokens.tokens, "label": tokens.labels, "match": match, "bias": bias, "sum": match + bias}
@@ -134,7 +134,7 @@ def heads_example(lesson: Lesson) -> None:
     st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
     alt = _("Attention of [mask]: a row for each head, a column for each of the newest positions")
     plot(heads_chart(table), alt, "heads")
-    films = table.loc[:, lesson.steps.attention.films]
+    films = table.loc[:, lesson.steps.attention.is_film]
     lines = [
         _(
             "{head}: most attention to {film} ({share}).",
@@ -161,27 +161,23 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
     labels = np.broadcast_to(np.array([plotly_text(label) for label in newest.columns], object), newest.shape)
-    figure = go.Figure(
-        go.Heatmap(
-            z=newest.div(row_max, axis=0),
-            x=list(range(newest.shape[1])),
-            y=list(newest.index),
-            customdata=np.stack([labels, newest.to_numpy(object)], -1),
-            text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
-            texttemplate="%{text}",
-            textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
-            hovertemplate="%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}<extra></extra>",
-            colorscale=[[0, "rgba(31, 154, 148, 0.05)"], [1, "rgba(31, 154, 148, 0.6)"]],
-            zmin=0,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-        )
+    figure = heat_map(
+        newest.div(row_max, axis=0).to_numpy(),
+        150 + 46 * len(newest),
+        "%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
+        np.stack([labels, newest.to_numpy(object)], -1),
+        y=list(newest.index),
+        text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
+        texttemplate="%{text}",
+        textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
+        colorscale=[[0, "rgba(31, 154, 148, 0.05)"], [1, "rgba(31, 154, 148, 0.6)"]],
+        zmin=0,
+        xgap=2,
+        ygap=2,
     )
     ticks = tick_labels(newest.columns, 14)
     figure.update_xaxes(**BARE_AXIS, tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=-60)
-    figure.update_yaxes(**BARE_AXIS, autorange="reversed")
-    return figure.update_layout(height=150 + 46 * len(newest), margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    return figure.update_yaxes(**BARE_AXIS)
 
 
 def layers_text(lesson: Lesson) -> None:
@@ -220,7 +216,7 @@ def layers_example(lesson: Lesson) -> None:
     if lesson.steps.positions is None:
         caption += " " + _("So this list is the same for everyone.")
     st.caption(caption)
-    tables = readings(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
+    tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
     for n_layers, table in enumerate(tables):
         title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")

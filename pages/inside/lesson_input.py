@@ -15,6 +15,7 @@ from pages.inside.common import (
     file_name,
     film_rows,
     head_name,
+    heat_map,
     legend_on_top,
     plot,
     plotly_text,
@@ -158,7 +159,7 @@ def mask_example(lesson: Lesson) -> None:
 
 def token_strip(labels: list[str]) -> None:
     """Show the newest tokens as chips."""
-    chips = [(position, label, label == attention.MASK) for position, label in enumerate(labels, start=1)]
+    chips = [(position, label, label == attention.MASK_LABEL) for position, label in enumerate(labels, start=1)]
     st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
@@ -208,7 +209,7 @@ def embedding_example(lesson: Lesson) -> None:
         "embedding",
     )
     newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
-    unit_vectors = embedding_map.directions(lesson.predictor.model.item_embeddings())
+    unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     neighbours = embedding_map.neighbours(unit_vectors, newest_film, N_NEIGHBOURS)
     st.caption(
         _(
@@ -228,23 +229,17 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
     """Return a heat map of values (T, D) with a row for each token."""
     names = np.array([plotly_text(label) for label in labels], object)
     limit = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            y=list(range(len(values))),
-            customdata=np.broadcast_to(names[:, None], values.shape),
-            hovertemplate="<b>%{customdata}</b><br>%{z:+.3f}<extra></extra>",
-            colorscale=SIGNED_SCALE,
-            zmin=-limit,
-            zmax=limit,
-            showscale=False,
-            ygap=2,
-        )
+    figure = heat_map(
+        values,
+        70 + 22 * len(values),
+        "<b>%{customdata}</b><br>%{z:+.3f}",
+        np.broadcast_to(names[:, None], values.shape),
+        colorscale=SIGNED_SCALE,
+        zmin=-limit,
+        zmax=limit,
+        ygap=2,
     )
-    figure.update_layout(height=70 + 22 * len(values), margin={"l": 0, "r": 0, "t": 8, "b": 0})
-    figure.update_yaxes(
-        **BARE_AXIS, tickvals=list(range(len(values))), ticktext=tick_labels(labels), autorange="reversed"
-    )
+    figure.update_yaxes(**BARE_AXIS, tickvals=list(range(len(values))), ticktext=tick_labels(labels))
     return figure.update_xaxes(title=_("Number"), showgrid=False, zeroline=False)
 
 

@@ -46,7 +46,7 @@ def softmax_text(lesson: Lesson) -> None:
 def softmax_example(lesson: Lesson) -> None:
     """Show the top films with their scores and probabilities."""
     tokens = lesson.steps.attention
-    watched = set(tokens.tokens[tokens.films].tolist())
+    watched = set(tokens.tokens[tokens.is_film].tolist())
     film_rows(
         film_cards.film_bar_row(
             rank,

@@ -8,24 +8,23 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside.common import (
-    AMOUNT_SCALE,
     BARE_AXIS,
     SIGNED_SCALE,
-    choose_head,
+    attention_map,
+    choose_index,
     choose_recommender,
     file_name,
     head_name,
+    heat_map,
     plot,
     table_expander,
 )
 from pages.ui import cache, charts, errors, recommenders
-from pages.ui.charts import SECOND
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import attention, genre_attention, mean_attention
-from recsys.serving.insight.genre_attention import GenreAttention
-from recsys.serving.insight.mean_attention import MeanAttention
+from recsys.serving.insight import attention, attention_stats
+from recsys.serving.insight.attention_stats import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 MAX_COLUMNS = 4  # charts side by side
@@ -51,7 +50,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     if predictor is None:
         return
     with st.spinner(
-        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", mean_attention.PEOPLE)
+        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention_stats.MAX_USERS)
     ):
         by_position, by_genre = _mean_attention(predictor)
     st.markdown(
@@ -62,26 +61,26 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
             "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
             "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
             "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            by_position.people,
+            by_position.n_users,
             data=cache.dataset_title(dataset.name),
-            min_films=by_position.newest,
+            min_films=by_position.n_tokens,
         )
     )
     show_positions(predictor, by_position)
     show_genres(predictor, by_genre)
 
 
-@st.cache_resource(max_entries=12, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=12)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Compute both means. This takes two seconds on two cores."""
-    histories = mean_attention.sequences(predictor)
-    genres = genre_attention.between_genres(histories, predictor.dataset.catalog)
-    return mean_attention.mean(histories), genres
+    histories = attention_stats.collect_attention(predictor)
+    genres = attention_stats.genre_attention(histories, predictor.dataset.catalog)
+    return attention_stats.mean_attention(histories), genres
 
 
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     """Show a heat map of positions for each head."""
-    n = by_position.newest
+    n = by_position.n_tokens
     st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
     st.caption(
         _(
@@ -91,14 +90,14 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
         + " "
         + (
             _("The next film is predicted from the framed row, `[mask]`. All positions attend in both directions.")
-            if by_position.by_mask
+            if by_position.ends_with_mask
             else _(
                 "The next film is predicted from the framed row, the newest film. The upper right is empty, because "
                 "films do not attend to later films."
             )
         )
     )
-    last_rows, within = attention_of_last_position(by_position), by_position.within()
+    last_rows, within = attention_of_last_position(by_position), by_position.window_share()
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
             name = head_name(layer, head)
@@ -139,29 +138,17 @@ def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
 
 def position_label(label: str) -> str:
     """Return "film 3", counted back from the next film, or "[mask]"."""
-    return label if label == attention.MASK else _("film {n}", n=label)
+    return label if label == attention.MASK_LABEL else _("film {n}", n=label)
 
 
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of one head, with a frame around the last row."""
-    weights, n = by_position.weights[layer, head], by_position.newest
-    names = np.array([position_label(label) for label in by_position.labels], object)
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.where(weights > 0, weights, np.nan),
-            customdata=np.stack(np.meshgrid(names, names, indexing="ij"), -1),
-            hovertemplate=_("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
-            + "<extra></extra>",
-            colorscale=AMOUNT_SCALE,
-            zmin=0,
-            zmax=float(weights.max()),
-            showscale=False,
-            xgap=1,
-            ygap=1,
-        )
-    )
-    figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line={"color": SECOND, "width": 2})
-    last_labelled = n - 1 - TICK_STEP + (0 if by_position.by_mask else 1)  # the fifth film back
+    weights, n = by_position.weights[layer, head], by_position.n_tokens
+    hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
+    names = [position_label(label) for label in by_position.labels]
+    visible = np.where(weights > 0, weights, np.nan)
+    figure = attention_map(visible, names, HEIGHT_PX, hover, float(weights.max()))
+    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)  # the fifth film back
     ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
     axis = BARE_AXIS | {
         "tickvals": ticks,
@@ -169,8 +156,8 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
         "tickfont": {"size": 11},
     }
     figure.update_xaxes(**axis, tickangle=0, title=_("Films back"), ticklabeloverflow="allow")  # [mask] is wide
-    figure.update_yaxes(**axis, autorange="reversed")
-    return figure.update_layout(height=HEIGHT_PX, margin={"l": 0, "r": 14, "t": 4, "b": 0})
+    figure.update_yaxes(**axis)
+    return figure.update_layout(margin={"r": 14, "t": 4})
 
 
 def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
@@ -185,7 +172,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
-        head = choose_head(by_genre.observed.shape[2])
+        head = choose_index("head", by_genre.observed.shape[2])
     if len(genres) < 2:
         st.info(_("Choose at least two genres."))
         return
@@ -214,8 +201,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
             "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
             "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
             "contains other films, so its genre is less clear.",
-            min_people=genre_attention.FEWEST,
-            n=mean_attention.KEPT,
+            min_people=attention_stats.MIN_USERS,
+            n=attention_stats.MAX_STORED_TOKENS,
         )
     )
     numbered = pd.concat(table.assign(layer=layer) for layer, table in enumerate(tables, start=1))
@@ -265,10 +252,7 @@ def max_ratio(tables: Sequence[pd.DataFrame]) -> float:
 def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
     """Return a heat map of a table of `GenreAttention`. Ratios that may be 1 by chance have no colour.
 
-    Args:
-        table: A row for each pair of genres.
-        limit: Ratio at the end of the colour scale.
-        is_dark: Whether the page has a dark background.
+    limit: Ratio at the end of the colour scale.
     """
     genres = list(dict.fromkeys(table["from"]))
     n, names = len(genres), [display_tag(genre) for genre in genres]
@@ -285,26 +269,21 @@ def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
     cell_texts = ["" if np.isnan(value) else _("{times:.2f}×", times=value) for value in ratio]
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
-    figure = go.Figure(
-        go.Heatmap(
-            z=colour.reshape(n, n),
-            x=names,
-            y=names,
-            customdata=hover_data.reshape(n, n, 2),
-            hovertemplate=_("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people")
-            + "<extra></extra>",
-            text=np.array(cell_texts, object).reshape(n, n) if has_cell_text else None,
-            texttemplate="%{text}" if has_cell_text else None,
-            textfont={"color": "white" if is_dark else "black"},
-            colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
-            zmin=-np.log(limit),
-            zmax=np.log(limit),
-            showscale=False,
-            xgap=2,
-            ygap=2,
-        )
+    figure = heat_map(
+        colour.reshape(n, n),
+        90 + max(180, (46 if has_cell_text else 20) * n),
+        _("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people"),
+        hover_data.reshape(n, n, 2),
+        x=names,
+        y=names,
+        text=np.array(cell_texts, object).reshape(n, n) if has_cell_text else None,
+        texttemplate="%{text}" if has_cell_text else None,
+        textfont={"color": "white" if is_dark else "black"},
+        colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
+        zmin=-np.log(limit),
+        zmax=np.log(limit),
+        xgap=2,
+        ygap=2,
     )
-    figure.update_yaxes(**BARE_AXIS, autorange="reversed", automargin=True)
-    figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)
-    height = 90 + max(180, (46 if has_cell_text else 20) * n)
-    return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
+    figure.update_yaxes(**BARE_AXIS, automargin=True)
+    return figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)

@@ -11,7 +11,7 @@ from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
-from recsys.serving.films.links import film_links
+from recsys.serving.export import film_links
 from recsys.serving.library import DAMPING, ORDERS, Library
 
 FILMS_PER_PAGE = 24
@@ -77,13 +77,13 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
     """Return the films to show, as `Catalog.films` numbers them. A caption tells if no title matches the text."""
     query = filters.query(order)
     if not text:
-        return library.find(query).tolist()
+        return library.search(query).tolist()
     name = library.dataset.name
     results = cache.title_index(name).search(text, limit=MAX_SEARCH_RESULTS)
-    matches = [film for film in results if film.sure]
+    matches = [film for film in results if film.is_confident]
     if notice := film_search.missing_note(name, text, matches):
         st.caption(f"{notice} " + _("Similar titles:") if results and not matches else notice)
-    return library.find(query, [film.item for film in matches or results]).tolist()
+    return library.search(query, [film.item for film in matches or results]).tolist()
 
 
 def show_count(dataset: Dataset, total: int, n: int) -> None:
@@ -153,9 +153,9 @@ def show_card(library: Library, number: int) -> None:
         _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
         key=key,
         icon=":material/check:" if is_listed else ":material/add:",
-        type="tertiary",
         on_click=toggle,
         args=(number, key),
+        type="tertiary",
     )
 
 

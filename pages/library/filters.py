@@ -11,7 +11,7 @@ from pages.ui import cache, page
 from pages.ui.i18n import _
 from pages.ui.page import popover_content
 from recsys.serving.filters import Filters
-from recsys.serving.library import Library, Wish
+from recsys.serving.library import Library, LibraryQuery
 
 DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}
 MAX_TAGS = 300  # a menu with thousands of tags is slow
@@ -21,7 +21,7 @@ OPEN = "library_filters_open"  # session key of the popover
 @cache.cached_for_dataset()
 def load_library(name: str) -> Library:
     """Return all films of a data set."""
-    return Library.of(cache.dataset(name))
+    return Library.from_dataset(cache.dataset(name))
 
 
 def set_defaults() -> None:
@@ -30,11 +30,11 @@ def set_defaults() -> None:
         st.session_state.setdefault(key, value)
 
 
-def query(order: str = Wish.order) -> Wish:
+def query(order: str = LibraryQuery.order) -> LibraryQuery:
     """Return the selected filters, tags and order."""
     state = st.session_state
-    selected = Filters(state.library_years, tuple(state.library_genres), known=state.library_known)
-    return Wish(selected, tuple(state.library_tags), order)
+    selected = Filters(state.library_years, tuple(state.library_genres), popularity=state.library_known)
+    return LibraryQuery(selected, tuple(state.library_tags), order)
 
 
 def show(library: Library) -> None:
@@ -49,17 +49,19 @@ def show(library: Library) -> None:
             "*" + _("Reset filters") + "*",
             key="library-reset",
             icon=":material/filter_alt_off:",
-            type="tertiary",
             on_click=lambda: st.session_state.update(DEFAULTS),
+            type="tertiary",
         )
 
 
 def show_controls(library: Library) -> None:
     """Render one control for each filter."""
     selected, read = query(), partial(read_controls, library)
-    page.year_slider(library.facts, "in_years", selected.filters.years, read)
-    page.genre_menu(library.facts, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre"))
-    page.popularity_slider("in_known", selected.filters.known, read)
+    page.year_slider(library.features, "in_years", selected.filters.years, read)
+    page.genre_menu(
+        library.features, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre")
+    )
+    page.popularity_slider("in_known", selected.filters.popularity, read)
     if n := len(library.dataset.catalog.tags.words):
         st.session_state.in_tags = list(selected.tags)
         st.multiselect(
@@ -81,7 +83,7 @@ def show_controls(library: Library) -> None:
 def read_controls(library: Library) -> None:
     """Store the values of the controls, and return to the first page."""
     state = st.session_state
-    state.library_years = page.chosen_years(library.facts, "in_years")
+    state.library_years = page.chosen_years(library.features, "in_years")
     state.library_genres, state.library_known = tuple(state.in_genres), state.in_known
     state.library_tags = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in state.get("in_tags", ())))
     state.browse_page = 1

@@ -13,10 +13,10 @@ from pages.ui.visitor import visitor
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
-from recsys.serving import history, together
-from recsys.serving.films.search import Found
+from recsys.serving import group, history
+from recsys.serving.search.search import SearchResult
 
-LINK, NUMBER = "other_link_open", "other_number_open"  # session keys of the popovers
+LINK = "other_link_open"  # session key of the popover
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
@@ -31,7 +31,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         st.caption(format.escape_markdown(text))
         return ()
     catalog = dataset.catalog if data == dataset.name else cache.dataset(data).catalog
-    items, messages = history.from_query({"s": ids}, catalog)
+    items, messages = history.from_url_params({"s": ids}, catalog)
     notices = [localize(message) for message in messages]
     if data != dataset.name:
         index = cache.title_index(dataset.name)
@@ -92,10 +92,10 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
 def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
     """Replace the films of the other person."""
     ids = [dataset.catalog.films[item].movie_id for item in items]
-    st.session_state.other = together.listed(dataset.name, ids)
+    st.session_state.other = group.format_list(dataset.name, ids)
 
 
-def add(dataset: Dataset, items: tuple[int, ...], film: Found) -> None:
+def add(dataset: Dataset, items: tuple[int, ...], film: SearchResult) -> None:
     """Add a search result to the films. Clear the search box and keep the focus in it."""
     if film.item not in items:
         replace_films(dataset, [*items, film.item])
@@ -111,23 +111,13 @@ def sample_user(dataset: Dataset) -> None:
 
 def show_user_number(dataset: Dataset) -> None:
     """Render a popover that uses the films of the user with a given number or name."""
-    panel = page.popover(_("By number"), NUMBER, "tag", focus=("other_person",))
-    if panel.open:
-        with panel, page.popover_content(NUMBER):
-            text = ngettext(
-                "{data} has {n:,} person. The newest films of the chosen person replace the list.",
-                "{data} has {n:,} people. The newest films of the chosen person replace the list.",
-                dataset.n_users,
-                data=cache.dataset_title(dataset.name),
-            )
-            if viewer := page.user_input(dataset, "other_person", text):
-                st.button(
-                    _("Use these films"),
-                    key="other-take",
-                    icon=":material/person:",
-                    on_click=replace_films,
-                    args=(dataset, viewer.items),
-                )
+    input_help = ngettext(
+        "{data} has {n:,} person. The newest films of the chosen person replace the list.",
+        "{data} has {n:,} people. The newest films of the chosen person replace the list.",
+        dataset.n_users,
+        data=cache.dataset_title(dataset.name),
+    )
+    page.user_popover(dataset, "other_person", input_help, lambda viewer: replace_films(dataset, viewer.items))
 
 
 def show_link() -> None:
@@ -147,7 +137,7 @@ def read_link() -> None:
     """Read the films of the pasted link, or store the error."""
     state, text = st.session_state, (st.session_state.other_link or "").strip()
     try:
-        state.other = together.from_link(text) if text else state.other
+        state.other = group.list_from_link(text) if text else state.other
         visitor().flash.pop("other_link", None)
     except RecsysError as error:
         visitor().flash["other_link"] = error

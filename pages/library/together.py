@@ -7,12 +7,13 @@ from pages.ui import cache, charts, film_cards, format, page, recommenders, sess
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control
 from recsys.data.dataset import Dataset
-from recsys.serving import together
-from recsys.serving.films.links import film_links
+from recsys.serving import group
+from recsys.serving.export import film_links
+from recsys.serving.group import RULES, GroupRecommendation
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
-from recsys.serving.together import RULES, Shared
 
 K = 10
 RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
@@ -54,15 +55,8 @@ def show(dataset: Dataset) -> None:
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         variant = recommenders.select(dataset.name, "model")
-        rule = st.segmented_control(
-            _("Choose films by"),
-            RULES,
-            default=RULES[0],
-            required=True,
-            format_func=lambda name: _(RULE_TITLES[name]),
-            key="together_rule",
-            persist_state="session",
-        )
+        titles = {name: _(RULE_TITLES[name]) for name in RULES}
+        rule = segmented_control(_("Choose films by"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(variant, dataset):
         ratings = session.current_ratings(dataset, films)
@@ -72,8 +66,8 @@ def show(dataset: Dataset) -> None:
 
 def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
     """Show the films for both people, with a bar for each person."""
-    mask = filters.load_library(dataset.name).passing(filters.query())[: predictor.dataset.n_items]
-    films = together.together(predictor, requests, K, rule, mask)
+    mask = filters.load_library(dataset.name).matching_mask(filters.query())[: predictor.dataset.n_items]
+    films = group.recommend_for_two(predictor, requests, K, rule, mask)
     if not films:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return
@@ -85,27 +79,27 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
         "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
-        films[0].standings[0].of,
+        films[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )
     st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
-    charts.download_buttons(together.table(films), "together", quiet=True)
+    charts.download_buttons(group.group_table(films), "together", quiet=True)
 
 
-def show_row(predictor: Predictor, film: Shared) -> None:
+def show_row(predictor: Predictor, film: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the list."""
     bars = []
-    for person, standing in zip((_("You"), _("Other")), film.standings, strict=True):
-        rank, probability = format.ordinal(standing.rank or standing.of), standing.probability
+    for person, standing in zip((_("You"), _("Other")), film.positions, strict=True):
+        rank, probability = format.ordinal(standing.rank or standing.n_ranked), standing.probability
         text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
-        bars.append((person, standing.nearness, text))
+        bars.append((person, standing.log_rank_score, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         st.html(film_cards.group_row(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
         st.button(
             _("*Add {film} to your films*", film=format.escape_markdown(film.film.label)),
             key=f"together-{film.film.movie_id}",
             icon=":material/add:",
-            type="tertiary",
             on_click=session.add_film,
             args=(film.item,),
+            type="tertiary",
         )

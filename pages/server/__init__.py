@@ -1,1 +1,1 @@
-"""What stands between the network and the pages: ASGI middleware of the app's server, without Streamlit."""
+"""ASGI middleware of the server: limits, headers, health and logs. It does not depend on the pages."""

@@ -1,16 +1,16 @@
-"""Headers that tell a browser what the app's pages may do. Behind nginx they are the same; see `deploy/`."""
+"""HTTP headers that restrict the pages of the app. nginx sets the same ones, see `deploy/`."""
 
 import re
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Streamlit's page holds inline scripts and styles; Plotly and components make functions and blobs of text.
+# Streamlit's page has inline scripts and styles. Plotly and components evaluate text as functions and blobs.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
     "style-src": "'self' 'unsafe-inline' blob:",
-    "img-src": "'self' data: blob: https:",  # TMDB's posters, and pictures that somebody's own set has addresses of
+    "img-src": "'self' data: blob: https:",  # posters of TMDB, and images of own data sets
     "font-src": "'self' data:",
     "connect-src": "'self' data: blob: ws: wss:",
     "worker-src": "'self' blob:",

@@ -1,1 +1,1 @@
-"""What the page Train is made of."""
+"""Train: the form of a new training, and the list of trainings with their curves."""

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui import cache, errors, format, recommenders
 from pages.ui.i18n import N_, _, localize, ngettext, number
+from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import options, queue
@@ -49,16 +50,14 @@ def show(dataset: Dataset) -> None:
 def select_recommender(data: str) -> Recommender:
     """Show the selector of recommenders with a training loop."""
     variants, labels = cache.all_recommenders(), recommenders.menu(data)
-    names = [name for name in labels if variants[name].needs_training]
+    trainable = {name: label for name, label in labels.items() if variants[name].needs_training}
     recommenders.preserve_widget_value(recommenders.TO_TRAIN)
-    name = st.selectbox(
+    name = selectbox(
         _("Recommender"),
-        names,
-        index=names.index(cache.DEFAULT_MODEL) if cache.DEFAULT_MODEL in names else 0,
-        format_func=labels.__getitem__,
-        key=recommenders.TO_TRAIN,
+        trainable,
+        recommenders.TO_TRAIN,
+        default=cache.DEFAULT_MODEL if cache.DEFAULT_MODEL in trainable else None,
         help=_("Other recommenders need no training. They are ready within seconds when you select them."),
-        persist_state="session",
     )
     return variants[name]
 
@@ -106,15 +105,8 @@ def select_device() -> str:
         cpu = format.escape_markdown(localize(devices["cpu"]))
         st.caption(_("Training uses the CPU ({name}), because PyTorch found no GPU on this computer.", name=cpu))
         return "cpu"
-    return st.segmented_control(
-        _("Device"),
-        list(devices),
-        default=next(iter(devices)),
-        required=True,
-        format_func=lambda name: f"{DEVICES[name]} ({localize(devices[name])})",
-        key="train_device",
-        persist_state="session",
-    )
+    labels = {name: f"{DEVICES[name]} ({localize(device)})" for name, device in devices.items()}
+    return segmented_control(_("Device"), labels, "train_device")
 
 
 def show_notes(variant: Recommender, data: str) -> None:
@@ -133,7 +125,7 @@ def show_notes(variant: Recommender, data: str) -> None:
         st.caption(
             _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
         )
-    if serving.is_there(variant.name, data):
+    if serving.is_available(variant.name, data):
         text = _(
             "{model} is already trained for {data}. The new training will replace it on every page.",
             model=format.escape_markdown(cache.recommender_title(variant)),

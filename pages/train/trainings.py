@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.train import curves
 from pages.train.form import SETTINGS
-from pages.ui import cache, errors, format, session, url
+from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, localize, ngettext, number
 from pages.ui.page import WATCH_PAGE
 from recsys.jobs import queue
@@ -172,7 +172,7 @@ def show_buttons(job: Job, model: str) -> None:
 
 def select_result(job: Job) -> None:
     """Select the recommender and its data set. A callback, because this page has a selector of data sets, too."""
-    url.set_value("model", job.variant)
+    st.session_state.model = job.variant
     session.open_dataset(job.dataset)
 
 

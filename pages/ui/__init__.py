@@ -1,1 +1,1 @@
-"""What the pages share."""
+"""Widgets, state, texts and caches that all pages use."""

@@ -155,9 +155,9 @@ def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
         _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped),
         key="own-add",
         icon=":material/add:",
-        type="primary",
         on_click=_add,
         args=(name, checked, file, min_events, replaces),
+        type="primary",
     )
     errors.show_flash("own-add")
 

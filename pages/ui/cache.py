@@ -1,9 +1,14 @@
-"""Objects that all visitors share: data sets, title indexes, recommenders and ranks of hidden films."""
+"""Objects that all visitors share: data sets, title indexes, recommenders and ranks of hidden films.
+
+Pages cache what depends on a data set with `cached_for_dataset`, what depends on a recommender with
+`cached_for_predictor`, and what depends on its arguments only with `functools`. Slow computations that a visitor starts
+are tasks (`pages.ui.tasks`). Callers must not change what a cached function returns.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
@@ -11,21 +16,28 @@ from pages.ui.i18n import _
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
 from recsys.serving import filters, predictor
-from recsys.serving.films.search import TitleIndex
-from recsys.serving.insight import hidden
+from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
-from recsys.serving.recommend import Standing
+from recsys.serving.recommend import RankPosition
+from recsys.serving.search.search import TitleIndex
 
 T = TypeVar("T")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "bert4rec"
 MAX_PREDICTORS = 150  # all recommenders for three data sets
-PREDICTOR_HASH: dict[str | type[Any], Callable[[Any], Any]] = {Predictor: lambda predictor: predictor.key}
 _loaded: set[tuple[str, ...]] = set()  # what was loaded once since the start of the server
 
 
-def cached_for_dataset(max_entries: int = 4) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Cache the result of a function of a data set's name until the data set or its film details change."""
+def cached_for_dataset(
+    max_entries: int = 4, version: Callable[[str], str] = prepared.version
+) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+    """Cache the result of a function of a data set's name until the version of the data set changes.
+
+    Args:
+        max_entries: Number of data sets.
+        version: Returns the version of a data set. By default it changes with the data set and its film details.
+    """
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         @st.cache_resource(max_entries=max_entries, show_spinner=False)
@@ -33,9 +45,24 @@ def cached_for_dataset(max_entries: int = 4) -> Callable[[Callable[[str], T]], C
         def cached(name: str, version: str) -> T:
             return function(name)
 
-        return wraps(function)(lambda name: cached(name, prepared.version(name)))
+        return wraps(function)(lambda name: cached(name, version(name)))
 
     return decorate
+
+
+def cached_for_predictor(max_entries: int = 128) -> Callable[[Function], Function]:
+    """Cache the results of a function of a predictor. A predictor of a newer checkpoint or data set has a new key."""
+    return cached_by({Predictor: lambda predictor: predictor.key}, max_entries)
+
+
+def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: int) -> Callable[[Function], Function]:
+    """Cache the results of a function by its arguments.
+
+    Args:
+        keys: Class of an argument → function that returns what identifies the argument.
+        max_entries: Number of results.
+    """
+    return cast(Any, st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs=keys))
 
 
 @cached_for_dataset()
@@ -58,9 +85,9 @@ def catalog_index(name: str) -> TitleIndex:
 
 
 @cached_for_dataset()
-def film_features(name: str) -> filters.Facts:
+def film_features(name: str) -> filters.FilmFeatures:
     """Return the features of films that filters use."""
-    return filters.facts(dataset(name))
+    return filters.film_features(dataset(name))
 
 
 def load_predictor(variant: str, dataset_name: str) -> Predictor:
@@ -100,10 +127,12 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
     _loaded.add(key)
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=PREDICTOR_HASH)
-def ranks_of_hidden_films(predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]) -> list[Standing]:
+@cached_for_predictor(max_entries=256)
+def ranks_of_hidden_films(
+    predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]
+) -> list[RankPosition]:
     """Return the rank of each film at `positions` when it is hidden."""
-    return hidden.look_for(predictor, films, positions)
+    return list_comparison.hidden_film_ranks(predictor, films, positions)
 
 
 @cached_for_dataset(max_entries=32)

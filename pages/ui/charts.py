@@ -13,13 +13,18 @@ from pandas.io.formats.style import Styler
 
 from pages.ui.format import escape_markdown, metric
 from pages.ui.i18n import N_, _, count, localize_chart, number
-from recsys.serving import picture
-from recsys.serving.canvas import Fonts
-from recsys.serving.export import harmless_table
+from recsys.serving import share_image
+from recsys.serving.export import escape_table
+from recsys.serving.share_image import Fonts
 
 ACCENT, SECOND = "#1f9a94", "#d9772f"  # contrast of at least 3:1 with the light and the dark page
 GREY = "#8d8c88"
 FONTS = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
+FILE_TYPES = {  # suffix → MIME type, icon
+    ".csv": ("text/csv", "download"),
+    ".json": ("application/json", "download"),
+    ".png": ("image/png", "image"),
+}
 HEADINGS = {  # of columns
     *(N_("alone"), N_("attended to"), N_("attends"), N_("attention"), N_("baseline"), N_("bucket")),
     *(N_("calibration error"), N_("cosine"), N_("date"), N_("decade"), N_("difference"), N_("differs")),
@@ -103,27 +108,24 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     table = with_headings(table.reset_index() if index else table)
     with st.container(horizontal=True, gap="xsmall", width="content"):
-        st.download_button(
-            label or _("Download as CSV"),
-            as_csv(table),
-            f"{name}.csv",
-            "text/csv",
-            key=f"csv-{name}",
-            icon=":material/download:",
-            on_click="ignore",
-            type=kind,
-        )
-        if picture.fits(table):
-            st.download_button(
-                _("*Download as a picture: {table}*", table=escape_markdown(_file_title(name))),
-                lambda: as_png(table, name),
-                f"{name}.png",
-                "image/png",
-                key=f"png-{name}",
-                icon=":material/image:",
-                on_click="ignore",
-                type=kind,
-            )
+        file_button(label or _("Download as CSV"), as_csv(table), f"{name}.csv", f"csv-{name}", kind)
+        if share_image.fits_image(table):
+            png_label = _("*Download as a picture: {table}*", table=escape_markdown(_file_title(name)))
+            file_button(png_label, lambda: as_png(table, name), f"{name}.png", f"png-{name}", kind)
+
+
+def file_button(
+    label: str,
+    content: str | bytes | Callable[[], bytes],
+    file_name: str,
+    key: str,
+    type: Literal["tertiary", "secondary"] = "tertiary",
+) -> None:
+    """Show a button that saves a file. A click does not rerun the page. A function computes the content after it."""
+    mime, icon = FILE_TYPES[Path(file_name).suffix]
+    st.download_button(
+        label, content, file_name, mime, key=key, icon=f":material/{icon}:", on_click="ignore", type=type
+    )
 
 
 def with_headings(table: pd.DataFrame) -> pd.DataFrame:
@@ -140,12 +142,12 @@ def with_headings(table: pd.DataFrame) -> pd.DataFrame:
 
 def as_csv(table: pd.DataFrame) -> str:
     """Return a table without its index as CSV. No cell or heading is a formula for a spreadsheet."""
-    return harmless_table(table).to_csv(index=False)
+    return escape_table(table).to_csv(index=False)
 
 
 def as_png(table: pd.DataFrame, name: str) -> bytes:
     """Return a table as a picture."""
-    return picture.table_png(table, _file_title(name), _("NextReel"), fonts())
+    return share_image.table_png(table, _file_title(name), _("NextReel"), fonts())
 
 
 def _file_title(name: str) -> str:

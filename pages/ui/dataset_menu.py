@@ -87,7 +87,7 @@ def menu() -> None:
         key="chosen_data",
         format_func=label,
         help=_("Each data set has its own films and its own trained recommenders."),
-        on_change=session.switch_dataset,
+        on_change=lambda: session.open_dataset(state.chosen_data),
     )
     state.pop("sets_done", None)  # set by a button outside of the dialog
     if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
@@ -102,18 +102,14 @@ def in_order(names: list[str]) -> list[str]:
 
 def dialog() -> None:
     """Open the dialog of all data sets. Its buttons close it."""
-    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(_dialog)()
-
-
-def _dialog() -> None:
-    if st.session_state.pop("sets_done", False):
-        add_dataset.forget()
-        st.rerun()  # the whole page, without the dialog
-    show_all()
+    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(show_all)()
 
 
 def show_all() -> None:
-    """Show all data sets with their size and buttons."""
+    """Show all data sets with their size and buttons. A button of the dialog closes it."""
+    if st.session_state.pop("sets_done", False):
+        add_dataset.forget()
+        st.rerun()  # the whole page, without the dialog
     st.caption(
         _(
             "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "

@@ -7,6 +7,7 @@ Session state:
     stories: tmdb.Wanted → tmdb.Story.
 """
 
+import functools
 from collections.abc import Sequence
 from html import escape
 
@@ -17,11 +18,11 @@ from pages.ui.format import escape_markdown, ordinal, precise_percent, running_t
 from pages.ui.i18n import N_, _, count, ngettext
 from recsys.data.dataset import Catalog
 from recsys.data.film_details import Detail
-from recsys.serving.films import tmdb
-from recsys.serving.films.links import film_links
-from recsys.serving.insight.explain import NOTICEABLE, Explanation, Influence, explain
+from recsys.serving import tmdb
+from recsys.serving.export import film_links
+from recsys.serving.insight.explain import MIN_EFFECT, Explanation, Influence, explain
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Request, Standing
+from recsys.serving.recommend import RankPosition, Request
 
 MAX_BARS = 8
 MAX_EXTRA_DIGITS = 2  # of percentages, to show a difference
@@ -47,7 +48,7 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
     catalog, model = predictor.dataset.catalog, cache.recommender_title(predictor)
     explanation = _explain(predictor, request, item)
     titles = [film.label for film in catalog.films]
-    st.markdown(escape_markdown(rank_text(explanation.standing, model, extra_digits(explanation))))
+    st.markdown(escape_markdown(rank_text(explanation.rank_position, model, extra_digits(explanation))))
     st.markdown(f"**{escape_markdown(reason(explanation, titles, model))}**")
     if explanation.lifted_by or explanation.lowered_by:
         st.html(influence_bars(explanation, titles))
@@ -61,28 +62,28 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
         st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(links)}</p>')
 
 
-@st.cache_data(max_entries=256, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor(max_entries=256)
 def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
 
 def film_facts(detail: Detail) -> list[tuple[str, str]]:
-    """Return the known facts about a film: ("Directed by", "Quentin Tarantino"), …"""
+    """Return the known facts about a film, such as ("Directed by", "Quentin Tarantino")."""
     facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
     return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]
 
 
 def extra_digits(explanation: Explanation) -> int:
     """Return the extra digits with which the percentages with and without the strongest film differ, or 0."""
-    with_all = explanation.standing.probability
-    without = explanation.influences[0].without.probability if explanation.influences else None
+    with_all = explanation.rank_position.probability
+    without = explanation.influences[0].rank_without.probability if explanation.influences else None
     if with_all is None or without is None:
         return 0
     digits = range(MAX_EXTRA_DIGITS + 1)
     return next((n for n in digits if precise_percent(with_all, n) != precise_percent(without, n)), 0)
 
 
-def rank_text(standing: Standing, model: str, digits: int = 0) -> str:
+def rank_text(standing: RankPosition, model: str, digits: int = 0) -> str:
     """Return a sentence with the rank and the probability of a film. digits: Extra digits of the probability."""
     if standing.rank is None:
         return _("{model} rules it out.", model=model)
@@ -146,26 +147,19 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     influences, digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
     left, right = (max(0.0, *(sign * influence.effect for influence in influences)) for sign in (-1, 1))
     rows = "".join(
-        _bar(influence, titles[influence.item], left + right, explanation.standing, digits) for influence in influences
+        _bar(influence, titles[influence.item], left + right, explanation.rank_position, digits)
+        for influence in influences
     )
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(influence: Influence, title: str, width: float, standing: Standing, digits: int) -> str:
-    """Return a film with its bar, and the same in words.
-
-    Args:
-        influence: Influence of the film.
-        title: Its title.
-        width: Effect that fills the whole width.
-        standing: Rank of the recommended film with all films.
-        digits: Extra digits of percentages.
-    """
+def _bar(influence: Influence, title: str, width: float, standing: RankPosition, digits: int) -> str:
+    """Return a film with its bar, and the same in words. width: Effect that fills the whole width."""
     effect = influence.effect
     side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'
-    without = _without_text(influence.without, digits)
-    if abs(effect) <= NOTICEABLE:
+    without = _without_text(influence.rank_without, digits)
+    if abs(effect) <= MIN_EFFECT:
         text = _("makes no difference")
     elif without == _without_text(standing, digits):
         text = _("makes no visible difference")
@@ -176,7 +170,7 @@ def _bar(influence: Influence, title: str, width: float, standing: Standing, dig
     return f'<li class="nr-line">{text}{bar}</li>'
 
 
-def _without_text(standing: Standing, digits: int) -> str:
+def _without_text(standing: RankPosition, digits: int) -> str:
     if standing.rank is None:
         return _("ruled out without it")
     if standing.probability is None:
@@ -189,7 +183,7 @@ def film_site_links(catalog: Catalog, item: int) -> list[str]:
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
 
 
-@st.cache_resource(show_spinner=False)
+@functools.cache
 def tmdb_service() -> tmdb.Posters:
     """Return the TMDB client of all visitors. It stores facts about films only."""
     return tmdb.Posters()
@@ -197,7 +191,7 @@ def tmdb_service() -> tmdb.Posters:
 
 def tmdb_key() -> tmdb.Key | None:
     """Return the visitor's own key, else the key of the server."""
-    return st.session_state.get("poster_key") or tmdb.key_of_host()
+    return st.session_state.get("poster_key") or tmdb.host_key()
 
 
 def tmdb_attribution() -> None:
@@ -210,7 +204,7 @@ def show_story(catalog: Catalog, item: int) -> None:
     if not (key := tmdb_key()):
         return
     st.markdown("**" + _("What it is about") + "**")
-    story = _story(key, tmdb.wanted(catalog, [item])[item])
+    story = _story(key, tmdb.film_refs(catalog, [item])[item])
     if story and (story.plot or story.cast):
         people = [_("{name} as {role}", name=name, role=role) if role else name for name, role in story.cast]
         for line in filter(None, (story.plot, ", ".join(people))):
@@ -220,7 +214,7 @@ def show_story(catalog: Catalog, item: int) -> None:
     tmdb_attribution()
 
 
-def _story(key: tmdb.Key, film: tmdb.Wanted) -> tmdb.Story | None:
+def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
     """Return the story of a film, asked once per session. None if TMDB does not answer."""
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):

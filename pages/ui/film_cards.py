@@ -6,8 +6,8 @@ from html import escape
 from pages.ui.format import display_genres, precise_percent, rank_change_label
 from pages.ui.i18n import N_, _
 from recsys.data.dataset import Film
-from recsys.serving.films.poster_art import art_url
 from recsys.serving.history import Example
+from recsys.serving.poster_art import poster_url
 from recsys.serving.recommend import Recommendation
 
 NO_LINKS: Mapping[str, str] = {}
@@ -182,7 +182,7 @@ def _details(film: Film) -> str:
 def _poster(film: Film, rank: int | None, photo: str | None) -> str:
     """Return a drawn poster. A photo covers it when it is loaded."""
     description = escape(". ".join(filter(None, [film.label, display_genres(film.genres)])))
-    image = f'<img src="{art_url(film.title, film.year, film.genres)}" alt="{description}">'
+    image = f'<img src="{poster_url(film.title, film.year, film.genres)}" alt="{description}">'
     cover = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
     number = "" if rank is None else f'<span class="nr-rank">{rank}</span>'
     title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
@@ -201,7 +201,7 @@ def _text(title: str, details: str) -> str:
 
 
 def _thumbnail(film: Film) -> str:
-    return f'<img class="nr-thumb" src="{art_url(film.title, film.year, film.genres)}" alt="">'
+    return f'<img class="nr-thumb" src="{poster_url(film.title, film.year, film.genres)}" alt="">'
 
 
 def _links(film: Film, links: Mapping[str, str]) -> str:

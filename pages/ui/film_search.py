@@ -12,8 +12,8 @@ from pages.ui.i18n import _, ngettext
 from recsys.data import datasets
 from recsys.data.dataset import Film
 from recsys.errors import RecsysError
-from recsys.serving.films.name_index import PHRASE
-from recsys.serving.films.search import Found, TitleIndex
+from recsys.serving.search.name_index import PHRASE
+from recsys.serving.search.search import SearchResult, TitleIndex
 
 MAX_QUOTED_LETTERS = 60  # of a query
 MIN_LETTERS = 3  # of a query that is searched in other data sets
@@ -23,10 +23,10 @@ def search_box(
     dataset_name: str,
     label: str,
     key: str,
-    render: Callable[[Found], None],
+    render: Callable[[SearchResult], None],
     limit: int,
     results_key: str = "found",
-    on_enter: Callable[[Found], None] | None = None,
+    on_enter: Callable[[SearchResult], None] | None = None,
     **options: Any,
 ) -> None:
     """Show a search box and its results.
@@ -49,7 +49,7 @@ def search_box(
     if not text or not text.strip():
         return
     results = index.search(text, limit=limit)
-    confident = [result for result in results if result.sure]
+    confident = [result for result in results if result.is_confident]
     with st.container(key=results_key, gap=None):
         for result in confident:
             render(result)
@@ -74,14 +74,14 @@ def placeholder(index: TitleIndex) -> str:
     )
 
 
-def choose_best(dataset_name: str, on_enter: Callable[[Found], None], text: str) -> None:
+def choose_best(dataset_name: str, on_enter: Callable[[SearchResult], None], text: str) -> None:
     """Call `on_enter` with the best result if it is confident and its title matches, not only a person."""
     best = next(iter(cache.title_index(dataset_name).search(text, limit=1)), None)
-    if best and best.sure and not best.by:
+    if best and best.is_confident and not best.matched_person:
         on_enter(best)
 
 
-def missing_note(dataset_name: str, text: str, confident: list[Found]) -> str:
+def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) -> str:
     """Return a Markdown note that a film is missing and which other data sets have it, or ""."""
     if confident and confident[0].score > PHRASE:
         return ""
@@ -103,7 +103,7 @@ def _not_in_dataset(dataset_name: str, text: str) -> str:
     )
 
 
-def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, Found]]:
+def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
     """Return (title of a data set, its best result) for the other data sets with a confident result."""
     matches = []
     for name in datasets.prepared_names():
@@ -112,13 +112,13 @@ def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, Found]]
                 best = next(iter(cache.catalog_index(name).search(text, limit=1)), None)
             except RecsysError:  # a damaged data set; its own page shows the error
                 continue
-            if best and best.sure and not best.by:
+            if best and best.is_confident and not best.matched_person:
                 matches.append((cache.dataset_title(name), best))
     return matches
 
 
 def film_button(
-    film: Film | Found,
+    film: Film | SearchResult,
     key: str,
     icon: str,
     on_click: Callable[..., None],
@@ -137,15 +137,15 @@ def film_button(
         disabled_reason: Disables the button and replaces the genres.
         note: Replaces the genres.
     """
-    person = film.by if isinstance(film, Found) else ""
+    person = film.matched_person if isinstance(film, SearchResult) else ""
     details = " · ".join(filter(None, [person, disabled_reason or note or display_genres(film.genres)]))
     st.button(
         f"{escape_markdown(film.label)} :small[:gray[{escape_markdown(details)}]]",
         key=key,
-        type="tertiary",
         icon=":material/block:" if disabled_reason else f":material/{icon}:",
-        disabled=bool(disabled_reason),
         on_click=on_click,
         args=args,
+        type="tertiary",
+        disabled=bool(disabled_reason),
         width="stretch",
     )

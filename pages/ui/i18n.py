@@ -4,7 +4,7 @@
 the English texts. `uk@item.po` and `en@item.po` replace texts when the open data set is not of films. The language is
 looked up at every call, because callbacks and fragments of Streamlit do not pass through `main.py`.
 
-Session state: language (its code) · chosen_language (widget) · noun ("film" or "item", of the open data set).
+Session state: lang (code of the language) · chosen_language (widget) · noun ("film" or "item", of the open data set).
 """
 
 import io
@@ -50,7 +50,7 @@ def ngettext(singular: str, plural: str, n: int, /, **fields: Any) -> str:
     return fill(_translate(singular, plural, n), {"n": n} | fields)
 
 
-def N_(message: str) -> str:
+def N_(message: str) -> str:  # noqa: N802 - the usual name, which tools for translators search for
     """Mark a constant for translation. `_(CONSTANT)` translates it where it is shown."""
     return message
 
@@ -80,20 +80,23 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
 
 def begin() -> None:
     """Choose the language of a new visitor: the one of the link, else the browser's, else English."""
-    if st.session_state.get("language") not in NAMES:
-        preferred = (st.context.locale or ENGLISH).partition("-")[0].lower()
-        st.session_state.language = preferred if preferred in NAMES else ENGLISH
+    if st.session_state.get("lang") not in NAMES:
+        st.session_state.lang = preferred()
+
+
+def preferred() -> str:
+    """Return the language of the visitor's browser, or English if there is no translation."""
+    code = (st.context.locale or ENGLISH).partition("-")[0].lower()
+    return code if code in NAMES else ENGLISH
 
 
 def switch() -> None:
     """Show the choice of the language, at the end of every page."""
     state = st.session_state
-    state.chosen_language = state.language
+    state.chosen_language = state.lang
 
     def change_language() -> None:
-        state.language = (
-            state.chosen_language or state.language
-        )  # a second click on the same language clears the choice
+        state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
         _keep_choices()
 
     with st.container(key="language", horizontal=True, horizontal_alignment="right"):
@@ -119,7 +122,7 @@ def current() -> str:
     """Return the code of the visitor's language; English outside a session."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
-    return str(st.session_state.get("language", ENGLISH))
+    return str(st.session_state.get("lang", ENGLISH))
 
 
 def noun() -> Noun:

@@ -18,9 +18,9 @@ from pages.ui.recommenders import TRAIN_PAGE
 from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
 from recsys.paths import is_public
-from recsys.serving import history, people
-from recsys.serving.filters import KNOWN, Facts
-from recsys.serving.history import Viewer
+from recsys.serving import history, users
+from recsys.serving.filters import POPULARITY_LEVELS, FilmFeatures
+from recsys.serving.history import UserHistory
 from recsys.serving.recommend import ServingError
 
 WATCH_PAGE = "1_watch_next.py"
@@ -153,22 +153,27 @@ def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
     return popover(state[f"{key}_label"], key, icon)
 
 
-def year_slider(features: Facts, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
+def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
     """Show a slider for release years. years: Chosen years. Without release years there is no slider."""
-    if features.span[0] < features.span[1]:
-        oldest, newest = years or features.span
-        st.session_state[key] = tuple(int(np.clip(year, *features.span)) for year in (oldest, newest))
-        st.slider(_("Made between"), *features.span, key=key, on_change=on_change)
+    if features.year_range[0] < features.year_range[1]:
+        oldest, newest = years or features.year_range
+        st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in (oldest, newest))
+        st.slider(_("Made between"), *features.year_range, key=key, on_change=on_change)
 
 
-def chosen_years(features: Facts, key: str) -> tuple[int, int] | None:
+def chosen_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
     """Return the years of `year_slider`, or None for all years."""
-    years = tuple(st.session_state.get(key, features.span))
-    return None if years == features.span else years
+    years = tuple(st.session_state.get(key, features.year_range))
+    return None if years == features.year_range else years
 
 
 def genre_menu(
-    features: Facts, key: str, genres: tuple[str, ...], on_change: Callable[[], None], label: str, placeholder: str
+    features: FilmFeatures,
+    key: str,
+    genres: tuple[str, ...],
+    on_change: Callable[[], None],
+    label: str,
+    placeholder: str,
 ) -> None:
     """Show a menu of genres. Chosen genres of another data set stay chosen."""
     st.session_state[key] = list(genres)
@@ -189,7 +194,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
     st.session_state[key] = value
     st.select_slider(
         _("How well known"),
-        list(KNOWN),
+        list(POPULARITY_LEVELS),
         key=key,
         format_func=lambda name: _(KNOWN_LABELS[name]),
         help=_(
@@ -200,7 +205,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
     )
 
 
-def user_input(dataset: Dataset, key: str, help: str) -> Viewer | None:
+def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
     """Show an input for the number or name of a user in the ratings file. Return the user, or None if there is none."""
     if dataset.user_names is not None:
         default = str(dataset.user_names[0])
@@ -210,11 +215,24 @@ def user_input(dataset: Dataset, key: str, help: str) -> Viewer | None:
         label = _("Number of the person in the ratings file")
         user = int(st.number_input(label, lowest, highest, step=1, key=key, help=help))
     try:
-        return history.viewer(dataset, people.row_of(dataset, user))
+        return history.user_history(dataset, users.user_row(dataset, user))
     except ServingError:
         text = _("There is no person {number}: some numbers are missing.", number=user)
         st.caption(_("There is no person of that name.") if dataset.user_names is not None else text)
         return None
+
+
+def user_popover(
+    dataset: Dataset, key: str, input_help: str, on_take: Callable[[UserHistory], None], help: str | None = None
+) -> None:
+    """Show a popover with the input of a user and a button that takes the films of the user."""
+    name = f"{key}-open"
+    panel = popover(_("By number"), name, "tag", help, focus=(key,))
+    if panel.open:
+        with panel, popover_content(name):
+            if viewer := user_input(dataset, key, input_help):
+                label, icon = _("Use these films"), ":material/person:"
+                st.button(label, key=f"take-{key}", icon=icon, on_click=on_take, args=(viewer,))
 
 
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:

@@ -14,7 +14,9 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.ui import cache, errors, tasks
 from pages.ui.format import escape_markdown, format_duration, listed
 from pages.ui.i18n import _
+from pages.ui.widgets import selectbox
 from recsys import monitoring, paths
+from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.progress import ProgressCallback
 from recsys.serving import predictor as serving
@@ -22,6 +24,11 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
 TRAIN_PAGE = "5_train.py"
 TO_TRAIN = "train_model"  # session key of the model menu of Train
+MAX_COMPARED = 6  # recommenders on Compare
+COMPARED = (  # by default: one of each family, then replacements if a network is not trained
+    *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
+    *("markov", "item-knn", "user-knn", "content-tfidf"),
+)
 MAX_AUTOMATIC_SECONDS = 10.0  # longer fits start after a click on a button that names the duration
 MAX_SECONDS = 60.0
 WAIT_BEFORE_PROGRESS = 1.5  # seconds
@@ -45,10 +52,16 @@ class State(Enum):
     UNTRAINED = "it or one of its members must be trained"
 
 
+def _version(data: str) -> str:
+    """Return a text that changes with the checkpoints, the film vectors and the films of a data set."""
+    versions = prepared.version(data), serving.checkpoints_version(data), _has_film_vectors(data), paths.is_public()
+    return "/".join(map(str, versions))
+
+
 def menu(data: str) -> dict[str, str]:
     """Return name → label of all recommenders, sorted by family and popularity."""
-    variants = cache.all_recommenders()
-    return {name: _label(variants[name], state(name, data)) for name in ordered(variants.values())}
+    variants, current = cache.all_recommenders(), states(data)
+    return {name: _label(variants[name], current[name]) for name in ordered(variants.values())}
 
 
 def ordered(variants: Iterable[Recommender]) -> list[str]:
@@ -61,16 +74,8 @@ def select(data: str, key: str, width: int = 240) -> str:
     """Show the menu of recommenders and return the chosen name."""
     labels = menu(data)
     preserve_widget_value(key)
-    return st.selectbox(
-        _("Recommender"),
-        list(labels),
-        index=list(labels).index(default(data)),
-        format_func=labels.__getitem__,
-        key=key,
-        help=_("Some recommenders are trained for some data sets. The others are fitted when you choose them."),
-        width=width,
-        persist_state="session",
-    )
+    help_text = _("Some recommenders are trained for some data sets. The others are fitted when you choose them.")
+    return selectbox(_("Recommender"), labels, key, default=default(data), help=help_text, width=width)
 
 
 def preserve_widget_value(key: str) -> None:
@@ -82,17 +87,45 @@ def preserve_widget_value(key: str) -> None:
         st.session_state[key] = st.session_state[key]
 
 
+@cache.cached_for_dataset(max_entries=16, version=_version)
 def default(data: str) -> str:
     """Return the default recommender of a data set, or "popular" if that one takes long to fit."""
     name = serving.default(data)
-    return name if state(name, data) in (State.READY, State.QUICK) else FALLBACK
+    return name if can_answer(name, data) else FALLBACK
+
+
+def default_comparison(data: str) -> list[str]:
+    """Return the recommenders that Compare selects by default. Each of them answers within seconds."""
+    current = states(data)
+    return [name for name in COMPARED if current.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
+
+
+def can_answer(name: str, data: str) -> bool:
+    """Return whether a recommender is ready or can be fitted within seconds."""
+    return state(name, data) in (State.READY, State.QUICK)
+
+
+def ready(data: str) -> list[str]:
+    """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
+    current, variants = states(data), cache.all_recommenders()
+    return [name for name in ordered(variants.values()) if current[name] is State.READY]
 
 
 def state(name: str, data: str) -> State:
     """Return whether a recommender is ready for a data set of this computer."""
-    if serving.is_there(name, data):
+    return states(data)[name]
+
+
+@cache.cached_for_dataset(max_entries=16, version=_version)
+def states(data: str) -> dict[str, State]:
+    """Return whether each recommender is ready for a data set of this computer, by name."""
+    return {name: _find_state(name, data) for name in cache.all_recommenders()}
+
+
+def _find_state(name: str, data: str) -> State:
+    if serving.is_available(name, data):
         return State.READY
-    if serving.lacking(name, data):
+    if serving.missing_models(name, data):
         return State.UNTRAINED
     duration = seconds(name, cache.dataset(data))
     if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_SECONDS):
@@ -106,7 +139,7 @@ def seconds(name: str, dataset: Dataset) -> float:
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         n_users = 0 if serving.has_fit(name, dataset.name) else min(dataset.n_users, MAX_MIXTURE_USERS)
-        missing = [member for member in members if not serving.is_there(member, dataset.name)]
+        missing = [member for member in members if not serving.is_available(member, dataset.name)]
         return BASE_SECONDS + MIXTURE_SECONDS_PER_USER * n_users + sum(seconds(member, dataset) for member in missing)
     ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     cubic = EASE_CUBIC_SECONDS * films**3 if name == "ease" else 0.0
@@ -197,7 +230,7 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
             label, icon = _("Fit {model} ({time})", **fields), ":material/play_arrow:"
             st.button(label, key=f"fit-{name}", icon=icon, on_click=restart, args=(name, dataset))
         return
-    missing = serving.lacking(name, dataset.name)
+    missing = serving.missing_models(name, dataset.name)
     if current is State.TOO_SLOW and paths.is_public():
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif current is State.TOO_SLOW:
@@ -230,7 +263,7 @@ def _quick_titles(data: str, max_titles: int = 4) -> list[str]:
     variants = cache.all_recommenders()
     by_family: dict[str, Recommender] = {}
     for name in ordered(variants.values()):
-        if not variants[name].needs_training and state(name, data) in (State.READY, State.QUICK):
+        if not variants[name].needs_training and can_answer(name, data):
             by_family.setdefault(variants[name].family, variants[name])
     return [cache.recommender_title(variant) for variant in by_family.values()][:max_titles]
 

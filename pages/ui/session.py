@@ -19,8 +19,8 @@ from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message
 from recsys.serving import history
-from recsys.serving.own_history import Watched
-from recsys.serving.ratings import Ratings
+from recsys.serving.history_import import WatchedFilm
+from recsys.serving.recommend import Ratings
 
 UNDO_STEPS = 50
 BACK_STEPS = 200
@@ -122,7 +122,7 @@ def url_params() -> dict[str, str]:
     else:
         catalog = cache.dataset(current.dataset).catalog
         lists = (current.films, current.not_interested)
-        ids = [history.to_query(current.dataset, catalog, items).get(FILMS, "") for items in lists]
+        ids = [history.to_url_params(current.dataset, catalog, items).get(FILMS, "") for items in lists]
     params = {name: text for name, text in zip((FILMS, UNWANTED), ids, strict=True) if text} | url.to_params()
     return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
 
@@ -132,7 +132,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     state = visitor()
     if any(state.current.pending_ids):
         (items, notices), (not_interested, _notices) = (
-            history.from_query({FILMS: ids}, dataset.catalog) for ids in state.current.pending_ids
+            history.from_url_params({FILMS: ids}, dataset.catalog) for ids in state.current.pending_ids
         )
         state.current = replace(
             state.current, films=tuple(items), not_interested=tuple(not_interested), pending_ids=("", "")
@@ -153,7 +153,7 @@ def _push_undo() -> None:
     state.undo_stack = [*state.undo_stack[1 - UNDO_STEPS :], state.current]
 
 
-def set_films(items: Sequence[int], watch_dates: Mapping[str, Watched] | None = None) -> None:
+def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
     """Replace the list and, if given, the watch dates. `undo` restores the previous ones."""
     _push_undo()
     current = visitor().current
@@ -204,11 +204,11 @@ def _set_hidden(items: tuple[int, ...]) -> None:
     visitor().current = replace(visitor().current, not_interested=items)
 
 
-def random_user(dataset: Dataset) -> history.Viewer | None:
+def random_user(dataset: Dataset) -> history.UserHistory | None:
     """Return a random user of the data set, or None if nobody has enough films. Each call returns another one."""
     state = visitor()
     state.n_draws += 1
-    return history.random_viewer(dataset, np.random.default_rng((state.seed, state.n_draws)))
+    return history.sample_user(dataset, np.random.default_rng((state.seed, state.n_draws)))
 
 
 def load_random_user(dataset: Dataset) -> None:
@@ -217,7 +217,7 @@ def load_random_user(dataset: Dataset) -> None:
         load_user(user)
 
 
-def load_user(user: history.Viewer) -> None:
+def load_user(user: history.UserHistory) -> None:
     """Replace the list by the films of a user of the data set, without the watch dates of an imported history."""
     visitor().user = user
     set_films(user.items, watch_dates={})
@@ -238,11 +238,6 @@ def _label(item: int) -> str:
 
 def _announce_length() -> None:
     announce(_("Films in your list: {n}.", n=len(visitor().current.films)))
-
-
-def switch_dataset() -> None:
-    """Open the data set of the menu, with the list that was left there or with the same films."""
-    open_dataset(st.session_state.chosen_data)
 
 
 def open_dataset(name: str) -> None:

@@ -6,6 +6,7 @@ A task runs in a thread, because a page run ends with the next click of the visi
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -101,7 +102,9 @@ def forget(name: str) -> None:
 
 
 @st.fragment(run_every=POLL_SECONDS)
-def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str) -> None:
+def show_progress(
+    name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str, n_done: int | None = None
+) -> None:
     """Show the progress of a task and a cancel button. The page reruns at the end of the task.
 
     Args:
@@ -109,9 +112,10 @@ def show_progress(name: str, text: Callable[[dict[str, Any]], str], cancel_label
         text: Returns a plain text for a progress event.
         cancel_label: Markdown label of the button.
         key: Widget key of the button. Only the first button of a key is shown.
+        n_done: Number of completed steps. If given, the page also reruns after the next step.
     """
     task = find(name)
-    if task is None or task.is_finished:
+    if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(task.progress, escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
@@ -133,7 +137,7 @@ def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], 
 _LOCK = threading.Lock()
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def _tasks() -> dict[str, BackgroundTask]:
     """Return the registry of tasks by name."""
     return {}

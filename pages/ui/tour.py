@@ -43,7 +43,7 @@ def panel(page: st.Page) -> None:
         st.html(OUTLINE.format(target=TARGETS[step]))
     elif is_default_page:
         label = _("Take the tour")
-        st.button(label, key="tour-again", type="tertiary", icon=":material/tour:", on_click=go_to, args=(0,))
+        st.button(label, key="tour-again", icon=":material/tour:", on_click=go_to, args=(0,), type="tertiary")
 
 
 def _show_step(step: int) -> None:

@@ -1,6 +1,6 @@
-"""Settings in the URL, a row of URL_PARAMS for each. A URL names only settings that differ from their defaults.
+"""Settings in the URL: one row of URL_PARAMS for each. A URL names only settings that differ from their defaults.
 
-Session state: defaults (key → 1-tuple of the value before any change, None if the value is always written).
+The names of the sections of pages are here, because a link can open them.
 """
 
 import re
@@ -10,65 +10,84 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import cache, i18n
+from pages.ui import cache, i18n, recommenders
+from pages.ui.i18n import N_
 from pages.ui.visitor import visitor
-from recsys.data import datasets
+from recsys.data import datasets, prepared
 from recsys.evaluation import protocols, results
 from recsys.evaluation.file_order import read as read_ties
 from recsys.evaluation.studies import studies
-from recsys.serving.filters import KNOWN, Filters
+from recsys.serving.filters import POPULARITY_LEVELS, Filters
+from recsys.serving.group import RULES, SHARED_LIST_PATTERN
 from recsys.serving.library import ORDERS
-from recsys.serving.together import LIST, RULES
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
 MAX_VALUES = 30  # of one parameter
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id and stars: "79132.5", "79132.3.5"
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
+LIST_LENGTHS = (5, 10, 20)  # films
 VIEWS = AS_CARDS, AS_LIST = ("cards", "list")
-INSIDE_SECTIONS, N_LESSON_STEPS = ("lesson", "attention", "mean", "blanks", "map"), 9
-LIBRARY_SECTIONS = ("browse", "statistics", "together")
-EVALUATION_SECTIONS = (
-    *("leaderboard", "protocols", "measures", "curves", "slices", "calibration", "pair", "person", "ties"),
-)
+INSIDE_SECTIONS = {
+    "lesson": N_("Lesson"),
+    "attention": N_("Attention"),
+    "mean": N_("Mean attention"),
+    "blanks": N_("Fill a blank"),
+    "map": N_("Map"),
+}
+LIBRARY_SECTIONS = {"browse": N_("Browse"), "statistics": N_("Statistics"), "together": N_("Watch together")}
+EVALUATION_SECTIONS = {
+    "leaderboard": N_("Leaderboard"),
+    "protocols": N_("Protocols"),
+    "measures": N_("Trade-offs"),
+    "curves": N_("Learning"),
+    "slices": N_("By user group"),
+    "calibration": N_("Confidence"),
+    "pair": N_("Head-to-head"),
+    "person": N_("One person"),
+    "ties": N_("Same-second ratings"),
+    "studies": N_("Studies"),
+}
 
 Params = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Codec:
-    """Functions that write a value to the URL and read it. `read` raises ValueError for an invalid value."""
-
-    write: Callable[[Any], str]
-    read: Callable[[str], Any]
-
-
-@dataclass(frozen=True)
-class UrlParam:
-    """A setting: its URL parameter, session key and codec. {results_of} in a key is the data set of Evaluation."""
-
-    name: str
-    key: str
-    codec: Codec
-    by_dataset: bool = False  # the default depends on the data set, so a chosen value is always written
-
-
-def option(options: Callable[[], Iterable[Any]]) -> Codec:
-    """Return the codec of a choice of one option."""
-    return Codec(_slug, lambda text: _find_option(text, options()))
-
-
-def several(options: Callable[[], Iterable[Any]], max_values: int) -> Codec:
-    """Return the codec of a choice of several options or none."""
-
-    def read(text: str) -> list[Any]:
-        values = list(options())
-        return [_find_option(part, values) for part in _split(text)[:max_values]]
-
-    return Codec(lambda chosen: SEPARATOR.join(map(_slug, chosen)) or SEPARATOR, read)
+Parse = Callable[[str], Any]
 
 
 def _slug(value: Any) -> str:
     return str(value).lower().replace(" ", "-")
+
+
+@dataclass(frozen=True)
+class UrlParam:
+    """A setting that the URL names if it differs from its default.
+
+    Attributes:
+        name: Name in the URL.
+        key: Key of the session state, or a field of `Filters`. {results_of} is the data set of Evaluation.
+        parse: Returns the value of a text. Raises ValueError for an invalid text.
+        default: Value that the pages choose, or a function that returns it.
+        format: Returns the text of a value. The URL does not name a setting with an empty text.
+    """
+
+    name: str
+    key: str
+    parse: Parse
+    default: Any
+    format: Callable[[Any], str] = _slug
+
+    @property
+    def default_value(self) -> Any:
+        """The default. `None` if it is unknown."""
+        return self.default() if callable(self.default) else self.default
+
+
+def one_of(options: Callable[[], Iterable[Any]]) -> Parse:
+    """Return a function that finds an option by its text."""
+    return lambda text: _find_option(text, options())
+
+
+def _several_recommenders(text: str) -> list[str]:
+    names = list(cache.all_recommenders())
+    return [_find_option(part, names) for part in _split(text)[: recommenders.MAX_COMPARED]]
 
 
 def _find_option(text: str, options: Iterable[Any]) -> Any:
@@ -78,41 +97,55 @@ def _find_option(text: str, options: Iterable[Any]) -> Any:
     raise ValueError(text)
 
 
+def _format_recommenders(names: list[str]) -> str:
+    return SEPARATOR.join(names) or SEPARATOR  # no recommender is a choice, too
+
+
 def _split(text: str) -> list[str]:
     return list(dict.fromkeys(part for part in text.split(SEPARATOR)[:MAX_VALUES] if part))
 
 
-def _read_years(text: str) -> tuple[int, int]:
+def _parse_years(text: str) -> tuple[int, int]:
     oldest, newest = (int(year) for year in text.split("-"))
     if not 1800 <= oldest <= newest <= 2200:
         raise ValueError(text)
     return oldest, newest
 
 
-def _read_genres(text: str) -> tuple[str, ...]:
-    """Read any names, because another data set may have other genres."""
+def _format_years(years: tuple[int, int] | None) -> str:
+    return f"{years[0]}-{years[1]}" if years else ""
+
+
+def _parse_genres(text: str) -> tuple[str, ...]:
+    """Return any names, because another data set may have other genres."""
     return tuple(part[:40] for part in _split(text) if part.isprintable())
 
 
-def _read_query(text: str) -> str:
+def _parse_query(text: str) -> str:
     if len(text) > 100 or not text.isprintable():
         raise ValueError(text)
     return text
 
 
-def _matching(pattern: re.Pattern[str]) -> Callable[[str], str]:
-    """Return a function that raises ValueError if a text does not match a pattern."""
+def _matching(pattern: str | re.Pattern[str], convert: Parse = str) -> Parse:
+    """Return a function that converts a text. It raises ValueError if the text does not match the pattern."""
 
-    def read(text: str) -> str:
-        if not pattern.fullmatch(text):
+    def parse(text: str) -> Any:
+        if not re.fullmatch(pattern, text):
             raise ValueError(text)
-        return text
+        return convert(text)
 
-    return read
+    return parse
 
 
-def _recommenders() -> Iterable[str]:
-    return cache.all_recommenders()
+def _by_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
+    """Return a function that calls `function` with the open data set, if it is on this computer."""
+
+    def default() -> Any:
+        name = visitor().current.dataset
+        return function(name) if prepared.version(name) else None
+
+    return default
 
 
 def datasets_with_results() -> list[str]:
@@ -123,124 +156,122 @@ def datasets_with_results() -> list[str]:
     return [name for name in dict.fromkeys(name for name, _protocol in results.available()) if name in datasets.SETS]
 
 
-def _protocols() -> Iterable[str]:
+def default_results() -> str:
+    """Return the data set that was open when Evaluation was last shown, else the first one with results."""
+    names, opened = datasets_with_results(), st.session_state.get("results_for", visitor().current.dataset)
+    return opened if opened in names or not names else names[0]
+
+
+def _results_of() -> str:
+    """Return the data set of Evaluation."""
+    return str(st.session_state.get("results_of") or default_results())
+
+
+def _protocols() -> list[str]:
     chosen = _results_of()
     return protocols.in_order(protocol for name, protocol in results.available() if name == chosen)
 
 
-def _sections() -> Iterable[str]:
+def _default_protocol() -> str:
+    return next(iter(_protocols()), "") or datasets.serving_split(_results_of()).protocol
+
+
+def _evaluation_sections() -> list[str]:
+    """Return the sections of Evaluation for which there is data."""
     chosen = _results_of()
-    has_ties = bool(chosen and read_ties(chosen, lambda _warning: None))
-    names = [name for name in EVALUATION_SECTIONS if name != "ties" or has_ties]
-    return (*names, *(("studies",) if studies(lambda _warning: None) else ()))
+    missing = set() if studies(lambda _warning: None) else {"studies"}
+    if not (chosen and read_ties(chosen, lambda _warning: None)):
+        missing.add("ties")
+    return [name for name in EVALUATION_SECTIONS if name not in missing]
 
 
-def _results_of() -> str:
-    """Return the data set of Evaluation. By default it is the open one, if it has results."""
-    state, names = st.session_state, datasets_with_results()
-    if state.get("results_of") in names:
-        return str(state.results_of)
-    current = visitor().current.dataset
-    return current if current in names or not names else names[0]
-
-
-LIST_LENGTH = option(lambda: (5, 10, 20))
-YEARS = Codec(lambda years: f"{years[0]}-{years[1]}" if years else "", _read_years)
-GENRES = Codec(SEPARATOR.join, _read_genres)
+PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
+PARSE_KNOWN = one_of(lambda: POPULARITY_LEVELS)
+PARSE_FLAG = one_of(lambda: (True, False))
 
 URL_PARAMS = (
-    UrlParam("lang", "language", option(lambda: i18n.NAMES)),
+    UrlParam("lang", "lang", one_of(lambda: i18n.NAMES), i18n.preferred),
     # Watch next
-    UrlParam("model", "model", option(_recommenders), by_dataset=True),
-    UrlParam("n", "how_many", LIST_LENGTH),
-    UrlParam("view", "view", option(lambda: VIEWS)),
-    UrlParam("rated", "rated", Codec(str, _matching(RATINGS))),
+    UrlParam("model", "model", one_of(cache.all_recommenders), _by_dataset(recommenders.default)),
+    UrlParam("n", "how_many", PARSE_LENGTH, 10),
+    UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
+    UrlParam("rated", "rated", _matching(RATINGS), ""),
     # Compare
-    UrlParam("compare", "compared", several(_recommenders, 6), by_dataset=True),
-    UrlParam("each", "how_many_each", LIST_LENGTH),
+    UrlParam(
+        "compare", "compared", _several_recommenders, _by_dataset(recommenders.default_comparison), _format_recommenders
+    ),
+    UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
     # Evaluation
-    UrlParam("results", "results_of", option(datasets_with_results), by_dataset=True),
-    UrlParam("protocol", "protocol-{results_of}", option(_protocols)),
-    UrlParam("section", "section", option(_sections)),
-    UrlParam("metric", "metric", option(lambda: results.METRICS)),
+    UrlParam("results", "results_of", one_of(datasets_with_results), default_results),
+    UrlParam("protocol", "protocol-{results_of}", one_of(_protocols), _default_protocol),
+    UrlParam("section", "section", one_of(_evaluation_sections), "leaderboard"),
+    UrlParam("metric", "metric", one_of(lambda: results.METRICS), "ndcg@10"),
     # Inside the model
-    UrlParam("inside", "inside_section", option(lambda: INSIDE_SECTIONS)),
-    UrlParam("step", "lesson_step", option(lambda: range(1, N_LESSON_STEPS + 1))),
+    UrlParam("inside", "inside_section", one_of(lambda: INSIDE_SECTIONS), "lesson"),
+    UrlParam("step", "lesson_step", _matching(r"[1-9]\d?", int), 1),
     # Library
-    UrlParam("library", "library_section", option(lambda: LIBRARY_SECTIONS)),
-    UrlParam("find", "browse_title", Codec(str, _read_query)),
-    UrlParam("sort", "browse_order", option(lambda: ORDERS)),
-    UrlParam("shelf", "browse_page", Codec(str, lambda text: int(_matching(re.compile(r"[1-9]\d{0,5}"))(text)))),
-    UrlParam("made", "library_years", YEARS),
-    UrlParam("kinds", "library_genres", GENRES),
-    UrlParam("fame", "library_known", option(lambda: KNOWN)),
-    UrlParam("tags", "library_tags", GENRES),
-    UrlParam("with", "other", Codec(str, _matching(LIST))),
-    UrlParam("rule", "together_rule", option(lambda: RULES)),
-)
-FILTER_PARAMS = (  # the key is a field of Filters
-    UrlParam("years", "years", YEARS),
-    UrlParam("genres", "genres", GENRES),
-    UrlParam("without", "without", GENRES),
-    UrlParam("known", "known", option(lambda: KNOWN)),
-    UrlParam("older", "no_newer", option(lambda: (True, False))),
-    UrlParam("hide", "hide_seen", option(lambda: (True, False))),
+    UrlParam("library", "library_section", one_of(lambda: LIBRARY_SECTIONS), "browse"),
+    UrlParam("find", "browse_title", _parse_query, "", str),
+    UrlParam("sort", "browse_order", one_of(lambda: ORDERS), ORDERS[0]),
+    UrlParam("shelf", "browse_page", _matching(r"[1-9]\d{0,5}", int), 1),
+    UrlParam("made", "library_years", _parse_years, None, _format_years),
+    UrlParam("kinds", "library_genres", _parse_genres, (), SEPARATOR.join),
+    UrlParam("fame", "library_known", PARSE_KNOWN, "any"),
+    UrlParam("tags", "library_tags", _parse_genres, (), SEPARATOR.join),
+    UrlParam("with", "other", _matching(SHARED_LIST_PATTERN), "", str),
+    UrlParam("rule", "together_rule", one_of(lambda: RULES), RULES[0]),
+    # Filters of Watch next
+    UrlParam("years", "years", _parse_years, Filters.years, _format_years),
+    UrlParam("genres", "genres", _parse_genres, Filters.genres, SEPARATOR.join),
+    UrlParam("without", "excluded_genres", _parse_genres, Filters.excluded_genres, SEPARATOR.join),
+    UrlParam("known", "popularity", PARSE_KNOWN, Filters.popularity),
+    UrlParam("older", "released_by_last_film", PARSE_FLAG, Filters.released_by_last_film),
+    UrlParam("hide", "hide_seen", PARSE_FLAG, Filters.hide_seen),
     UrlParam(
         "variety",
         "diversity",
-        Codec(lambda share: str(round(share * 10)), lambda text: int(_matching(re.compile(r"\d|10"))(text)) / 10),
+        _matching(r"\d|10", lambda text: int(text) / 10),
+        Filters.diversity,
+        lambda share: str(round(share * 10)),
     ),
 )
+FILTER_FIELDS = frozenset(Filters.__dataclass_fields__)
 
 
 def to_params() -> dict[str, str]:
     """Return the URL parameters of all settings that differ from their defaults."""
-    state, filters = st.session_state, st.session_state.get("filters", Filters())
-    defaults = state.setdefault("defaults", {})
-    params = {}
+    state, filters, params = st.session_state, st.session_state.get("filters", Filters()), {}
     for param in URL_PARAMS:
         key = _key(param)
-        if key not in state or defaults.setdefault(key, (state[key],)) == (state[key],):
-            continue
-        if text := param.codec.write(state[key]):
+        value = getattr(filters, key) if key in FILTER_FIELDS else state.get(key)
+        if value is not None and value != param.default_value and (text := param.format(value)):
             params[param.name] = text
-        if param.by_dataset:
-            defaults[key] = None
-    active = [param for param in FILTER_PARAMS if param.key in filters.active]
-    return params | {param.name: param.codec.write(getattr(filters, param.key)) for param in active}
-
-
-def set_value(key: str, value: Any) -> None:
-    """Set a setting for the visitor and write it to the URL."""
-    st.session_state[key] = value
-    st.session_state.setdefault("defaults", {})[key] = None
+    return params
 
 
 def apply(params: Params) -> None:
     """Set all settings to the values of URL parameters or to their defaults. Call it before the widgets are made."""
-    state = st.session_state
-    defaults = state.setdefault("defaults", {})
+    state, filters = st.session_state, Filters()
     for param in URL_PARAMS:
-        key, value = _key(param), _read(param, params)
-        if value is not None:
+        key, value = _key(param), _parse(param, params)
+        if key in FILTER_FIELDS:
+            filters = filters if value is None else replace(filters, **{key: value})
+        elif value is not None:
             state[key] = value
-            defaults.setdefault(key, None)  # the widget's own default is unknown
-        elif defaults.get(key):
-            (state[key],) = defaults[key]
+        elif key in state and (default := param.default_value) is not None:
+            state[key] = default
         else:
             state.pop(key, None)
-            defaults.pop(key, None)
-    fields = {param.key: _read(param, params) for param in FILTER_PARAMS}
-    state.filters = replace(Filters(), **{field: value for field, value in fields.items() if value is not None})
+    state.filters = filters
 
 
 def _key(param: UrlParam) -> str:
     return param.key.format(results_of=_results_of()) if "{" in param.key else param.key
 
 
-def _read(param: UrlParam, params: Params) -> Any:
+def _parse(param: UrlParam, params: Params) -> Any:
     """Return the value of a parameter, or None if it is missing or invalid."""
     try:
-        return param.codec.read(params[param.name]) if params.get(param.name) else None
+        return param.parse(params[param.name]) if params.get(param.name) else None
     except ValueError:
         return None

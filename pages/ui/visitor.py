@@ -8,8 +8,8 @@ import streamlit as st
 
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError
-from recsys.serving.history import Viewer
-from recsys.serving.own_history import Watched
+from recsys.serving.history import UserHistory
+from recsys.serving.history_import import WatchedFilm
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ListState:
     not_interested: tuple[int, ...] = ()  # items that are not recommended
     pending_ids: tuple[str, str] = ("", "")  # movie ids of both in a link that was not read yet
     pending_titles: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # titles of both, to find in this data set
-    watch_dates: Mapping[str, Watched] = field(default_factory=dict)  # by key of the film, see `session.film_key`
+    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by key of the film, see `session.film_key`
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class VisitorState:
     by_dataset: dict[str, ListState] = field(default_factory=dict)  # states in which data sets were left
     by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # with undo stack, for Back
     current_url: str = ""  # the query string that was read or written last
-    user: Viewer | None = None  # the user of the data set whose films were taken last
+    user: UserHistory | None = None  # the user of the data set whose films were taken last
     seed: int = field(default_factory=lambda: randbits(32))  # of the random users
     n_draws: int = 0  # random users so far
     ratings: dict[str, float] = field(default_factory=dict)  # stars by key of the film; a change creates a new one

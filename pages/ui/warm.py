@@ -1,4 +1,4 @@
-"""What the first page needs, loaded from the start of the server on, while the browser still fetches the frame."""
+"""Loading of the default data set and recommender when the server starts, before the first page needs them."""
 
 import logging
 import threading
@@ -13,11 +13,9 @@ _is_warm, _has_answered = threading.Event(), threading.Event()
 
 
 def up() -> None:
-    """Prepare the first set, import torch and fit the members of the default recommender that need no training.
+    """Prepare the default data set, import torch, load the default recommender, and continue waiting trainings.
 
-    A page then waits no longer than is left.
-
-    Trainings that waited when the server ended go on. What goes wrong is said by the page, which tries again.
+    An error is logged. The page tries again and shows it.
     """
     try:
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
@@ -30,7 +28,7 @@ def up() -> None:
 
 
 def is_ready() -> bool:
-    """Whether films have been recommended since the start; tries it, once what that needs is there."""
+    """Return whether the server can recommend films. The first call after loading makes a recommendation."""
     if _is_warm.is_set() and not _has_answered.is_set():
         ready = predictor.load(predictor.FALLBACK, datasets.load(datasets.DEFAULT_DATASET))
         if recommend(ready, Request(())):

@@ -9,7 +9,8 @@ import streamlit as st
 
 from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
-from recsys.serving.plan import FILMS, Step, plan, reasons
+from pages.ui.widgets import segmented_control
+from recsys.serving.evening_plan import DEFAULT_LENGTH, PlanStep, plan_evening, plan_reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
@@ -21,7 +22,7 @@ class EveningPlan:
     """The decisions of the visitor about a plan."""
 
     basis: tuple[str, Request]  # key of the predictor, and the request; a plan is only valid for these
-    kept: tuple[Step, ...] = ()
+    kept: tuple[PlanStep, ...] = ()
     rejected: tuple[int, ...] = ()
 
 
@@ -39,9 +40,8 @@ def panel(predictor: Predictor, request: Request) -> None:
                 "belong to the same series."
             )
         )
-        length = st.segmented_control(
-            _("How many films"), LENGTHS, default=FILMS, required=True, key="evening_films", persist_state="session"
-        )
+        lengths = {n: str(n) for n in LENGTHS}
+        length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
         basis = (predictor.key, replace(request, k=0))
         evening = st.session_state.get("evening")
         if evening is None or evening.basis != basis:
@@ -52,27 +52,27 @@ def panel(predictor: Predictor, request: Request) -> None:
         _show_buttons(evening, steps, request.history)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor()
 def _plan(
-    predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[Step, ...]
-) -> list[Step]:
-    """Return `plan`, cached."""
-    return plan(predictor, request, length, rejected, kept=kept)
+    predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[PlanStep, ...]
+) -> list[PlanStep]:
+    """Return `plan_evening`, cached."""
+    return plan_evening(predictor, request, length, rejected, kept=kept)
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
+@cache.cached_for_predictor()
 def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return `reasons`, cached."""
-    return reasons(predictor, request, items)
+    """Return `plan_reasons`, cached."""
+    return plan_reasons(predictor, request, items)
 
 
-def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, steps: list[Step]) -> None:
+def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, steps: list[PlanStep]) -> None:
     """Render the planned films, each with a reason and a button that rejects it."""
     best = max((step.probability or 0.0 for step in steps), default=0.0)
     films = predictor.dataset.catalog.films
     reasons = _reasons(predictor, request, tuple(step.item for step in steps))
 
-    def reject(steps: tuple[Step, ...]) -> None:
+    def reject(steps: tuple[PlanStep, ...]) -> None:
         *kept, rejected = steps
         st.session_state.evening = replace(evening, kept=tuple(kept), rejected=(*evening.rejected, rejected.item))
 
@@ -91,13 +91,13 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
                     _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label)),
                     key=f"reject-{step.item}",
                     icon=":material/thumb_down:",
-                    type="tertiary",
                     on_click=reject,
                     args=(tuple(steps[:number]),),
+                    type="tertiary",
                 )
 
 
-def _explain(predictor: Predictor, steps: list[Step], length: int) -> None:
+def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     """Explain how the plan was chosen, and say if there are too few films."""
     if not steps:
         st.info(_("There are no films left to plan. Remove a film from your list, or change the filters."))
@@ -113,7 +113,7 @@ def _explain(predictor: Predictor, steps: list[Step], length: int) -> None:
     st.caption(format.escape_markdown(text))
 
 
-def _show_buttons(evening: EveningPlan, steps: list[Step], films: tuple[int, ...]) -> None:
+def _show_buttons(evening: EveningPlan, steps: list[PlanStep], films: tuple[int, ...]) -> None:
     """Render the buttons that add the plan to the list and start over."""
     with st.container(horizontal=True, gap="small"):
         if st.button(

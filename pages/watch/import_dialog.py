@@ -24,9 +24,9 @@ from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset, Film
 from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
-from recsys.serving import own_history
-from recsys.serving.films.matching import How, Matcher
-from recsys.serving.own_history import Review, Watched
+from recsys.serving import history_import
+from recsys.serving.film_matching import Matcher, MatchMethod
+from recsys.serving.history_import import Review, WatchedFilm
 
 CHECKS_PER_PAGE = 6  # films
 MAX_FILES = 20
@@ -51,10 +51,10 @@ COLUMN_ROLES = {
 }
 RATING_SCALES = [5, 10, 100]  # best rating
 MATCH_TEXTS = {
-    How.NUMBER: N_("{n:,} by ID"),
-    How.TITLE_YEAR: N_("{n:,} by title and year"),
-    How.NEXT_YEAR: N_("{n:,} by title, with the year one off"),
-    How.TITLE: N_("{n:,} by title only"),
+    MatchMethod.NUMBER: N_("{n:,} by ID"),
+    MatchMethod.TITLE_YEAR: N_("{n:,} by title and year"),
+    MatchMethod.NEXT_YEAR: N_("{n:,} by title, with the year one off"),
+    MatchMethod.TITLE: N_("{n:,} by title only"),
 }
 
 _STORE = st.components.v2.component(
@@ -288,7 +288,7 @@ def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]
     key = (dataset.name, *importing.answers.items(), *(part.file for part in parts))
     if importing.review is None or importing.review[0] != key:
         with st.spinner(_("Searching for your films")):
-            importing.review = key, own_history.review(matcher(dataset.name), parts)
+            importing.review = key, history_import.review_files(matcher(dataset.name), parts)
     review = importing.review[1]
     watched = review.watched(importing.choices)
     _show_summary(review, watched, dataset)
@@ -299,7 +299,7 @@ def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]
         _show_import_button(importing, review, watched, dataset)
 
 
-def _show_summary(review: Review, watched: list[Watched], dataset: Dataset) -> None:
+def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
     """Say how many films are in the data set, and how they were matched."""
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
@@ -315,7 +315,7 @@ def _show_summary(review: Review, watched: list[Watched], dataset: Dataset) -> N
     text = ngettext(
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
     )
-    counts = review.how()
+    counts = review.count_methods()
     matches = ", ".join(_(text, n=counts[how]) for how, text in MATCH_TEXTS.items() if counts[how])
     st.markdown(f"{text}: {matches}." if matches else f"{text}.")
     notes = []
@@ -356,7 +356,9 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
     def menu(position: int) -> None:
         entry, match = review.history[position], review.matches[position]
         options, key = [None, *match.films], f"check-{entry.key}"
-        origin = _("{file}, line {line}", file=format.escape_markdown(entry.lines[0].file), line=entry.lines[0].line)
+        origin = _(
+            "{file}, line {line}", file=format.escape_markdown(entry.entries[0].file), line=entry.entries[0].line
+        )
         st.selectbox(
             f"{format.escape_markdown(entry.name)} :small[:gray[· {origin}]]",
             options,
@@ -376,8 +378,8 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
 
 def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> None:
     """Render the entries that are not imported, with a download, and the match of each film."""
-    rejected = review.lost(importing.choices)
-    matches = review.found(importing.choices, dataset.catalog.films)
+    rejected = review.rejected(importing.choices)
+    matches = review.accepted(importing.choices, dataset.catalog.films)
 
     def table(data: Any) -> None:
         height = min(38 + 35 * len(data), MAX_TABLE_HEIGHT_PX)
@@ -396,11 +398,11 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
 
 def translate_table(table: Any) -> Any:
     """Translate the headings and the reasons of a table, but no cells of the visitor's files."""
-    reasons = {column: table[column].map(_) for column in own_history.REASONS if column in table}
+    reasons = {column: table[column].map(_) for column in history_import.REASON_COLUMNS if column in table}
     return table.assign(**reasons).rename(columns=_)
 
 
-def _show_import_button(importing: ImportState, review: Review, watched: list[Watched], dataset: Dataset) -> None:
+def _show_import_button(importing: ImportState, review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
     """Render the button that imports the films, and the option to save the history in the browser."""
     save = st.toggle(
         _("Save this history in this browser"),
@@ -419,15 +421,17 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
             )
         )
     label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
-    if st.button(label, key="use-history", type="primary", icon=":material/playlist_add:"):
+    if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
-            text = own_history.as_json(dataset.name, dataset.catalog, review.history, review.chosen(importing.choices))
+            text = history_import.as_json(
+                dataset.name, dataset.catalog, review.history, review.chosen(importing.choices)
+            )
             _save_in_browser(text, len(review.history))
         _import(dataset, watched)
         st.rerun()  # the whole page, which closes the dialog
 
 
-def _import(dataset: Dataset, watched: list[Watched]) -> None:
+def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     """Replace the watch list by the imported films, with their stars, dates and rewatches."""
     state = st.session_state
     keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
@@ -484,12 +488,7 @@ def browser_storage() -> None:
 
 
 def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
-    """Render buttons that load and delete the history in the local storage, if any.
-
-    Args:
-        load: called with the saved text.
-        place: "dialog" or "start".
-    """
+    """Render buttons that load and delete the history in the local storage, if any. place: "dialog" or "start"."""
     state, key, requests = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     number, request = state.setdefault(requests, (0, ""))
     reported = str(state[key].summary or "") if key in state else ""

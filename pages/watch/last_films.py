@@ -10,11 +10,10 @@ from pages.ui import cache, charts, errors, format, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving import predictor
-from recsys.serving.insight import hidden
-from recsys.serving.recommend import Standing
+from recsys.serving.insight import list_comparison
+from recsys.serving.recommend import RankPosition
 
-Answers = dict[str, list[Standing]]  # title of a recommender → one rank position per film
+Answers = dict[str, list[RankPosition]]  # title of a recommender → one rank position per film
 
 
 @st.fragment
@@ -24,7 +23,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.expander(label, icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as expander:
         if not expander.open:
             return
-        positions = tuple(hidden.last_known(films, dataset.n_items))
+        positions = tuple(list_comparison.last_positions(films, dataset.n_items))
         if not positions:
             st.caption(_("Add a second film. To predict a film, a recommender needs at least one film before it."))
             return
@@ -41,14 +40,9 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
             _show_results(answers, len(positions))
 
 
-def available(data: str) -> list[str]:
-    """Return the names of the recommenders that answer without training or fitting."""
-    return [name for name in recommenders.ordered(cache.all_recommenders().values()) if predictor.is_there(name, data)]
-
-
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
     """Render a button and, after a click, ask all recommenders. A recommender that fails shows its error."""
-    names, answers, place = available(dataset.name), {}, st.empty()
+    names, answers, place = recommenders.ready(dataset.name), {}, st.empty()
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
     if not place.button(label, key="guess", icon=":material/groups:"):
         return {}
@@ -69,13 +63,13 @@ def _show_results(answers: Answers, n_films: int) -> None:
     """Render a summary and a table, best recommender first."""
     if not answers:
         return
-    rows = hidden.guesses(answers)
+    rows = list_comparison.hit_table(answers)
     st.markdown(summary(rows, n_films))
     alt = ngettext(
         "Whether each recommender had your last film in its top {k}, with 95% intervals",
         "How many of your last {n} films each recommender had in its top {k}, with 95% intervals",
         n_films,
-        k=hidden.FOUND,
+        k=list_comparison.TOP_K,
     )
     st.table(_table(rows, n_films), alt=alt, border="horizontal")
     st.caption(
@@ -88,13 +82,8 @@ def _show_results(answers: Answers, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Name the best recommender, and say if its advantage is significant.
-
-    Args:
-        rows: the result of `hidden.guesses`.
-        n_films: number of hidden films.
-    """
-    k, best = hidden.FOUND, rows.iloc[0]
+    """Return as Markdown which recommender is best in `hit_table`, and whether its advantage is significant."""
+    k, best = list_comparison.TOP_K, rows.iloc[0]
     if not best.found:
         return ngettext(
             "No recommender had your last film in its top {k}.",
@@ -148,6 +137,6 @@ def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
         )
         for row in rows.itertuples()
     ]
-    k = hidden.FOUND
+    k = list_comparison.TOP_K
     headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
     return pd.DataFrame(cells, columns=headings).set_index(headings[0])

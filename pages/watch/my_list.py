@@ -1,6 +1,6 @@
 """The watch list on Watch next: search, the films with their ratings, and the tools below them.
 
-Session state: that of `pages.ui.rated` · rate_by ("thumbs" or "stars").
+Session state: rate_by ("thumbs" or "stars").
 """
 
 from typing import Any
@@ -11,24 +11,19 @@ from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
-from recsys.serving import history, stand_ins
-from recsys.serving.films.search import Found
-from recsys.serving.ratings import ENOUGH, LIKED, NOT_LIKED
+from recsys.serving import history, substitutes
+from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, LIKED_THRESHOLD
+from recsys.serving.search.search import SearchResult
 
 FILMS_PER_PAGE = 12
 
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the search box, the watch list and its tools.
-
-    Args:
-        dataset: the open data set.
-        films: the watch list, oldest first.
-        answer: the recommendations for the list, for files and the picture.
-    """
+    """Render the search box, the watch list and its tools. answer: Recommendations, for files and the picture."""
     st.header(
         _("Your films"),
         help=_("In the order you watched them, the latest one last. Move a film, and the predictions change."),
@@ -60,10 +55,10 @@ def _search(dataset_name: str) -> None:
     )
 
 
-def _result(film: Found) -> None:
+def _result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
     reason = _("already in your list") if film.item in visitor().current.films else ""
-    note = _("too few ratings, so a similar film is used instead") if film.left_out else ""
+    note = _("too few ratings, so a similar film is used instead") if film.not_trained else ""
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
 
 
@@ -86,7 +81,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
             item, film = films[position], dataset.catalog.films[films[position]]
             is_of_viewer = viewer and item in viewer.items  # the dates of an import are not theirs
             notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
-            if similar := stand_ins.labels(answer.predictor.dataset if answer else dataset, item):
+            if similar := substitutes.labels(answer.predictor.dataset if answer else dataset, item):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=join_names(list(similar))))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 
@@ -139,7 +134,7 @@ def _movie_id(position: int) -> int:
 def _thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
-    liked, disliked = stars is not None and stars >= ENOUGH, stars is not None and stars < ENOUGH
+    liked, disliked = stars is not None and stars >= LIKED_THRESHOLD, stars is not None and stars < LIKED_THRESHOLD
     like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
     dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
 
@@ -148,8 +143,8 @@ def _thumbs(film: Film) -> None:
         browser.focus_on(key)
 
     for label, kind, icon, value, is_given in (
-        (like, "like", "thumb_up", LIKED, liked),
-        (dislike, "dislike", "thumb_down", NOT_LIKED, disliked),
+        (like, "like", "thumb_up", LIKED_STARS, liked),
+        (dislike, "dislike", "thumb_down", DISLIKED_STARS, disliked),
     ):
         key = f"{kind}-{film.movie_id}"
         args = (None if is_given else value, key)
@@ -170,7 +165,7 @@ def _stars(film: Film) -> None:
 
 def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Say how many films the URL contains if it cannot contain all of them."""
-    n_in_link = history.in_a_link(dataset.catalog, films)
+    n_in_link = history.count_that_fits(dataset.catalog, films)
     if n_in_link < len(films):
         st.caption(
             ngettext(
@@ -217,15 +212,7 @@ def _ratings_popover(answer: Answer | None) -> None:
     if not panel.open:
         return
     with panel, ui_page.popover_content("ratings-open"):
-        st.segmented_control(
-            _("Rate your films with"),
-            ["thumbs", "stars"],
-            default="thumbs",
-            required=True,
-            format_func={"thumbs": _("Thumbs"), "stars": _("Stars")}.__getitem__,
-            key="rate_by",
-            persist_state="session",
-        )
+        segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if answer:
             title = cache.recommender_title(answer.predictor)
@@ -245,10 +232,7 @@ def _ratings_popover(answer: Answer | None) -> None:
 
 
 def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render "Surprise me", which fills the list with the films of a random viewer.
-
-    If the list has films, a popover asks for a confirmation.
-    """
+    """Render "Surprise me", which loads the films of a random viewer. It asks before it replaces films."""
 
     def fill(*focus: str) -> None:
         session.load_random_user(dataset)
@@ -276,20 +260,10 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
 def _viewer_by_number(dataset: Dataset) -> None:
     """Render a popover that fills the list with the films of a person of the ratings file."""
     help_text = _("Fill the list with the films of one person of this data set.")
-    panel = ui_page.popover(_("By number"), "person-open", "tag", help_text, focus=("person",))
-    if panel.open:
-        with panel, ui_page.popover_content("person-open"):
-            text = ngettext(
-                "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
-                "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
-                dataset.n_users,
-                data=cache.dataset_title(dataset.name),
-            )
-            if viewer := ui_page.user_input(dataset, "person", text):
-                st.button(
-                    _("Use these films"),
-                    key="take-person",
-                    icon=":material/person:",
-                    on_click=session.load_user,
-                    args=(viewer,),
-                )
+    input_help = ngettext(
+        "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
+        "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
+        dataset.n_users,
+        data=cache.dataset_title(dataset.name),
+    )
+    ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)

@@ -9,17 +9,14 @@ from pages.ui.i18n import _, localize
 from pages.ui.visitor import visitor
 from recsys.data.dataset import Catalog
 from recsys.errors import RecsysError
-from recsys.serving.films import tmdb
-from recsys.serving.films.tmdb import Health
+from recsys.serving import tmdb
+from recsys.serving.tmdb import ServiceStatus
 
 
 def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return the poster URL of each item that TMDB has, or {} without a key.
-
-    Waits for at most two seconds. Later posters appear in the next run. The caller shows `at_tmdb.attribution`.
-    """
+    """Return item → poster URL, as far as TMDB answers within two seconds. The caller shows `tmdb_attribution`."""
     key = explanation.tmdb_key()
-    return explanation.tmdb_service().addresses(key, tmdb.wanted(catalog, items)) if key else {}
+    return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
 
 
 def dataset_images(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
@@ -40,7 +37,7 @@ def settings() -> None:
             )
         )
         key = explanation.tmdb_key()
-        if key and explanation.tmdb_service().health(key) is not Health.REFUSED:
+        if key and explanation.tmdb_service().service_status(key) is not ServiceStatus.REFUSED:
             _show_status(key)
         else:
             _show_key_field()
@@ -50,7 +47,7 @@ def settings() -> None:
 def _show_status(key: tmdb.Key) -> None:
     """Say if posters are available, and render a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
-    if explanation.tmdb_service().health(key) is Health.RESTING:
+    if explanation.tmdb_service().service_status(key) is ServiceStatus.RESTING:
         st.warning(
             _("TMDB does not answer at the moment. Posters appear when it does."), icon=":material/hourglass_empty:"
         )
@@ -87,11 +84,11 @@ def _check_key() -> None:
     """Store the typed key unless it is invalid or TMDB refuses it, and clear the field."""
     state = st.session_state
     text = state.typed_poster_key or ""
-    key = tmdb.key(text)
+    key = tmdb.parse_key(text)
     state.typed_poster_key, state.poster_key = "", None
     flash = visitor().flash
     flash.pop("poster_key", None)
-    if key and explanation.tmdb_service().check(key) is Health.REFUSED:
+    if key and explanation.tmdb_service().check(key) is ServiceStatus.REFUSED:
         flash["poster_key"] = RecsysError("TMDB refuses this key. Check that you copied all of it.")
     elif key:
         state.poster_key = key

@@ -12,23 +12,23 @@ import streamlit as st
 from pages.ui import browser, cache, errors, explanation, film_cards, format, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
-from pages.ui.url import AS_CARDS, AS_LIST, VIEWS
+from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
 from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control
 from pages.watch import posters
 from recsys.data.dataset import Dataset
-from recsys.serving.films.links import film_links
-from recsys.serving.filters import Facts, Filters, too_strict
+from recsys.serving.export import film_links
+from recsys.serving.filters import FilmFeatures, Filters, blocking_filters
 from recsys.serving.predictor import Predictor
-from recsys.serving.ratings import ENOUGH, Ratings
-from recsys.serving.recommend import Recommendation, Request, n_allowed, recommend
+from recsys.serving.recommend import LIKED_THRESHOLD, Ratings, Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, percentages are hard to compare: films are compared with the average film
 FILTER_LABELS = {  # of the widgets
     "years": N_("Made between"),
     "genres": N_("Only these genres"),
-    "without": N_("None of these genres"),
-    "known": N_("How well known"),
-    "no_newer": N_("Nothing newer than your last film"),
+    "excluded_genres": N_("None of these genres"),
+    "popularity": N_("How well known"),
+    "released_by_last_film": N_("Nothing newer than your last film"),
 }
 WHY, NOT_FOR_ME = "why", "not-for-me"  # options of a film's menu
 
@@ -54,7 +54,7 @@ class Answer:
     @cached_property
     def n_candidates(self) -> int:
         """The number of films that the recommendations were chosen from."""
-        return n_allowed(self.predictor, self.request)
+        return count_candidates(self.predictor, self.request)
 
     def format_probability(self, probability: float) -> str:
         """Write a probability as a percentage, "4.2%", or as a multiple of the average film, "3.1×"."""
@@ -69,18 +69,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     st.header(_("What comes next"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         recommender = recommenders.select(dataset.name, "model")
-        k = st.segmented_control(
-            _("How many"), [5, 10, 20], default=10, required=True, key="how_many", persist_state="session"
-        )
-        view = st.segmented_control(
-            _("Show as"),
-            VIEWS,
-            default=AS_CARDS,
-            required=True,
-            format_func={AS_CARDS: _("Cards"), AS_LIST: _("List")}.__getitem__,
-            key="view",
-            persist_state="session",
-        )
+        k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
+        view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
         _not_interested_popover(dataset)
     predictor = _predictor_or_fallback(recommender, dataset)
@@ -128,7 +118,7 @@ def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
     title = cache.recommender_title(predictor)
     if predictor.model.uses_query_ratings:
         return _("{model} uses your ratings.", model=title)
-    if n_disliked := sum(stars < ENOUGH for _item, stars in ratings):
+    if n_disliked := sum(stars < LIKED_THRESHOLD for _item, stars in ratings):
         return ngettext(
             "{model} does not use ratings. It ignores the film you disliked.",
             "{model} does not use ratings. It ignores the {n} films you disliked.",
@@ -140,7 +130,7 @@ def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
 
 def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
     """Return the group of films that a list is chosen from. The probabilities of the group add up to 1."""
-    if request.filters.narrow or request.unwanted:
+    if request.filters.restricts or request.unwanted:
         return "allowed"
     return "unwatched" if request.filters.hide_seen and request.history else "all"
 
@@ -223,9 +213,9 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         _("Add *{film} to your films*", film=name),
         key=f"pick-{pick.film.movie_id}",
         icon=":material/add:",
-        type="tertiary",
         on_click=_add,
         args=(pick.item, next_films),
+        type="tertiary",
         disabled=pick.item in answer.request.history,
     )
     option = st.menu_button(
@@ -271,7 +261,7 @@ def _filter_popover(dataset: Dataset) -> None:
         _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
 
 
-def _filter_controls(facts: Facts) -> None:
+def _filter_controls(facts: FilmFeatures) -> None:
     """Render one widget per filter."""
     state, filters = st.session_state, _filters()
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
@@ -280,25 +270,29 @@ def _filter_controls(facts: Facts) -> None:
         state.filters = Filters(
             years=page.chosen_years(facts, "years"),
             genres=tuple(state.genres),
-            without=tuple(state.without),
-            known=state.known,
-            no_newer=state.no_newer,
+            excluded_genres=tuple(state.without),
+            popularity=state.known,
+            released_by_last_film=state.no_newer,
             hide_seen=state.hide_seen,
             diversity=state.diversity,
         )
 
-    state.hide_seen, state.no_newer, state.diversity = filters.hide_seen, filters.no_newer, filters.diversity
+    state.hide_seen, state.no_newer, state.diversity = (
+        filters.hide_seen,
+        filters.released_by_last_film,
+        filters.diversity,
+    )
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read)
     st.toggle(
-        labels["no_newer"],
+        labels["released_by_last_film"],
         key="no_newer",
         help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
         on_change=read,
     )
     page.year_slider(facts, "years", filters.years, read)
     page.genre_menu(facts, "genres", filters.genres, read, labels["genres"], _("Any genre"))
-    page.genre_menu(facts, "without", filters.without, read, labels["without"], _("All genres allowed"))
-    page.popularity_slider("known", filters.known, read)
+    page.genre_menu(facts, "without", filters.excluded_genres, read, labels["excluded_genres"], _("All genres allowed"))
+    page.popularity_slider("known", filters.popularity, read)
     st.slider(
         _("Variety"),
         0.0,
@@ -328,11 +322,13 @@ def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) 
 
 def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Say why no film is recommended, and what to do."""
-    if not _filters().narrow:
+    if not _filters().restricts:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        strict = too_strict(cache.film_features(dataset.name), _filters(), films, visitor().current.not_interested)
+        strict = blocking_filters(
+            cache.film_features(dataset.name), _filters(), films, visitor().current.not_interested
+        )
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",
@@ -366,8 +362,8 @@ def _not_interested_popover(dataset: Dataset) -> None:
             st.button(
                 _("Recommend {film} again", film=format.escape_markdown(dataset.catalog.films[item].label)),
                 key=f"back-{item}",
-                type="tertiary",
                 icon=":material/undo:",
                 on_click=unhide,
                 args=(item, [f"back-{other}" for other in next_items]),
+                type="tertiary",
             )

@@ -1,6 +1,7 @@
 """The Share popover of Watch next: a link to the list, a picture of it, and files."""
 
 from enum import Enum
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlencode, urlsplit
 
@@ -11,7 +12,7 @@ from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
-from recsys.serving import export, picture
+from recsys.serving import export, share_image
 
 
 class Reach(Enum):
@@ -70,37 +71,27 @@ def reach(url: str) -> Reach:
 def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
     """Render the picture and a button that saves it."""
     model = cache.recommender_title(answer.predictor)
-    picks = [
+    picks = tuple(
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
-        for pick in answer.picks[: picture.NEXT]
-    ]
-    png = _png([dataset.catalog.films[film] for film in films], picks, picture_texts(len(films), model))
+        for pick in answer.picks[: share_image.MAX_NEXT]
+    )
+    png = _png(tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model))
     titles = ", ".join(film.label for film, _probability in picks)
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
-    st.download_button(
-        _("Save the picture"),
-        png,
-        "nextreel.png",
-        "image/png",
-        key="file-picture",
-        icon=":material/image:",
-        type="tertiary",
-        on_click="ignore",
-    )
+    charts.file_button(_("Save the picture"), png, "nextreel.png", "file-picture")
     st.caption(_("Your latest films and the five next recommendations."))
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def _png(films: list[Film], picks: list[tuple[Film, str]], texts: picture.Words) -> bytes:
-    """Return `picture.png`, cached."""
-    return picture.png(films, picks, texts, charts.fonts())
+@lru_cache(maxsize=32)
+def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: share_image.ShareTexts) -> bytes:
+    return share_image.share_png(films, picks, texts, charts.fonts())
 
 
-def picture_texts(n_films: int, model: str) -> picture.Words:
+def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     """Return the texts in the picture. It has no link that only works on this computer."""
-    n_earlier = n_films - picture.WATCHED
-    return picture.Words(
+    n_earlier = n_films - share_image.MAX_WATCHED
+    return share_image.ShareTexts(
         watched=_("I watched"),
         earlier=_("and {n} before", n=n_earlier) if n_earlier > 0 else "",
         next=_("and next comes"),
@@ -114,19 +105,10 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | Non
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
     files = (
-        (_("Your films, CSV"), "films.csv", "text/csv", export.for_spreadsheet(export.films_csv(catalog, films))),
-        (_("Predictions, CSV"), "next.csv", "text/csv", export.for_spreadsheet(export.predictions_csv(catalog, picks))),
-        (_("Both, JSON"), "films.json", "application/json", export.as_json(dataset.name, title, catalog, films, picks)),
-        (_("For Letterboxd"), "letterboxd.csv", "text/csv", export.letterboxd(catalog, films)),
+        (_("Your films, CSV"), "films.csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
+        (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.predictions_csv(catalog, picks))),
+        (_("Both, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks)),
+        (_("For Letterboxd"), "letterboxd.csv", export.letterboxd_csv(catalog, films)),
     )
-    for label, name, mime, content in files:
-        st.download_button(
-            label,
-            content,
-            f"nextreel-{name}",
-            mime,
-            key=f"file-{name}",
-            icon=":material/download:",
-            type="tertiary",
-            on_click="ignore",
-        )
+    for label, name, content in files:
+        charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")

@@ -12,8 +12,8 @@ from recsys import paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError, python, recsys_command
-from recsys.serving.films import themes
-from recsys.serving.films.themes import Missing, Near, ThemeIndex
+from recsys.serving import themes
+from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch
 
 MAX_RESULTS = 8
 MISSING_TEXTS = {
@@ -23,9 +23,14 @@ MISSING_TEXTS = {
 }
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _index(name: str, version: str) -> ThemeIndex:
-    """Return the theme index of a version of a data set. The first call loads the sentence encoder."""
+def _version(name: str) -> str:
+    """Return a text that changes with the films and when the sentence encoder is downloaded."""
+    return f"{prepared.version(name)}/{paths.encoder().exists()}"
+
+
+@cache.cached_for_dataset(version=_version)
+def _index(name: str) -> ThemeIndex:
+    """Return the theme index of a data set. The first call loads the sentence encoder."""
     return themes.open_index(cache.dataset(name))
 
 
@@ -47,14 +52,14 @@ def panel(dataset_name: str) -> None:
             _("Theme"), key="theme", type="search", live="400ms", placeholder=_("rainy detective story")
         )
         with st.spinner(_("Loading the language model. The first time takes a few seconds.")):
-            index = _index(dataset_name, prepared.version(dataset_name))
+            index = _index(dataset_name)
         if index.missing is not Missing.NOTHING:
             _explain_missing(dataset_name, index.missing)
         if text and text.strip():
             _show_results(cache.dataset(dataset_name), index.search(text, MAX_RESULTS))
 
 
-def _show_results(dataset: Dataset, matches: list[Near]) -> None:
+def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     """Render the matching films, each as a button that adds it."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
@@ -71,7 +76,7 @@ def _show_results(dataset: Dataset, matches: list[Near]) -> None:
         for rank, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
             reason = _("already in your list") if match.item in (visitor().current.films) else ""
-            note = ", ".join(map(format.display_tag, match.because)) or format.display_genres(film.genres)
+            note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
             args = (match.item, keys[rank + 1 :] + keys[:rank])
             film_search.film_button(film, keys[rank], "add", add, args, reason, note)
 
@@ -104,5 +109,4 @@ def _download_encoder(dataset_name: str) -> None:
     except RecsysError:
         bar.empty()
         raise
-    _index.clear()
     st.rerun()

@@ -9,18 +9,18 @@ import streamlit as st
 from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, ngettext
 from recsys.data.dataset import Dataset, Film
-from recsys.serving.insight.what_if import Shift, Turn, moved, shifts, without
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
+from recsys.serving.what_if import Change, RankChange, move_film, rank_changes, remove_film
 
 REMOVE, MOVE = "remove", "move"
-ICONS = {Turn.ENTERED: "+", Turn.ROSE: "↑", Turn.STAYED: "=", Turn.FELL: "↓", Turn.LEFT: "−"}
+ICONS = {Change.ENTERED: "+", Change.ROSE: "↑", Change.STAYED: "=", Change.FELL: "↓", Change.LEFT: "−"}
 CHANGE_TEXTS = {
-    Turn.ENTERED: N_("new at rank {after}, was at {before}"),
-    Turn.ROSE: N_("up from rank {before} to {after}"),
-    Turn.STAYED: N_("still at rank {after}"),
-    Turn.FELL: N_("down from rank {before} to {after}"),
-    Turn.LEFT: N_("no longer in the list, down from rank {before} to {after}"),
+    Change.ENTERED: N_("new at rank {after}, was at {before}"),
+    Change.ROSE: N_("up from rank {before} to {after}"),
+    Change.STAYED: N_("still at rank {after}"),
+    Change.FELL: N_("down from rank {before} to {after}"),
+    Change.LEFT: N_("no longer in the list, down from rank {before} to {after}"),
 }
 
 
@@ -59,14 +59,14 @@ def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] |
             key=f"what-if-action-{len(actions)}",
         )
         if action == REMOVE:
-            return without(films, position)
+            return remove_film(films, position)
         default = n if position < n - 1 else 1
         key = f"what-if-to-{n}-{position}"
         new_position = int(st.number_input(_("New position"), 1, n, default, key=key, width=170)) - 1
     if new_position == position:
         st.caption(_("The film is already at position {position}. Select another one.", position=position + 1))
         return None
-    return moved(films, position, new_position)
+    return move_film(films, position, new_position)
 
 
 def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
@@ -84,28 +84,28 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
         st.rerun()  # the whole page, not only the fragment
 
 
-@st.cache_data(max_entries=128, show_spinner=False, hash_funcs=cache.PREDICTOR_HASH)
-def _compare(predictor: Predictor, request: Request, changed: Request) -> list[Shift]:
-    """Return `shifts`, cached."""
-    return shifts(predictor, request, changed)
+@cache.cached_for_predictor()
+def _compare(predictor: Predictor, request: Request, changed: Request) -> list[RankChange]:
+    """Return `rank_changes`, cached."""
+    return rank_changes(predictor, request, changed)
 
 
-def summary(changes: list[Shift], k: int, model: str) -> str:
+def summary(changes: list[RankChange], k: int, model: str) -> str:
     """Count the films that are new, moved or dropped out of the first k."""
-    counts = Counter(change.turn for change in changes)
-    if set(counts) <= {Turn.STAYED}:
+    counts = Counter(change.change for change in changes)
+    if set(counts) <= {Change.STAYED}:
         return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
     texts = {
-        Turn.ENTERED: ngettext("{n} film is new", "{n} films are new", counts[Turn.ENTERED]),
-        Turn.ROSE: ngettext("{n} film moves up", "{n} films move up", counts[Turn.ROSE]),
-        Turn.STAYED: ngettext("{n} film keeps its rank", "{n} films keep their rank", counts[Turn.STAYED]),
-        Turn.FELL: ngettext("{n} film moves down", "{n} films move down", counts[Turn.FELL]),
-        Turn.LEFT: ngettext("{n} film drops out", "{n} films drop out", counts[Turn.LEFT]),
+        Change.ENTERED: ngettext("{n} film is new", "{n} films are new", counts[Change.ENTERED]),
+        Change.ROSE: ngettext("{n} film moves up", "{n} films move up", counts[Change.ROSE]),
+        Change.STAYED: ngettext("{n} film keeps its rank", "{n} films keep their rank", counts[Change.STAYED]),
+        Change.FELL: ngettext("{n} film moves down", "{n} films move down", counts[Change.FELL]),
+        Change.LEFT: ngettext("{n} film drops out", "{n} films drop out", counts[Change.LEFT]),
     }
     return ", ".join(text for turn, text in texts.items() if counts[turn]) + "."
 
 
-def table(changes: list[Shift], films: list[Film]) -> str:
+def table(changes: list[RankChange], films: list[Film]) -> str:
     """Return an HTML list of the new recommendations, then of the films that dropped out.
 
     Green marks a rise and orange a fall. A row whose rank and probability changed in opposite directions has no colour.
@@ -113,30 +113,30 @@ def table(changes: list[Shift], films: list[Film]) -> str:
     rows = ""
     for change in changes:
         before, after = change.before.probability, change.after.probability
-        text, percentages, look = _change_text(change), "", change.turn.value
+        text, percentages, look = _change_text(change), "", change.change.value
         if before is not None and after is not None:
             percentages = _(
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
             )
-            rank_rises, rank_falls = {Turn.ENTERED, Turn.ROSE}, {Turn.FELL, Turn.LEFT}
-            if (change.turn in rank_rises and after < before) or (change.turn in rank_falls and after > before):
+            rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
+            if (change.change in rank_rises and after < before) or (change.change in rank_falls and after > before):
                 look = "mixed"
                 if change.before.rank and change.after.rank:
                     text += _(", but more likely") if after > before else _(", but less likely")
         film = f'<b>{escape(films[change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
         rows += (
             f'<li class="nr-line nr-{look}">'
-            f'<span class="nr-mark" aria-hidden="true">{ICONS[change.turn]}</span>'
+            f'<span class="nr-mark" aria-hidden="true">{ICONS[change.change]}</span>'
             f'<span class="nr-text">{film}</span><span class="nr-figures">{escape(percentages)}</span></li>'
         )
     return f'<ol class="nr-shifts">{rows}</ol>'
 
 
-def _change_text(change: Shift) -> str:
+def _change_text(change: RankChange) -> str:
     """Describe the change of the rank of a film."""
     before, after = change.before.rank, change.after.rank
     if before is None:
         return _("new at rank {after}, was not available before", after=after)
     if after is None:
         return _("no longer available, was at rank {before}", before=before)
-    return _(CHANGE_TEXTS[change.turn], before=before, after=after)
+    return _(CHANGE_TEXTS[change.change], before=before, after=after)

@@ -142,8 +142,7 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
     from recsys.data.datasets import ensure
     from recsys.errors import RecsysError
     from recsys.progress import Terminal
-    from recsys.serving import predictor
-    from recsys.serving.films import themes
+    from recsys.serving import predictor, themes
 
     problems = []
     for name in datasets:
@@ -154,7 +153,7 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
                 "the search by theme": partial(themes.open_index, dataset, report),
             }
             for variant in predictor.variants():
-                if not variant.needs_training and not predictor.lacking(variant.name, name):
+                if not variant.needs_training and not predictor.missing_models(variant.name, name):
                     steps[variant.name] = partial(predictor.load, variant.name, dataset, report)
             for title, step in steps.items():
                 try:

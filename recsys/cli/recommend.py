@@ -43,30 +43,32 @@ def recommend(
     """
     from recsys.data import datasets
     from recsys.progress import Terminal
-    from recsys.serving import own_history, people, predictor
+    from recsys.serving import history_import, predictor, users
     from recsys.serving.export import as_record
-    from recsys.serving.films.search import TitleIndex
     from recsys.serving.filters import Filters
     from recsys.serving.history import parse_titles
     from recsys.serving.recommend import Request
     from recsys.serving.recommend import recommend as best_films
+    from recsys.serving.search.search import TitleIndex
 
     if bool(titles) + bool(history) + (user is not None) + all_users > 1:
         raise RecsysError("titles, --history, --user and --all exclude each other; use only one of them")
     if all_users != (out is not None):
         raise RecsysError("--all and --out need each other; use both: --all --out lists.csv")
     if out:
-        people.check(out)  # before the long computation
+        users.check_format(out)  # before the long computation
     filters = Filters(hide_seen=not keep_seen)
     with Terminal(model or "") as report:
         data = datasets.ensure(dataset, report)
         model = model or predictor.default(data.name)
-        row = None if user is None else people.row_of(data, user)
+        row = None if user is None else users.user_row(data, user)
         request = Request((), k, filters)
         notes: list[str] = []  # about the history, for the user
         if history:
-            watched, notes = own_history.of_files(data, [(path.name, read_history(path)) for path in history])
-            request = Request(tuple(entry.film for entry in watched), k, filters, ratings=own_history.ratings(watched))
+            watched, notes = history_import.import_files(data, [(path.name, read_history(path)) for path in history])
+            request = Request(
+                tuple(entry.film for entry in watched), k, filters, ratings=history_import.watched_ratings(watched)
+            )
         elif titles:
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
             request = Request(tuple(films), k, filters)
@@ -74,11 +76,11 @@ def recommend(
             notes = ["no films given, so these are the recommendations for a new user"]
         loaded = predictor.load(model, data, report)
         if out:
-            people.write(people.everybody(loaded, k, filters, report), out)
+            users.write_table(users.recommend_for_all(loaded, k, filters, report), out)
             print(f"{out}: {k} recommendations for each of {data.n_users:,} users")
             return
     if row is not None:
-        request = people.request_of(loaded, row, k, filters)
+        request = users.user_request(loaded, row, k, filters)
     recommendations = best_films(loaded, request)
     print("".join(f"{note}\n" for note in notes), end="", file=sys.stderr)
     records = [as_record(film) for film in recommendations]

@@ -122,8 +122,8 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 
 def available() -> list[tuple[str, str]]:
     """Return each (data set, protocol) with a result, in alphabetical order."""
-    files = [path for root in (paths.home(), paths.ASSETS) for path in root.glob("results/*/*/*.json")]
-    return sorted({(path.parent.parent.name, path.parent.name) for path in files})
+    folders = [folder for root in (paths.home(), paths.ASSETS) for folder in root.glob("results/*/*")]
+    return sorted({(folder.parent.name, folder.name) for folder in folders if any(folder.glob("*.json"))})
 
 
 def version(dataset: str, protocol: str) -> str:

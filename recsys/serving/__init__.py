@@ -1,1 +1,1 @@
-"""From a watch history to the films to show."""
+"""Recommend films for a watch history, search films, and explain recommendations."""

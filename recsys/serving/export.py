@@ -1,4 +1,4 @@
-"""A watch sequence and its recommendations as files that other programs open."""
+"""Export a watch list and its recommendations to files and links of other programs."""
 
 import csv
 import io
@@ -13,110 +13,125 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from recsys.data.dataset import Catalog
 from recsys.serving.recommend import Recommendation
 
-FILM = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
-LETTERBOXD = {
+FILM_COLUMNS = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
+LETTERBOXD = {  # letterboxd.com/about/importing-data
     "tmdbID": "tmdb_id",
     "imdbID": "imdb_id",
     "Title": "title",
     "Year": "year",
-}  # letterboxd.com/about/importing-data
-_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # with which a formula or a command may begin, in all their widths
-_UNSEEN = (
-    r"\0-\x08\x0b-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff"  # some programs drop these
+}
+_FORMULA_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # first characters of formulas and commands, in all widths
+_INVISIBLE = (  # characters that some programs drop
+    r"\0-\x08\x0b-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff"
 )
-_FORMULA = re.compile(rf"\A(?=[\t\r\n\0]|[{_UNSEEN}\t\n]*[{_SIGNS}])|(?<=[;\t])(?=[{_UNSEEN}]*[{_SIGNS}])")
-_BREAK = re.compile(r"\r\n?|\0")
+_FORMULA = re.compile(
+    rf"\A(?=[\t\r\n\0]|[{_INVISIBLE}\t\n]*[{_FORMULA_SIGNS}])|(?<=[;\t])(?=[{_INVISIBLE}]*[{_FORMULA_SIGNS}])"
+)
+_LINE_BREAK = re.compile(r"\r\n?|\0")
+_IMDB_ID = re.compile(r"tt\d{1,12}")
 
 
 def as_record(recommendation: Recommendation) -> dict[str, Any]:
-    """A recommendation as plain values: rank, movie_id, title, year, genres, score, probability."""
-    film = recommendation.film._asdict()
+    """Return a recommendation as plain values: rank, movie_id, title, year, genres, score, probability."""
     return {
         "rank": recommendation.rank,
-        **film,
+        **recommendation.film._asdict(),
         "score": recommendation.score,
         "probability": recommendation.probability,
     }
 
 
 def films_csv(catalog: Catalog, items: Sequence[int]) -> str:
-    """The sequence for a spreadsheet, oldest first."""
-    rows = [{"position": position, **film} for position, film in enumerate(_films(catalog, items), start=1)]
-    return _csv(("position", *FILM), rows)
+    """Return a watch list as CSV, oldest first."""
+    rows = [{"position": position, **film} for position, film in enumerate(_film_records(catalog, items), start=1)]
+    return _csv(("position", *FILM_COLUMNS), rows)
 
 
 def predictions_csv(catalog: Catalog, picks: Sequence[Recommendation]) -> str:
-    """The recommendations for a spreadsheet, best first; the probability is empty where the model has none."""
-    return _csv(("rank", "probability", *FILM), _predictions(catalog, picks))
+    """Return recommendations as CSV, best first. The probability is empty if the model has none."""
+    return _csv(("rank", "probability", *FILM_COLUMNS), _pick_records(catalog, picks))
 
 
 def as_json(
     dataset: str, recommender: str, catalog: Catalog, items: Sequence[int], picks: Sequence[Recommendation]
 ) -> str:
-    """The sequence and the recommendations for programs, with the names of data set and recommender."""
+    """Return a watch list and recommendations as JSON, with the names of data set and recommender."""
     document = {
         "dataset": dataset,
         "recommender": recommender,
-        "watched": _films(catalog, items),
-        "next": _predictions(catalog, picks),
+        "watched": _film_records(catalog, items),
+        "next": _pick_records(catalog, picks),
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def letterboxd(catalog: Catalog, items: Sequence[int]) -> str:
-    """The sequence as Letterboxd imports it; without dates and ratings, as a sequence has none."""
-    rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _films(catalog, items)]
+def letterboxd_csv(catalog: Catalog, items: Sequence[int]) -> str:
+    """Return a watch list in the import format of Letterboxd, without dates and ratings."""
+    rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _film_records(catalog, items)]
     return _csv(tuple(LETTERBOXD), rows)
 
 
-def for_spreadsheet(text: str) -> bytes:
-    """The text of a file as bytes that Excel, too, reads as UTF-8."""
+def spreadsheet_bytes(text: str) -> bytes:
+    """Encode the text of a file so that Excel reads it as UTF-8."""
     return text.encode("utf-8-sig")
 
 
-def harmless(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula (OWASP, CSV injection): an apostrophe makes it text.
+def escape_formula(value: Any) -> Any:
+    """Return a cell that spreadsheets do not read as a formula (OWASP, CSV injection). An apostrophe makes it text.
 
-    The beginning alone is not enough: some spreadsheets begin a new cell after a semicolon, a tab or a carriage return.
+    Some spreadsheets begin a new cell after a semicolon, a tab or a carriage return, so these are escaped, too.
     """
-    return _BREAK.sub("\n", _FORMULA.sub("'", value)) if isinstance(value, str) else value
+    return _LINE_BREAK.sub("\n", _FORMULA.sub("'", value)) if isinstance(value, str) else value
 
 
-def harmless_table(table: pd.DataFrame) -> pd.DataFrame:
-    """A copy of a table whose cells, index, column names and their headings are all `harmless`."""
+def escape_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a copy of a table with `escape_formula` applied to cells, index, column names and their headings."""
     safe = table.copy()
     for number, dtype in enumerate(table.dtypes):
         if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
-            safe.isetitem(number, table.iloc[:, number].astype(object).map(harmless))
-    return safe.rename(index=harmless, columns=harmless).rename_axis(index=harmless, columns=harmless)
+            safe.isetitem(number, table.iloc[:, number].astype(object).map(escape_formula))
+    return safe.rename(index=escape_formula, columns=escape_formula).rename_axis(
+        index=escape_formula, columns=escape_formula
+    )
 
 
-def _films(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
-    """What the catalogue knows of each film; None where it knows nothing."""
-    known = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
-    rows = known.iloc[list(items)][list(FILM)].to_dict("records")
-    return [{name: _known(value) for name, value in row.items()} for row in rows]
+def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
+    """Return FILM_COLUMNS of each film; None for missing values."""
+    movies = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
+    rows = movies.iloc[list(items)][list(FILM_COLUMNS)].to_dict("records")
+    return [{name: _plain_value(value) for name, value in row.items()} for row in rows]
 
 
-def _known(value: Any) -> Any:
-    """The value as plain Python, None for one that is missing."""
+def _plain_value(value: Any) -> Any:
+    """Return a text or integer of plain Python; None for a missing value."""
     if isinstance(value, str):
         return value or None
     return None if pd.isna(value) else int(value)
 
 
-def _predictions(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dict[str, Any]]:
-    """Rank, probability and score of each recommendation, and what the catalogue knows of its film."""
+def _pick_records(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dict[str, Any]]:
+    """Return rank, probability, score and FILM_COLUMNS of each recommendation."""
     return [
         {"rank": pick.rank, "probability": pick.probability, "score": pick.score, **film}
-        for pick, film in zip(picks, _films(catalog, [pick.item for pick in picks]), strict=True)
+        for pick, film in zip(picks, _film_records(catalog, [pick.item for pick in picks]), strict=True)
     ]
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """A table with a header; other keys of the rows are left out."""
+    """Return a table with a header. Other keys of the rows are ignored."""
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, columns, extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({name: harmless(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
     return file.getvalue()
+
+
+def film_links(catalog: Catalog, item: int) -> dict[str, str]:
+    """Return the URLs of a film, {"IMDb": …, "TMDB": …}, for known and valid ids."""
+    links = {}
+    imdb, tmdb = (catalog.movies[column].iloc[item] for column in ("imdb_id", "tmdb_id"))
+    if _IMDB_ID.fullmatch(str(imdb)):
+        links["IMDb"] = f"https://www.imdb.com/title/{imdb}/"
+    if not pd.isna(tmdb) and tmdb > 0:
+        links["TMDB"] = f"https://www.themoviedb.org/movie/{int(tmdb)}"
+    return links

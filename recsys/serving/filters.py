@@ -1,4 +1,7 @@
-"""Which films may be recommended, how well known they are, and how diverse a list is. Shapes: I films, G genres."""
+"""Filters of recommendations, and diverse lists.
+
+Shapes: I items, G genres, D dimensions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -11,130 +14,137 @@ from recsys.config import Fraction, config_class
 from recsys.data.dataset import Dataset
 from recsys.text.films import genre_matrix
 
-# How well known: the share of the set's films that are watched more often lies between these two.
-KNOWN: dict[str, tuple[float, float]] = {
+# level → range of `FilmFeatures.popularity_percentile`
+POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "mainstream": (0.0, 0.05),
     "well known": (0.0, 0.20),
     "any": (0.0, 1.0),
     "lesser known": (0.20, 1.0),
     "hidden gems": (0.50, 1.0),
 }
+MMR_POOL_SIZE = 100  # best films, from which a diverse list is chosen
 Year = Annotated[int, Field(ge=0, le=9999)]
-POOL = 100  # of the best films, from which a diverse list is chosen
 
 
 @config_class
 class Filters:
-    """Which films a person wants to be shown. The default lets every film pass that was not watched."""
+    """Filters of a request. The default excludes only the films of the history."""
 
-    years: tuple[Year, Year] | None = None  # first and last, both included; a film without a year does not pass
-    genres: tuple[str, ...] = ()  # at least one of them
-    without: tuple[str, ...] = ()  # none of them
-    known: Literal["mainstream", "well known", "any", "lesser known", "hidden gems"] = "any"  # a step of KNOWN
-    no_newer: bool = False  # nothing newer than the last film of the history
-    hide_seen: bool = True  # no film of the history
-    diversity: Fraction = 0.0  # 0…1: how much the films of a list are to differ, see `mmr`
+    years: tuple[Year, Year] | None = None  # both included; excludes films without a year
+    genres: tuple[str, ...] = ()  # the film has at least one of them
+    excluded_genres: tuple[str, ...] = ()  # the film has none of them
+    popularity: Literal["mainstream", "well known", "any", "lesser known", "hidden gems"] = "any"
+    released_by_last_film: bool = False  # excludes films that are newer than the last film of the history
+    hide_seen: bool = True  # excludes the films of the history
+    diversity: Fraction = 0.0  # see `mmr`
 
     @property
     def active(self) -> list[str]:
-        """The names of the fields that differ from the default."""
+        """The names of the fields that differ from their defaults."""
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     @property
-    def narrow(self) -> bool:
-        """Whether `allowed` would refuse any film."""
-        return bool(self.years or self.genres or self.without or self.no_newer or self.known != "any")
+    def restricts(self) -> bool:
+        """Whether `allowed_mask` can exclude a film."""
+        return bool(set(self.active) - {"hide_seen", "diversity"})
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What filters look at, film by film."""
+class FilmFeatures:
+    """The properties of films that filters read."""
 
     years: np.ndarray  # (I,) int, 0: unknown
     genres: tuple[str, ...]  # G, in alphabetical order
-    has: np.ndarray  # (I, G) bool: which film has which genre
-    watched_more: np.ndarray  # (I,) share of the films that are watched more often: 0 for the most watched one
+    genre_matrix: np.ndarray  # (I, G) bool
+    popularity_percentile: np.ndarray  # (I,) share of the films that are watched more often, 0 for the most watched
 
     @property
-    def span(self) -> tuple[int, int]:
-        """The first and the last year of a film; (0, 0) where no film has a year."""
-        known = self.years[self.years > 0]
-        return (int(known.min()), int(known.max())) if len(known) else (0, 0)
+    def year_range(self) -> tuple[int, int]:
+        """The years of the oldest and the newest film, (0, 0) if no year is known."""
+        years = self.years[self.years > 0]
+        return (int(years.min()), int(years.max())) if len(years) else (0, 0)
 
 
-def facts(dataset: Dataset) -> Facts:
-    """The facts of every film; `Predictor.facts` keeps them, as this takes a moment for a large catalogue."""
+def film_features(dataset: Dataset) -> FilmFeatures:
+    """Return the features of all items. `Predictor.features` caches them, because large catalogues take a moment."""
     years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)
-    has, genres = genre_matrix(dataset.catalog)
+    matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
-    more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")  # equally watched: equally known
-    return Facts(years, genres, has, more / max(1, len(ascending)))
+    n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")  # equal for equal counts
+    return FilmFeatures(years, genres, matrix, n_more / max(1, len(ascending)))
 
 
-def allowed(known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()) -> np.ndarray:
-    """(I,) bool: which films pass every filter and are not `unwanted`; history: items, the newest last."""
-    passing = _all(known, list(_masks(known, filters, history).values()))
-    passing[_items(known, unwanted)] = False
-    return passing
+def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:
+    """Return True for the items that pass all filters but `hide_seen`, (I,) bool. The history is oldest first."""
+    return _all_of(features, list(_masks(features, filters, history).values()))
 
 
-def too_strict(known: Facts, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()) -> list[str]:
-    """Where no film is left: the filters of which each alone, if dropped, would let one through."""
-    masks = _masks(known, filters, history)
-    free = np.ones(len(known.years), bool)
-    free[_items(known, [*unwanted, *(history if filters.hide_seen else ())])] = False
-    without = {name: [mask for other, mask in masks.items() if other != name] for name in masks}
-    return [name for name, others in without.items() if (_all(known, others) & free).any()]
+def blocking_filters(
+    features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
+) -> list[str]:
+    """Return the fields of an empty result that block it: without one of them, a film would pass."""
+    masks = _masks(features, filters, history)
+    candidates = np.ones(len(features.years), bool)
+    candidates[_items(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
+    return [
+        name
+        for name in masks
+        if (_all_of(features, [mask for other, mask in masks.items() if other != name]) & candidates).any()
+    ]
 
 
-def _items(known: Facts, films: Sequence[int]) -> list[int]:
-    """Those of some films that are items: I and more are films that training left out, of which no facts are kept."""
-    return [film for film in films if film < len(known.years)]
+def _items(features: FilmFeatures, films: Sequence[int]) -> list[int]:
+    """Return the films that are items. Numbers of I or more are infrequent films without features."""
+    return [film for film in films if film < len(features.years)]
 
 
-def _all(known: Facts, masks: list[np.ndarray]) -> np.ndarray:
-    """(I,) bool: which films pass all of them."""
-    passing = np.ones(len(known.years), bool)
+def _all_of(features: FilmFeatures, masks: list[np.ndarray]) -> np.ndarray:
+    """Return the conjunction of masks (I,) bool."""
+    result = np.ones(len(features.years), bool)
     for mask in masks:
-        passing &= mask
-    return passing
+        result &= mask
+    return result
 
 
-def _masks(known: Facts, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
-    """Which films (I,) pass, by the name of the filter; only filters that are set."""
+def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
+    """Return a mask (I,) bool for each filter that is set, by its field."""
     masks = {}
     if filters.years:
-        first, last = filters.years
-        masks["years"] = (known.years > 0) & (known.years >= first) & (known.years <= last)
+        oldest, newest = filters.years
+        masks["years"] = (features.years > 0) & (features.years >= oldest) & (features.years <= newest)
     if filters.genres:
-        masks["genres"] = _any_of(known, filters.genres)
-    if filters.without:
-        masks["without"] = ~_any_of(known, filters.without)
-    if filters.known != "any":
-        least, most = KNOWN[filters.known]
-        masks["known"] = (known.watched_more >= least) & (known.watched_more < most)
-    if filters.no_newer and (latest := _latest(known, history)):
-        masks["no_newer"] = (known.years > 0) & (known.years <= latest)
+        masks["genres"] = _has_genre(features, filters.genres)
+    if filters.excluded_genres:
+        masks["excluded_genres"] = ~_has_genre(features, filters.excluded_genres)
+    if filters.popularity != "any":
+        low, high = POPULARITY_LEVELS[filters.popularity]
+        masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)
+    last_years = [int(features.years[item]) for item in _items(features, history) if features.years[item]][-1:]
+    if filters.released_by_last_film and last_years:
+        masks["released_by_last_film"] = (features.years > 0) & (features.years <= last_years[0])
     return masks
 
 
-def _any_of(known: Facts, genres: Sequence[str]) -> np.ndarray:
-    """(I,) which films have one of the genres; a genre that the set lacks is nobody's."""
-    columns = [known.genres.index(genre) for genre in genres if genre in known.genres]
-    return np.asarray(known.has[:, columns].any(axis=1))
+def _has_genre(features: FilmFeatures, genres: Sequence[str]) -> np.ndarray:
+    """Return True for the films with one of the genres, (I,) bool. Genres that the data set lacks are ignored."""
+    columns = [features.genres.index(genre) for genre in genres if genre in features.genres]
+    return np.asarray(features.genre_matrix[:, columns].any(axis=1))
 
 
-def _latest(known: Facts, history: Sequence[int]) -> int:
-    """The year of the last film that has one; 0 where none has."""
-    return next((int(known.years[item]) for item in reversed(_items(known, history)) if known.years[item]), 0)
+def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, diversity: float) -> np.ndarray:
+    """Choose up to k items by maximal marginal relevance, with λ = 1 - diversity.
 
+    Each item is chosen for a high score and a low similarity to the items before it. The best item is always the first,
+    and a diversity of 0 keeps the order.
 
-def mmr(items: np.ndarray, scores: np.ndarray, likeness: np.ndarray, k: int, diversity: float) -> np.ndarray:
-    """Up to k of `items`, chosen one by one for being good and unlike those already chosen.
+    Args:
+        items: Items (n,), best first.
+        scores: Their scores (n,), which are scaled to 0…1.
+        similarity: Their similarity (n, n), 0…1.
+        k: Number of items to choose.
+        diversity: 0…1.
 
-    Maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998) with λ = 1 - diversity. items (n,): best first;
-    scores (n,): theirs, brought to 0…1 here; likeness (n, n): how alike they are, 0…1. Diversity 0 keeps the order;
-    the best film always stays first.
+    Reference: Carbonell and Goldstein, SIGIR 1998.
     """
     if not len(items):
         return items
@@ -144,22 +154,22 @@ def mmr(items: np.ndarray, scores: np.ndarray, likeness: np.ndarray, k: int, div
     for _ in range(min(k, len(items))):
         marginal = (1 - diversity) * relevance - diversity * nearest
         marginal[chosen] = -np.inf
-        best = int(marginal.argmax())  # of equals the one that the model puts first
+        best = int(marginal.argmax())  # ties: the item that the model ranks higher
         chosen = np.append(chosen, best)
-        nearest = np.maximum(nearest, likeness[best])
+        nearest = np.maximum(nearest, similarity[best])
     return items[chosen]
 
 
-def alike_by_genres(has: np.ndarray) -> np.ndarray:
-    """(n, n) cosines, 0…1, of the genres (n, G) of films; a film without a genre is like no other."""
-    vectors = has / np.maximum(1.0, np.sqrt(has.sum(1, keepdims=True)))
+def genre_similarity(matrix: np.ndarray) -> np.ndarray:
+    """Return cosines 0…1 of the genres (n, G) of films, (n, n). They are 0 for a film without genres."""
+    vectors = matrix / np.maximum(1.0, np.sqrt(matrix.sum(1, keepdims=True)))
     return np.asarray(vectors @ vectors.T)
 
 
-def alike_by_vectors(vectors: np.ndarray) -> np.ndarray:
-    """(n, n) cosines of the vectors (n, D) of films, from 0 for the least alike pair to 1 for the most alike.
+def vector_similarity(vectors: np.ndarray) -> np.ndarray:
+    """Return cosines of vectors (n, D), scaled to 0 for the least and 1 for the most similar pair, (n, n).
 
-    What a cosine of 0.4 means differs from model to model; which of these films are the most alike does not.
+    The meaning of a cosine of 0.4 differs between models. The order of the pairs does not.
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(lengths > 0, lengths, 1)

@@ -1,6 +1,6 @@
-"""All films of a set to browse, those included that training left out: filtered, put in order, a page at a time.
+"""Browse all films of a data set, infrequent films included, with filters and orders.
 
-Shapes: F films as `Catalog.films` numbers them, I of them items; T tags given.
+Shapes: F films as numbered by `Catalog.films`, the first I of them items.
 """
 
 from bisect import bisect_left
@@ -14,123 +14,129 @@ import numpy as np
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import has_ratings
 from recsys.serving import filters
-from recsys.serving.films.names import bare, normalise
-from recsys.serving.filters import Facts, Filters
+from recsys.serving.filters import FilmFeatures, Filters
+from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # ratings of the average film that "best rated" adds to each film's own: five of five stars say little
+DAMPING = 20  # ratings of mean value that "best rated" adds to each film, because five stars of one user mean little
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What somebody wants to see of the library. Hashable, so that answers can be cached by it."""
+class LibraryQuery:
+    """The films to browse. Queries are hashable, so results can be cached."""
 
-    filters: Filters = field(default_factory=Filters)  # years, genres and how well known; the rest is not read
-    tags: tuple[str, ...] = ()  # all of them, in upper or lower case
+    filters: Filters = field(default_factory=Filters)  # only years, genres and popularity are read
+    tags: tuple[str, ...] = ()  # the film has all of them; case is ignored
     order: str = ORDERS[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """What browsing looks at, film by film."""
+    """The films of a data set with the values that browsing reads."""
 
     dataset: Dataset
-    facts: Facts  # of F films
-    watched: np.ndarray  # (F,) how often each was rated; 0 for those left out, whose few ratings are not kept
-    rating: np.ndarray  # (F,) mean stars, NaN where nobody's are known and in a set without ratings
+    features: FilmFeatures  # of F films
+    watched: np.ndarray  # (F,) number of ratings; 0 for infrequent films, whose ratings are not stored
+    rating: np.ndarray  # (F,) mean stars, NaN for infrequent films and in a data set without ratings
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "Library":
-        """That of a data set; takes a second for 20 million ratings."""
-        events, n_left_out = dataset.interactions, len(dataset.catalog.infrequent)
-        watched = np.append(dataset.counts, np.zeros(n_left_out, np.int64))
+    def from_dataset(cls, dataset: Dataset) -> "Library":
+        """Return the library of a data set. 20 million ratings take a second."""
+        events, n_infrequent = dataset.interactions, len(dataset.catalog.infrequent)
+        watched = np.append(dataset.counts, np.zeros(n_infrequent, np.int64))
         stars = np.bincount(events.item, weights=events.rating, minlength=len(watched))
-        known = (watched > 0) & has_ratings(dataset)
-        rating = np.divide(stars, watched, out=np.full(len(watched), np.nan), where=known)
-        return cls(dataset, _facts(dataset), watched, rating)
+        rated = (watched > 0) & has_ratings(dataset)
+        rating = np.divide(stars, watched, out=np.full(len(watched), np.nan), where=rated)
+        return cls(dataset, _library_features(dataset), watched, rating)
 
     def __len__(self) -> int:
         """F."""
         return len(self.watched)
 
-    def find(self, wish: Wish, among: Sequence[int] | None = None) -> np.ndarray:
-        """The films (n,) that pass, in the order that is wished; among: only these, in the order in which they come."""
-        passing = self.passing(wish)
+    def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
+        """Return the films that match a query, (n,), in its order.
+
+        Args:
+            query: Filters, tags and order.
+            among: Only these films are returned, in their given order; None: all films.
+        """
+        mask = self.matching_mask(query)
         if among is not None:
             films = np.asarray(among, np.int64)
-            return films[passing[films]]
-        order = self._order(wish.order)
-        return order[passing[order]]
+            return films[mask[films]]
+        order = self._order(query.order)
+        return order[mask[order]]
 
-    def passing(self, wish: Wish) -> np.ndarray:
-        """(F,) bool: which films have the years, genres, renown and tags that are wished."""
-        return filters.allowed(self.facts, wish.filters, ()) & self._tagged(wish.tags)
+    def matching_mask(self, query: LibraryQuery) -> np.ndarray:
+        """Return True for the films that match the filters and tags, (F,) bool."""
+        return filters.allowed_mask(self.features, query.filters, ()) & self._tag_mask(query.tags)
 
-    def tags(self, most: int) -> list[str]:
-        """The tags that were given to most films, at most so many, in alphabetical order."""
-        return sorted(tag for tag, _ in Counter(self._films_by_tag).most_common(most))
+    def tags(self, n: int) -> list[str]:
+        """Return the n tags of the most films, in alphabetical order."""
+        return sorted(tag for tag, _ in Counter(self._films_by_tag).most_common(n))
 
     def _order(self, name: str) -> np.ndarray:
-        """(F,) all films in one of ORDERS; of equals the more watched, then the lower number first."""
+        """Return all films in one of ORDERS, (F,). Ties: the more watched film, then the lower number."""
         if name not in self._orders:
-            self._orders[name] = np.lexsort((np.arange(len(self)), -self.watched, self._key(name)))
+            self._orders[name] = np.lexsort((np.arange(len(self)), -self.watched, self._sort_key(name)))
         return self._orders[name]
 
     @cached_property
     def _orders(self) -> dict[str, np.ndarray]:
         return {}
 
-    def _key(self, name: str) -> np.ndarray:
-        """(F,) what ascends in an order; films of which nothing is known come last."""
+    def _sort_key(self, name: str) -> np.ndarray:
+        """Return the ascending key of an order, (F,). Films with unknown values are last."""
         if name == "best rated":
-            return -self._damped
+            return -self._damped_rating
         if name in ("newest", "oldest"):
-            years = self.facts.years
+            years = self.features.years
             return np.where(years > 0, -years if name == "newest" else years, np.iinfo(np.int64).max)
         if name == "title":
-            titles = [bare(normalise(film.title)) for film in self.dataset.catalog.films]  # "The Matrix" is under M
+            films = self.dataset.catalog.films
+            titles = [strip_article(normalize(film.title)) for film in films]  # "The Matrix" is under M
             return np.unique(np.array(titles, dtype=object), return_inverse=True)[1]
         return -self.watched
 
     @cached_property
-    def _damped(self) -> np.ndarray:
-        """(F,) mean stars as if DAMPING more people had rated like all people; minus infinity where nobody rated."""
+    def _damped_rating(self) -> np.ndarray:
+        """The mean stars with DAMPING additional ratings of mean value, (F,); -inf for films without ratings."""
         ratings = self.dataset.interactions.rating
         prior = float(ratings.mean(dtype=np.float64)) if len(ratings) else 0.0
         damped = (self.watched * np.nan_to_num(self.rating) + DAMPING * prior) / (self.watched + DAMPING)
         return np.where(self.watched > 0, damped, -np.inf)
 
-    def _tagged(self, tags: Sequence[str]) -> np.ndarray:
-        """(F,) bool: which films somebody gave all of these tags."""
-        given = self.dataset.catalog.tags
-        passing = np.ones(len(self), bool)
+    def _tag_mask(self, tags: Sequence[str]) -> np.ndarray:
+        """Return True for the films that have all tags, (F,) bool."""
+        events = self.dataset.catalog.tags
+        mask = np.ones(len(self), bool)
         for tag in tags:
             word = " ".join(tag.lower().split())
-            place = bisect_left(given.words, word)
-            known = given.words[place : place + 1] == (word,)
-            passing &= np.isin(self._movie_ids, given.movie[given.word == place] if known else [])
-        return passing
+            row = bisect_left(events.words, word)
+            exists = events.words[row : row + 1] == (word,)
+            mask &= np.isin(self._movie_ids, events.movie[events.word == row] if exists else [])
+        return mask
 
     @cached_property
     def _movie_ids(self) -> np.ndarray:
-        """(F,) original film ids."""
+        """The original film ids, (F,)."""
         return np.array([film.movie_id for film in self.dataset.catalog.films], np.int64)
 
     @cached_property
     def _films_by_tag(self) -> dict[str, int]:
-        """Tag → how many films have it."""
-        given = self.dataset.catalog.tags
-        pairs = np.unique(np.stack([given.word, given.movie]).astype(np.int64), axis=1)  # who gave it does not count
-        words, films = np.unique(pairs[0], return_counts=True)
-        return {given.words[word]: int(n) for word, n in zip(words.tolist(), films.tolist(), strict=True)}
+        """The number of films of each tag."""
+        events = self.dataset.catalog.tags
+        pairs = np.unique(np.stack([events.word, events.movie]).astype(np.int64), axis=1)  # once for all users
+        words, n_films = np.unique(pairs[0], return_counts=True)
+        return {events.words[word]: int(n) for word, n in zip(words.tolist(), n_films.tolist(), strict=True)}
 
 
-def _facts(dataset: Dataset) -> Facts:
-    """The facts of F films. How well known an item is counts among the items, as elsewhere; a film left out comes last.
+def _library_features(dataset: Dataset) -> FilmFeatures:
+    """Return the features of F films. The popularity of an item is relative to the items, as in other filters.
 
-    All I items are watched more than it, of I + 1 films.
+    An infrequent film is the least popular of I + 1 films: all I items are watched more often.
     """
-    whole = filters.facts(replace(dataset, catalog=dataset.catalog.complete))
-    items = filters.facts(dataset).watched_more
-    last = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
-    return replace(whole, watched_more=np.append(items, last))
+    features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
+    items = filters.film_features(dataset).popularity_percentile
+    infrequent = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
+    return replace(features, popularity_percentile=np.append(items, infrequent))

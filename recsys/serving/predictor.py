@@ -1,4 +1,4 @@
-"""One recommender, ready to answer for one data set; and which recommenders there are."""
+"""Load a recommender for a data set, and list the recommenders."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ from recsys.models.pool import Pool
 from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
-from recsys.serving.filters import Facts, facts
+from recsys.serving.filters import FilmFeatures, film_features
 from recsys.training.options import RunOptions
 
-# The default of a data set is the first of these that it has, best first.
-DEFAULTS = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
+# The default of a data set is the first that is available, best first.
+DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 FALLBACK = "popular"  # needs no training, so it can always answer
 
 
@@ -30,42 +30,45 @@ class Predictor:
     dataset: Dataset
     variant: Recommender
     model: Model
-    key: str = ""  # another one when the data or the checkpoint change; for whoever keeps answers
+    key: str = ""  # for caches: changes with the data and the checkpoint
 
     @property
     def title(self) -> str:
-        """The recommender's name for people: "BERT4Rec"."""
+        """The displayed name, "BERT4Rec"."""
         return self.variant.title
 
     @cached_property
-    def facts(self) -> Facts:
-        """What filters look at."""
-        return facts(self.dataset)
+    def features(self) -> FilmFeatures:
+        """The features of films for filters."""
+        return film_features(self.dataset)
 
     @property
     def is_current(self) -> bool:
-        """Whether `load` would still give this one: nothing was trained since, nor is more known of the films."""
+        """Whether neither the checkpoint nor the film details have changed since `load`."""
         return self.key == _key(self.variant.name, self.dataset, details=film_details.version(self.dataset.name))
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
-        """Those of the model if they may be shown to people, else None."""
+        """The log-probabilities of the model if they can be shown to users, else None."""
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
 def load(variant_name: str, dataset: Dataset, report: ProgressCallback = no_progress) -> Predictor:
-    """A recommender for a data set: loaded, or fitted on first use where that takes seconds.
+    """Load a recommender for a data set, or fit it on first use if that takes seconds.
 
-    From here on NumPy and torch compute on one thread, see `hold_to_one_thread`. Raises StoreError, with the command,
-    when it must be trained first, and UnknownModelError for a name that no recommender has.
+    NumPy and torch then compute on one thread, see `use_one_thread`.
+
+    Raises:
+        StoreError: If the recommender must be trained first. The message has the command.
+        UnknownModelError: If there is no recommender with this name.
     """
-    hold_to_one_thread()
+    use_one_thread()
     variant = registry.get(variant_name)
     if variant.model().scores_cold_items:
-        return _with_unrated(variant, dataset, report)
-    stamp = _stamp(variant_name, dataset.name)  # before loading, so that what is written meanwhile counts as newer
+        return _load_content_model(variant, dataset, report)
+    version = _checkpoint_version(variant_name, dataset.name)  # read first: a concurrent training is newer
     model = checkpoints.load_or_fit(variant_name, dataset, report=report, splitting=serving_split(dataset.name))
-    return Predictor(dataset, variant, model, _key(variant_name, dataset, stamp))
+    return Predictor(dataset, variant, model, _key(variant_name, dataset, version))
 
 
 def mixture(left: Predictor, right: Predictor, share: float) -> Predictor:
@@ -85,10 +88,10 @@ def mixture(left: Predictor, right: Predictor, share: float) -> Predictor:
     return Predictor(dataset, row, model, f"{left.key}+{right.key}/{share}")
 
 
-def _with_unrated(variant: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
-    """A model of descriptions, fitted to all films of the set: items of the others keep their numbers.
+def _load_content_model(variant: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
+    """Fit a content model on all films, infrequent films included. Item numbers stay the same.
 
-    It is not kept on disk, where the one lies that is measured, over the same items as its rivals.
+    The model is not stored. The stored model only covers items, for the evaluation.
     """
     catalog = dataset.catalog.complete
     train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)
@@ -96,14 +99,18 @@ def _with_unrated(variant: Recommender, dataset: Dataset, report: ProgressCallba
     return Predictor(replace(dataset, catalog=catalog), variant, model, _key(variant.name, dataset))
 
 
-def _key(variant_name: str, dataset: Dataset, stamp: str = "", details: str | None = None) -> str:
-    """What tells one predictor from another; the stamp is today's where there was no checkpoint before.
+def _key(variant_name: str, dataset: Dataset, version: str = "", details: str | None = None) -> str:
+    """Return the key of a predictor.
 
-    details: the stamp of what is known of the films; None: that of the data set.
+    Args:
+        variant_name: Of the recommender.
+        dataset: The data set.
+        version: Of the checkpoint; "": the current one.
+        details: Version of the film details; None: that of the data set.
     """
-    stamp = stamp or _stamp(variant_name, dataset.name)
+    version = version or _checkpoint_version(variant_name, dataset.name)
     details = dataset.catalog.details.version if details is None else details
-    return "/".join([dataset.name, variant_name, stamp, dataset.fingerprint, *filter(None, [details])])
+    return "/".join([dataset.name, variant_name, version, dataset.fingerprint, *filter(None, [details])])
 
 
 def default(data: str) -> str:
@@ -112,37 +119,42 @@ def default(data: str) -> str:
     It is the best one that does not have to be trained first. A mixture counts only if its weights are there, because
     fitting them takes longer than a visitor waits. Item kNN is fitted in seconds.
     """
-    return next((name for name in DEFAULTS if _answers_soon(name, data)), FALLBACK)
+    return next((name for name in DEFAULT_CANDIDATES if _answers_soon(name, data)), FALLBACK)
 
 
 def _answers_soon(name: str, data: str) -> bool:
-    """Whether a recommender is trained for a data set or, without members, fitted on first use."""
+    """Return whether a recommender is trained or, without members, fitted on first use."""
     if registry.get(name).members(data):
-        return has_fit(name, data) and not lacking(name, data)
-    return not lacking(name, data)
+        return has_fit(name, data) and not missing_models(name, data)
+    return not missing_models(name, data)
 
 
 def training_command(variant_name: str, data: str) -> str:
-    """The line that trains a recommender, or those that it stands on and lacks, so that `load` finds it."""
-    names = lacking(variant_name, data) or [variant_name]
+    """Return the command that trains a recommender or its missing members, so that `load` can load it."""
+    names = missing_models(variant_name, data) or [variant_name]
     return " && ".join(checkpoints.training_command(name, data, serving_split(data).protocol) for name in names)
 
 
-def lacking(variant_name: str, data: str) -> list[str]:
-    """Which have to be trained before `load` can give this one: itself, or some that it stands on."""
+def missing_models(variant_name: str, data: str) -> list[str]:
+    """Return the recommenders to train before `load` can load this one: itself, or members."""
     return checkpoints.untrained_members(variant_name, data, serving_split(data))
 
 
-def _stamp(variant_name: str, data: str) -> str:
+def _checkpoint_version(variant_name: str, data: str) -> str:
     return checkpoints.checkpoint_version(variant_name, data, serving_split(data))
 
 
-def hold_to_one_thread() -> None:
+def checkpoints_version(data: str) -> str:
+    """Return a text that changes when any checkpoint of a data set is written or deleted."""
+    return checkpoints.checkpoints_version(data, serving_split(data))
+
+
+def use_one_thread() -> None:
     """Let torch and NumPy compute on the calling thread.
 
-    One history is too little work to divide, and the requests of an app already run on threads of their own.
+    One history is too little work to divide, and each request of the app has its own thread.
     """
-    import torch  # here, because the pages that show no films do without
+    import torch  # imported late: pages without recommendations do not need it
     from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
@@ -156,26 +168,26 @@ def names() -> list[str]:
 
 @cache
 def variants() -> tuple[Recommender, ...]:
-    """Every recommender, those that `train` makes first, the fallback last. Imports the model files, hence torch."""
-    found = [registry.get(name) for name in registry.names()]
-    return tuple(sorted(found, key=lambda one: (one.name == FALLBACK, not one.needs_training, one.family, one.name)))
+    """Return all recommenders. Those that need training are first, the fallback is last. Imports torch."""
+    rows = [registry.get(name) for name in registry.names()]
+    return tuple(sorted(rows, key=lambda row: (row.name == FALLBACK, not row.needs_training, row.family, row.name)))
 
 
 def variants_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...]:
-    """The recommenders that can do something: variants_with(lambda model: model.has_attention)."""
+    """Return the recommenders with a capability, such as `lambda model: model.has_attention`."""
     return tuple(variant for variant in variants() if capability(variant.model()))
 
 
 def trained(dataset_name: str) -> list[Recommender]:
-    """The recommenders whose weights for a data set are there: shipped, or made on this machine."""
-    return [variant for variant in variants() if is_there(variant.name, dataset_name)]
+    """Return the recommenders with a shipped or local checkpoint for a data set."""
+    return [variant for variant in variants() if is_available(variant.name, dataset_name)]
 
 
 def has_fit(variant_name: str, data: str) -> bool:
-    """Whether there is a checkpoint of the present settings and members; a member may still have to be fitted."""
+    """Return whether there is a checkpoint of the current settings and members. A member may need a fit."""
     return checkpoints.has_fit(variant_name, data, serving_split(data))
 
 
-def is_there(variant_name: str, dataset_name: str) -> bool:
-    """Whether a recommender can be loaded for a data set, without being fitted first."""
+def is_available(variant_name: str, dataset_name: str) -> bool:
+    """Return whether a recommender can be loaded without a fit."""
     return checkpoints.is_available(variant_name, dataset_name, serving_split(dataset_name))

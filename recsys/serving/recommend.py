@@ -1,7 +1,9 @@
-"""The films to watch next: a request in, the best films of a `Ranking` out.
+"""Recommend the next films: a `Request` in, the best films of a `Ranking` out.
 
-For a catalogue of millions each pass over the scores counts: `Ranking` copies a row once, and takes its softmax a piece
-at a time. Shapes: B histories, I films.
+With millions of films, each pass over the scores counts. `Ranking` copies a row once and computes its softmax in
+chunks.
+
+Shapes: B requests, I items.
 """
 
 import math
@@ -9,25 +11,28 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain
 from numbers import Integral
 
 import numpy as np
 
 from recsys import monitoring
-from recsys.data.dataset import Dataset, Film
+from recsys.data.dataset import Dataset, Film, Queries
 from recsys.errors import Message, RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving import filters as film_filters
+from recsys.serving import substitutes
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
-from recsys.serving.ratings import Ratings, queries
+
+LIKED_STARS, DISLIKED_STARS = 5.0, 2.0  # stars of a thumb up and a thumb down
+LIKED_THRESHOLD = 3.0  # stars; a film with fewer is disliked
+MAX_SCORES = 1 << 24  # floats in the score blocks of all threads: 64 MB for any catalogue
+MAX_BATCH = 256  # histories
+N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 History = Sequence[int] | np.ndarray
-
-SCORES_AT_ONCE = 1 << 24  # floats in the score blocks of all threads: 64 MB, whatever the catalogue
-AT_ONCE = 256  # histories in a block, at most
-THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+Ratings = tuple[tuple[int, float], ...]  # (film number of `Catalog.films`, stars) of one user
 
 
 class ServingError(RecsysError):
@@ -36,13 +41,13 @@ class ServingError(RecsysError):
 
 @dataclass(frozen=True)
 class Request:
-    """What a person wants: films to watch after a history. Hashable, so that answers can be cached by it."""
+    """A history and settings of a user. Requests are hashable, so answers can be cached."""
 
-    history: tuple[int, ...]  # films as numbered by `Catalog.films`, oldest first; repeats are allowed
-    k: int = 10  # films to recommend
+    history: tuple[int, ...]  # film numbers of `Catalog.films`, oldest first; repeats are allowed
+    k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
-    unwanted: tuple[int, ...] = ()  # items that are not recommended
-    ratings: Ratings = ()  # of films, some of which are in the history
+    unwanted: tuple[int, ...] = ()  # excluded films
+    ratings: Ratings = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -51,199 +56,170 @@ class Request:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """One film to watch next."""
+    """A recommended film."""
 
     rank: int  # 1 = best
     item: int
     film: Film
     score: float  # of the model, comparable within one list only
-    probability: float | None  # that it comes next, given that a film of the whole list does; None: the model has none
+    probability: float | None  # that it is watched next, if a film of the list is; None: the model has none
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where one film stands in the whole list of a recommender."""
+class RankPosition:
+    """The position of a film in the ranking of a recommender."""
 
-    rank: int | None  # 1 = best; None: not in the list, being hidden or ruled out
-    of: int  # films in the list
-    probability: float | None  # as in Recommendation; 0 for a film that is not in the list
+    rank: int | None  # 1 = best; None: excluded
+    n_ranked: int  # films in the ranking
+    probability: float | None  # as in Recommendation; 0 for an excluded film
 
     @property
-    def nearness(self) -> float:
-        """1 at the top of the list, 0 at its end and outside it, by the logarithm of the rank."""
+    def log_rank_score(self) -> float:
+        """1 for the first film, 0 for the last film and for excluded films, linear in the logarithm of the rank."""
         if self.rank is None:
             return 0.0
-        return 1 - math.log(self.rank) / math.log(self.of) if self.of > 1 else 1.0
+        return 1 - math.log(self.rank) / math.log(self.n_ranked) if self.n_ranked > 1 else 1.0
 
 
 def recommend(predictor: Predictor, request: Request) -> list[Recommendation]:
-    """The best films for a request, best first; fewer than `request.k` when the films run out.
+    """Return the best films, at most `request.k`, best first. Equal scores are ordered by item number.
 
-    Equal scores are ordered by item number. Raises ServingError for items outside the catalogue, ScoreError for scores
-    that are no numbers.
+    Raises:
+        ServingError: If a film number is not in the catalogue.
+        ScoreError: If a score is NaN or infinite.
     """
     return recommend_many(predictor, [request])[0]
 
 
 def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[list[Recommendation]]:
-    """`recommend` for each of B requests, on all cores; scores take no more than 64 MB whatever B is."""
+    """Answer B requests like `recommend`, on all cores. The scores take at most 64 MB."""
 
     def answer(rows: list[int]) -> list[list[Recommendation]]:
-        block = [requests[row] for row in rows]
+        batch = [requests[row] for row in rows]
         return [
-            best(predictor, ranking, request.k, request.filters.diversity)
-            for request, ranking in zip(block, listed(predictor, block), strict=True)
+            top_recommendations(predictor, ranking, request.k, request.filters.diversity)
+            for request, ranking in zip(batch, rankings(predictor, batch), strict=True)
         ]
 
-    size = _block_size(predictor.dataset, THREADS)
-    order = sorted(range(len(requests)), key=lambda row: -len(requests[row].history))  # alike lengths: little padding
-    blocks = [order[start : start + size] for start in range(0, len(order), size)]
-    if len(blocks) < 2:
-        answered = list(map(answer, blocks))
+    size = _batch_size(predictor.dataset, N_THREADS)
+    order = sorted(range(len(requests)), key=lambda row: -len(requests[row].history))  # similar lengths: little padding
+    batches = [order[start : start + size] for start in range(0, len(order), size)]
+    if len(batches) < 2:
+        answers = list(map(answer, batches))
     else:
-        with ThreadPoolExecutor(THREADS) as pool:
-            answered = list(pool.map(answer, blocks))
+        with ThreadPoolExecutor(N_THREADS) as pool:
+            answers = list(pool.map(answer, batches))
     monitoring.count("recommendations", predictor.variant.name, len(requests))
-    found = dict(zip(order, chain.from_iterable(answered), strict=True))
-    return [found[row] for row in range(len(requests))]
+    by_row = dict(zip(order, chain.from_iterable(answers), strict=True))
+    return [by_row[row] for row in range(len(requests))]
 
 
-def standing(predictor: Predictor, history: History, item: int, hide_seen: bool = True) -> Standing:
-    """Where an item stands in the list after a history."""
-    return standings(predictor, [history], [item], hide_seen)[0]
-
-
-def standings(
-    predictor: Predictor, histories: Sequence[History], items: Sequence[int], hide_seen: bool = True
-) -> list[Standing]:
-    """Where items[b] stands in the list after histories[b], for each of B pairs."""
-    wanted = valid_items(predictor.dataset, items).tolist()
-    ranked = rankings(predictor, histories, hide_seen)
-    return [standings_in(ranking, [item])[0] for item, ranking in zip(wanted, ranked, strict=True)]
-
-
-def standings_in(ranking: Ranking, items: Sequence[int]) -> list[Standing]:
-    """Where each of some items stands in one ranking."""
-    ranks = {item: ranking.rank(item) for item in items}
-    in_list = [item for item, rank in ranks.items() if rank is not None]
-    found = ranking.probabilities(np.array(in_list, np.int64))
-    probabilities: dict[int, float | None] = dict.fromkeys(ranks, None if found is None else 0.0)
-    if found is not None:
-        probabilities |= dict(zip(in_list, found.tolist(), strict=True))
-    listed_films = len(ranking)
-    return [Standing(ranks[item], listed_films, probabilities[item]) for item in items]
-
-
-def listed(predictor: Predictor, requests: Sequence[Request]) -> Iterator[Ranking]:
-    """The ranking of all films that each request allows, in order; k and diversity do not matter."""
-    histories = [valid_films(predictor.dataset, request.history) for request in requests]
-    hidden = (not_listed(predictor, request, seen) for request, seen in zip(requests, histories, strict=True))
-    return rankings_without(predictor, histories, hidden, [request.ratings for request in requests])
-
-
-def rankings(predictor: Predictor, histories: Sequence[History], hide_seen: bool = True) -> Iterator[Ranking]:
-    """The ranking of all films after each history, in order; with `hide_seen`, without those of the history."""
-    hidden = (items_of(predictor.dataset, history if hide_seen else ()) for history in histories)
-    return rankings_without(predictor, histories, hidden)
-
-
-def rankings_without(
-    predictor: Predictor,
-    histories: Sequence[History],
-    hidden: Iterable[np.ndarray],
-    ratings: Iterable[Ratings] | None = None,
+def rankings(
+    predictor: Predictor, requests: Sequence[Request], excluded: Iterable[np.ndarray] | None = None
 ) -> Iterator[Ranking]:
-    """The ranking after each of B histories, without the films hidden from it: items (n,) or a mask (I,) bool.
+    """Yield the ranking of all films for each of B requests, in order. `k` and diversity have no effect.
 
-    ratings: those of the person behind each history; None: nothing was rated. No more than 64 MB of scores exist at a
-    time. Raises ServingError and ScoreError as `recommend` does.
+    At most 64 MB of scores exist at a time.
+
+    Args:
+        predictor: Scores the films.
+        requests: The histories, ratings and filters.
+        excluded: For each request the excluded items, (n,) or a mask (I,) bool, in place of those of the request.
+
+    Raises:
+        ServingError, ScoreError: As `recommend` does.
     """
-    left_out, stars = iter(hidden), iter(repeat(()) if ratings is None else ratings)
-    size = _block_size(predictor.dataset)
-    for start in range(0, len(histories), size):
-        block = histories[start : start + size]
-        for scores in _scores(predictor, block, [next(stars) for _ in block]):
-            yield Ranking.from_scores(scores, next(left_out), predictor.log_probabilities)
+    hidden = iter((_excluded(predictor, request) for request in requests) if excluded is None else excluded)
+    size = _batch_size(predictor.dataset)
+    for start in range(0, len(requests), size):
+        for scores in _scores(predictor, requests[start : start + size]):
+            yield Ranking.from_scores(scores, next(hidden), predictor.log_probabilities)
 
 
-def not_listed(predictor: Predictor, request: Request, history: np.ndarray) -> np.ndarray:
-    """The films that a request hides: items (n,), or where it has filters a mask (I,) bool; history: its own, (n,)."""
-    seen = items_of(predictor.dataset, history if request.filters.hide_seen else ())
-    unwanted = items_of(predictor.dataset, request.unwanted)
-    if not request.filters.narrow:
-        return np.append(seen, unwanted) if len(unwanted) else seen
-    hidden = ~film_filters.allowed(predictor.facts, request.filters, request.history)
-    hidden[seen] = hidden[unwanted] = True
-    return hidden
+def rank_of(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]:
+    """Return the position of each item in a ranking."""
+    ranks = {item: ranking.rank(item) for item in items}
+    ranked = [item for item, rank in ranks.items() if rank is not None]
+    values = ranking.probabilities(np.array(ranked, np.int64))
+    probabilities: dict[int, float | None] = dict.fromkeys(ranks, None if values is None else 0.0)
+    if values is not None:
+        probabilities |= dict(zip(ranked, values.tolist(), strict=True))
+    n_ranked = len(ranking)
+    return [RankPosition(ranks[item], n_ranked, probabilities[item]) for item in items]
 
 
-def hidden_mask(predictor: Predictor, request: Request) -> np.ndarray:
-    """(I,) bool: the films that a request hides."""
-    hidden = np.zeros(predictor.dataset.n_items, bool)
-    hidden[not_listed(predictor, request, valid_films(predictor.dataset, request.history))] = True
-    return hidden
+def exclusion_mask(predictor: Predictor, request: Request) -> np.ndarray:
+    """Return True for the items that a request excludes, (I,) bool."""
+    mask = np.zeros(predictor.dataset.n_items, bool)
+    mask[_excluded(predictor, request)] = True
+    return mask
 
 
-def best(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:
-    """The k best films of a ranking, best first; diversity: 0…1, see `filters.mmr`."""
-    items = ranking.top(max(k, film_filters.POOL) if diversity else k)
+def count_candidates(predictor: Predictor, request: Request) -> int:
+    """Return the number of films that a request does not exclude."""
+    return int(np.count_nonzero(~exclusion_mask(predictor, request)))
+
+
+def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
+    """Return the excluded items of a request, (n,), or a mask (I,) bool if it has filters.
+
+    Item numbers are faster than a mask if the catalogue has millions of films.
+    """
+    films = (request.history if request.filters.hide_seen else (), request.unwanted)
+    watched, unwanted = (check_items(predictor.dataset, numbers, infrequent=True) for numbers in films)
+    watched, unwanted = (numbers[numbers < predictor.dataset.n_items] for numbers in (watched, unwanted))
+    if not request.filters.restricts:
+        return np.append(watched, unwanted) if len(unwanted) else watched
+    mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
+    mask[watched] = mask[unwanted] = True
+    return mask
+
+
+def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:
+    """Return the k best films of a ranking, best first. For `diversity`, 0…1, see `filters.mmr`."""
+    items = ranking.top(max(k, film_filters.MMR_POOL_SIZE) if diversity else k)
     if diversity:
-        items = film_filters.mmr(items, ranking.scores[items], likeness(predictor, items), k, diversity)
-    probabilities = ranking.probabilities(items)
-    shown = [None] * len(items) if probabilities is None else probabilities.tolist()
-    rows = zip(items.tolist(), ranking.scores[items].tolist(), shown, strict=True)
+        items = film_filters.mmr(items, ranking.scores[items], _similarity(predictor, items), k, diversity)
+    values = ranking.probabilities(items)
+    probabilities = [None] * len(items) if values is None else values.tolist()
+    rows = zip(items.tolist(), ranking.scores[items].tolist(), probabilities, strict=True)
     films = predictor.dataset.catalog.films
     return [Recommendation(rank, row[0], films[row[0]], *row[1:]) for rank, row in enumerate(rows, start=1)]
 
 
-def likeness(predictor: Predictor, items: np.ndarray) -> np.ndarray:
-    """(n, n) how alike some items (n,) are, 0…1: by the model's own vectors of them, else by their genres."""
+def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
+    """Return the similarity of items, (n, n) 0…1, by the model's embeddings or, if it has none, by genres."""
     if predictor.model.has_item_embeddings:
-        return film_filters.alike_by_vectors(predictor.model.item_embeddings()[items])
-    return film_filters.alike_by_genres(predictor.facts.has[items])
+        return film_filters.vector_similarity(predictor.model.item_embeddings()[items])
+    return film_filters.genre_similarity(predictor.features.genre_matrix[items])
 
 
-def n_allowed(predictor: Predictor, request: Request) -> int:
-    """How many films the list of a request is chosen from: those that it does not hide."""
-    return int(np.count_nonzero(~hidden_mask(predictor, request)))
+def check_items(dataset: Dataset, items: History, infrequent: bool = False) -> np.ndarray:
+    """Return items as an array (n,) int64. With `infrequent`, numbers of infrequent films are valid, too.
 
-
-def valid_items(dataset: Dataset, history: History) -> np.ndarray:
-    """Items as an array (n,) int64; PAD, MASK and MovieLens ids that are no items raise ServingError."""
-    return _below(dataset.n_items, history)
-
-
-def valid_films(dataset: Dataset, history: History) -> np.ndarray:
-    """`valid_items` that allows the films that training left out, numbered from I on."""
-    return _below(len(dataset.catalog.films), history)
-
-
-def items_of(dataset: Dataset, history: History) -> np.ndarray:
-    """Those films of a history that are items, (n,): without the ones that training left out."""
-    found = valid_films(dataset, history)
-    return found[found < dataset.n_items]
-
-
-def _below(n: int, history: History) -> np.ndarray:
-    """Numbers 0…n-1 as an array (n,) int64; raises ServingError for others."""
-    items = np.asarray(history)
-    if not items.size:
+    Raises:
+        ServingError: If a number is not valid, for example that of padding or of a mask.
+    """
+    array = np.asarray(items)
+    if not array.size:
         return np.zeros(0, np.int64)
-    if items.ndim != 1 or items.dtype.kind not in "iu":
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
-    if items.min() < 0 or items.max() >= n:
-        unknown = items[(items < 0) | (items >= n)][0]
+    n = len(dataset.catalog.films) if infrequent else dataset.n_items
+    if array.min() < 0 or array.max() >= n:
+        unknown = array[(array < 0) | (array >= n)][0]
         raise ServingError("there is no item {unknown} among {n}; pass items, not MovieLens ids", unknown=unknown, n=n)
-    return items.astype(np.int64, copy=False)
+    return array.astype(np.int64, copy=False)
 
 
-def _scores(predictor: Predictor, histories: Sequence[History], ratings: Sequence[Ratings]) -> np.ndarray:
-    """(B, I) float, as the model gives them."""
-    data = predictor.dataset
-    films = [valid_films(data, history) for history in histories]
-    scores = predictor.model.score(queries(data, films, ratings, predictor.model.uses_query_ratings))
-    if scores.shape != (len(films), data.n_items):
-        expected = (len(films), data.n_items)
+def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
+    """Return the scores of the model, (B, I) float."""
+    dataset = predictor.dataset
+    histories = [check_items(dataset, request.history, infrequent=True) for request in requests]
+    ratings = [request.ratings for request in requests]
+    scores = predictor.model.score(to_queries(dataset, histories, ratings, predictor.model.uses_query_ratings))
+    expected = (len(histories), dataset.n_items)
+    if scores.shape != expected:
         raise ServingError(
             "{title} scored {shape}, not {expected}; train it again",
             title=Message(predictor.title),
@@ -253,6 +229,32 @@ def _scores(predictor: Predictor, histories: Sequence[History], ratings: Sequenc
     return scores
 
 
-def _block_size(dataset: Dataset, threads: int = 1) -> int:
-    """Histories that are scored at once on each of some threads."""
-    return max(1, min(AT_ONCE, SCORES_AT_ONCE // max(1, threads * dataset.n_items)))
+def to_queries(
+    dataset: Dataset, histories: Iterable[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
+) -> Queries:
+    """Return the input of a model for histories (n,) and the ratings of their users.
+
+    Models that read ratings get them. Other models get histories without disliked films: they have learned which films
+    are watched together, which is no evidence for a user who disliked one of the films. Each infrequent film is
+    replaced by its substitute, which gets its rating.
+    """
+    pairs = list(zip(histories, map(dict, ratings), strict=True))
+    if with_ratings:
+        items = [substitutes.replace_infrequent(dataset, history) for history, _ in pairs]
+        return Queries(items, ratings=[_aligned_ratings(dataset, *pair) for pair in pairs] if any(ratings) else None)
+    liked = []
+    for history, stars in pairs:
+        disliked = [film for film, value in stars.items() if value < LIKED_THRESHOLD]
+        liked.append(history[~np.isin(history, disliked)] if disliked else history)
+    return Queries([substitutes.replace_infrequent(dataset, history) for history in liked])
+
+
+def _aligned_ratings(dataset: Dataset, history: np.ndarray, stars: dict[int, float]) -> np.ndarray:
+    """Return the rating of each item that the model gets for a history, (m,) float32. NaN means unrated."""
+    values = [stars.get(film, np.nan) for film in history.tolist() for _ in substitutes.find(dataset, film)]
+    return np.array(values, np.float32)
+
+
+def _batch_size(dataset: Dataset, n_threads: int = 1) -> int:
+    """Return the number of histories that each thread scores at a time."""
+    return max(1, min(MAX_BATCH, MAX_SCORES // max(1, n_threads * dataset.n_items)))

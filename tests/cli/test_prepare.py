@@ -19,7 +19,9 @@ def with_encoder(monkeypatch):
 def test_everything_that_needs_no_training_is_fitted(home, with_encoder, capsys):
     assert main(["prepare"]) == 0
     ready = {variant.name for variant in predictor.trained(DATA)}
-    wanted = {one.name for one in predictor.variants() if not (one.needs_training or predictor.lacking(one.name, DATA))}
+    wanted = {
+        one.name for one in predictor.variants() if not (one.needs_training or predictor.missing_models(one.name, DATA))
+    }
     assert wanted - ready <= {
         "content-genre",
         "content-tfidf",

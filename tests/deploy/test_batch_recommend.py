@@ -7,7 +7,7 @@ from deploy import batch_recommend
 from deploy.batch_recommend import parts
 from recsys.data import datasets, prepared
 from recsys.errors import MissingLibraryError
-from recsys.serving import people, predictor
+from recsys.serving import predictor, users
 from recsys.serving.filters import Filters
 from tests import toys
 
@@ -38,7 +38,7 @@ def test_parts_cover_everybody_once():
 def test_the_parts_together_are_everybodys_lists(home, tmp_path):
     assert run(tmp_path / "lists", "--workers", "1") == 0
     ready = predictor.load("markov", datasets.load(DATA))
-    whole = people.everybody(ready, 3, Filters())
+    whole = users.recommend_for_all(ready, 3, Filters())
     assert len(list((tmp_path / "lists").glob("*.parquet"))) == 3
     pd.testing.assert_frame_equal(lists(tmp_path / "lists"), whole)
 

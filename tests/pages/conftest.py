@@ -5,8 +5,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import browser
+from pages.ui import browser, explanation, tasks
 from pages.ui import page as ui_page
+from recsys import paths
 from recsys.paths import REPOSITORY
 from recsys.text import encoder
 from tests.models.conftest import words_as_vectors
@@ -25,13 +26,18 @@ def trained_home(tmp_path_factory):
 
 @pytest.fixture
 def home(trained_home, tmp_path, monkeypatch):
-    """A copy of that home for one test, with nothing cached, nothing shipped and no encoder to fetch."""
+    """A copy of that home for one test, with nothing cached, only sample lists shipped and no encoder to fetch."""
     copy = shutil.copytree(trained_home, tmp_path / "home")
     monkeypatch.setenv("RECSYS_HOME", str(copy))
-    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
+    assets = tmp_path / "assets"
+    assets.mkdir()
+    shutil.copy(paths.sample_lists(), assets)
+    monkeypatch.setattr("recsys.paths.ASSETS", assets)
     assert browser.STYLE.is_dir()  # imported above, so the style is still that of the project
     monkeypatch.setattr(encoder, "encode", words_as_vectors)
     st.cache_resource.clear()
+    tasks._tasks.cache_clear()
+    explanation.tmdb_service.cache_clear()
     st.cache_data.clear()
     return copy
 

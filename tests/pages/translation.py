@@ -21,8 +21,8 @@ from recsys.evaluation.studies import read
 from recsys.models import registry
 from recsys.paths import REPOSITORY
 from recsys.serving import history
-from recsys.serving.films import search
-from recsys.serving.insight import regions
+from recsys.serving.insight import embedding_map
+from recsys.serving.search import search
 from recsys.studies import plans, run
 from recsys.text import films
 
@@ -236,8 +236,17 @@ def texts_in_data():
         *strings([[plan.title, plan.question, plan.papers, plan.setting_title] for plan in plans.PLANS.values()]),
         *strings([(point.title, point.setting) for plan in plans.PLANS.values() for point in plan.points]),
         *strings([list(run.COLUMNS.values()), *map(_study_texts, paths.studies(paths.ASSETS).glob("*.json"))]),
-        *strings([(name, description) for name, (description, _films) in history.EXAMPLES.items()]),
-        *strings([own_groups, by_popularity, AGES, regions.WIDELY[0], regions.SELDOM[0], f"before {regions.OLD}"]),
+        *strings([(name, description) for name, (description, _films) in history.sample_lists().items()]),
+        *strings(
+            [
+                own_groups,
+                by_popularity,
+                AGES,
+                embedding_map.WIDELY_WATCHED[0],
+                embedding_map.SELDOM_WATCHED[0],
+                f"before {embedding_map.FIRST_DECADE}",
+            ]
+        ),
         *strings([search.TOO_FEW, films.NO_ENCODER, [(row.title, row.licence) for row in SETS.values()]]),
         *strings([(row.title, row.family) for row in recommenders]),
     }

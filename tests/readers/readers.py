@@ -21,10 +21,10 @@ from recsys.data.history_import.entries import Answers
 from recsys.data.history_import.read import read as read_history
 from recsys.data.titles import title_and_year
 from recsys.errors import RecsysError
-from recsys.serving.films.matching import Matcher
-from recsys.serving.films.search import TitleIndex
-from recsys.serving.history import from_query, parse_titles
-from recsys.serving.together import from_link
+from recsys.serving.film_matching import Matcher
+from recsys.serving.group import list_from_link
+from recsys.serving.history import from_url_params, parse_titles
+from recsys.serving.search.search import TitleIndex
 from tests import toys
 from tests.data import archives as toy_archives
 from tests.data.history_import import files as histories
@@ -181,8 +181,8 @@ READERS = {
     ),
     "title": Reader(_titles, [title.encode() for _, title, _ in toy_archives.FILMS]),
     "dates": Reader(_dates, [b"2024-01-31\n2024-02-01T10:00:00Z", b"31.1.24\n1.2.24", b"1700000000\n1700000001"]),
-    "link": Reader(lambda data: from_query({"s": _text(data)}, _catalog()), [b"100-101", b"e12-100-101"]),
-    "link of somebody else": Reader(lambda data: from_link(_text(data)), [b"?data=ml-1m&s=1-2-3"]),
+    "link": Reader(lambda data: from_url_params({"s": _text(data)}, _catalog()), [b"100-101", b"e12-100-101"]),
+    "link of somebody else": Reader(lambda data: list_from_link(_text(data)), [b"?data=ml-1m&s=1-2-3"]),
     "typed titles": Reader(_typed, [b"Film 1\nFilm 2 (1992)", b"#101"]),
     "answer of Wikidata": Reader(_wikidata, [json.dumps(ANSWER).encode()]),
 }

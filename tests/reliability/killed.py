@@ -6,7 +6,7 @@ import signal
 
 from recsys.cli.main import main
 from recsys.data import enrich, wikidata
-from recsys.serving.films import themes
+from recsys.serving import themes
 from recsys.text import encoder
 from tests.models.conftest import words_as_vectors
 

@@ -46,7 +46,7 @@ import torch
 from recsys.data import datasets
 from recsys.evaluation import results
 from recsys.serving import predictor
-from recsys.serving.films import themes
+from recsys.serving import themes
 from recsys.serving.insight import tsne
 from recsys.text import films
 from recsys.training.trainer import RunFolder

@@ -18,7 +18,7 @@ PARAMETERS = [
     "data",
     "with",
     "unknown",
-    *(parameter.name for parameter in (*url.URL_PARAMS, *url.FILTER_PARAMS)),
+    *(parameter.name for parameter in url.URL_PARAMS),
 ]
 SCORES = st.lists(st.floats(width=32), min_size=6, max_size=30)
 

@@ -25,7 +25,7 @@ from benchmarks.load import Times, visit
 from pages.server.admission import MAX_VISITORS
 from recsys.data import datasets
 from recsys.paths import REPOSITORY
-from recsys.serving.history import to_query
+from recsys.serving.history import to_url_params
 from tests.served_app import Visitor, link, served_app
 
 pytestmark = pytest.mark.reliability
@@ -107,7 +107,9 @@ def test_a_lost_connection_gets_the_list_of_its_session_back(app, home, record_p
         visitors, expected, slowest = [], [], 0.0
         for length, history in zip((6, 9), dataset.histories, strict=False):
             items = history[-length:].tolist()
-            visitors.append(await Visitor.arrive(app.host, urlencode(to_query(dataset.name, dataset.catalog, items))))
+            visitors.append(
+                await Visitor.arrive(app.host, urlencode(to_url_params(dataset.name, dataset.catalog, items)))
+            )
             expected.append((films(visitors[-1]), visitors[-1].session_id))
         assert expected[0][0] != expected[1][0]
         for turn in range(N_DROPS):

@@ -4,9 +4,9 @@ import pytest
 
 from recsys.data import datasets
 from recsys.serving import predictor
-from recsys.serving.films.search import TitleIndex
 from recsys.serving.history import parse_titles
 from recsys.serving.recommend import Request, recommend
+from recsys.serving.search.search import TitleIndex
 
 
 @pytest.fixture(scope="module")

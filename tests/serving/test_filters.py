@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recsys.data.dataset import Catalog
 from recsys.serving import filters
-from recsys.serving.filters import KNOWN, Filters
+from recsys.serving.filters import POPULARITY_LEVELS, Filters
 from recsys.serving.recommend import Request, recommend
 from tests import toys
 from tests.serving.given import Given, predictor
@@ -26,7 +26,7 @@ def world():
 
 
 def passing(world, history=(), **wishes):
-    return np.flatnonzero(filters.allowed(filters.facts(world), Filters(**wishes), history)).tolist()
+    return np.flatnonzero(filters.allowed_mask(filters.film_features(world), Filters(**wishes), history)).tolist()
 
 
 def test_without_a_wish_every_film_passes(world):
@@ -35,16 +35,16 @@ def test_without_a_wish_every_film_passes(world):
 
 
 def test_only_wishes_that_refuse_a_film_are_narrow():
-    assert not Filters().narrow
-    assert not Filters(hide_seen=False, diversity=0.5).narrow
+    assert not Filters().restricts
+    assert not Filters(hide_seen=False, diversity=0.5).restricts
     for wish in (
         {"years": (1, 2)},
         {"genres": ("A",)},
-        {"without": ("A",)},
-        {"known": "mainstream"},
-        {"no_newer": True},
+        {"excluded_genres": ("A",)},
+        {"popularity": "mainstream"},
+        {"released_by_last_film": True},
     ):
-        assert Filters(**wish).narrow
+        assert Filters(**wish).restricts
 
 
 def test_years_are_inclusive_and_a_film_without_one_stays_out(world):
@@ -54,60 +54,58 @@ def test_years_are_inclusive_and_a_film_without_one_stays_out(world):
 
 def test_genres_are_wanted_any_of_them_and_unwanted_all_of_them(world):
     assert passing(world, genres=("Drama", "Horror")) == [1, 2, 3]
-    assert passing(world, without=("Drama", "Horror")) == [0, 4, 5]
-    assert passing(world, genres=("Comedy",), without=("Drama",)) == [0, 5]
+    assert passing(world, excluded_genres=("Drama", "Horror")) == [0, 4, 5]
+    assert passing(world, genres=("Comedy",), excluded_genres=("Drama",)) == [0, 5]
 
 
 def test_a_genre_that_the_set_lacks_is_nobodys(world):
     assert passing(world, genres=("Western",)) == []
-    assert passing(world, without=("Western",)) == [0, 1, 2, 3, 4, 5]
+    assert passing(world, excluded_genres=("Western",)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_how_well_known_a_film_is_goes_by_the_share_of_films_watched_more_often(world):
-    assert filters.facts(world).watched_more == pytest.approx(np.arange(6) / 6)
-    assert passing(world, known="mainstream") == [0]  # 0 of 6 films are watched more often
-    assert passing(world, known="well known") == [0, 1]  # 1 of 6 is less than a fifth
-    assert passing(world, known="lesser known") == [2, 3, 4, 5]
-    assert passing(world, known="hidden gems") == [3, 4, 5]
+    assert filters.film_features(world).popularity_percentile == pytest.approx(np.arange(6) / 6)
+    assert passing(world, popularity="mainstream") == [0]  # 0 of 6 films are watched more often
+    assert passing(world, popularity="well known") == [0, 1]  # 1 of 6 is less than a fifth
+    assert passing(world, popularity="lesser known") == [2, 3, 4, 5]
+    assert passing(world, popularity="hidden gems") == [3, 4, 5]
 
 
 def test_films_watched_equally_often_are_equally_well_known():
-    assert filters.facts(toys.dataset([[0, 1], [0, 1, 2]], n_items=3)).watched_more == pytest.approx([0, 0, 2 / 3])
+    assert filters.film_features(toys.dataset([[0, 1], [0, 1, 2]], n_items=3)).popularity_percentile == pytest.approx(
+        [0, 0, 2 / 3]
+    )
 
 
 def test_nothing_newer_than_the_last_film_that_has_a_year(world):
-    assert passing(world, [4, 1], no_newer=True) == [0, 1, 5]
-    assert passing(world, [1, 3], no_newer=True) == [0, 1, 5]  # film 3 has none
-    assert passing(world, [], no_newer=True) == [0, 1, 2, 3, 4, 5]
+    assert passing(world, [4, 1], released_by_last_film=True) == [0, 1, 5]
+    assert passing(world, [1, 3], released_by_last_film=True) == [0, 1, 5]  # film 3 has none
+    assert passing(world, [], released_by_last_film=True) == [0, 1, 2, 3, 4, 5]
 
 
 def test_the_filter_to_loosen_is_the_one_that_stands_alone_in_the_way(world):
     wishes = Filters(years=(2000, 2005), genres=("Comedy",))
-    known = filters.facts(world)
-    assert not filters.allowed(known, wishes, []).any()
-    assert filters.too_strict(known, wishes, []) == ["years", "genres"]
-    assert filters.too_strict(known, wishes, [0, 1], [5]) == ["genres"]  # no comedy is left
-    assert filters.too_strict(known, replace(wishes, hide_seen=False), [0, 1], [5]) == ["years", "genres"]
-    assert filters.too_strict(known, wishes, [0, 1, 2, 3, 4, 5]) == []
-
-
-def test_unwanted_films_do_not_pass(world):
-    assert np.flatnonzero(filters.allowed(filters.facts(world), Filters(), [], [0, 4])).tolist() == [1, 2, 3, 5]
+    known = filters.film_features(world)
+    assert not filters.allowed_mask(known, wishes, []).any()
+    assert filters.blocking_filters(known, wishes, []) == ["years", "genres"]
+    assert filters.blocking_filters(known, wishes, [0, 1], [5]) == ["genres"]  # no comedy is left
+    assert filters.blocking_filters(known, replace(wishes, hide_seen=False), [0, 1], [5]) == ["years", "genres"]
+    assert filters.blocking_filters(known, wishes, [0, 1, 2, 3, 4, 5]) == []
 
 
 def test_a_catalogue_without_films_or_years_has_facts_too():
-    empty = filters.facts(toys.dataset([[]], n_items=0))
-    assert (empty.span, empty.genres) == ((0, 0), ())
+    empty = filters.film_features(toys.dataset([[]], n_items=0))
+    assert (empty.year_range, empty.genres) == ((0, 0), ())
 
 
 def test_the_span_of_years_leaves_out_what_is_unknown(world):
-    assert filters.facts(world).span == (1990, 2005)
+    assert filters.film_features(world).year_range == (1990, 2005)
 
 
 def test_mmr_trades_relevance_for_difference_as_worked_by_hand(world):
     # Relevance 1, 0.8, 0.4, 0; films 0 and 5 are alike (1), film 1 is half a comedy (1/√2), film 3 is like no other.
     items, scores = np.array([0, 5, 1, 3]), np.array([5.0, 4.0, 2.0, 0.0])
-    likeness = filters.alike_by_genres(filters.facts(world).has[items])
+    likeness = filters.genre_similarity(filters.film_features(world).genre_matrix[items])
     chosen = [filters.mmr(items, scores, likeness, 4, diversity).tolist() for diversity in (0, 0.5, 1)]
     assert chosen[0] == [0, 5, 1, 3]
     # After film 0: 5 → 0.4 - 0.5 = -0.1; 1 → 0.2 - 0.354 = -0.154; 3 → 0. Then 5 (-0.1) before 1 (-0.154).
@@ -125,9 +123,11 @@ def test_a_diverse_list_holds_no_film_twice_and_begins_with_the_best(scores, k, 
     rng = np.random.default_rng(seed)
     genres = ["|".join(rng.choice(["A", "B", "C"], rng.integers(0, 4), replace=False)) for _ in scores]
     catalog = Catalog(toys.catalog(len(scores)).movies.assign(genres=genres), toys.catalog(0).movies)
-    known = filters.facts(replace(toys.dataset([[]], n_items=len(scores)), catalog=catalog))
+    known = filters.film_features(replace(toys.dataset([[]], n_items=len(scores)), catalog=catalog))
     ordered = np.array(sorted(scores, reverse=True), float)
-    chosen = filters.mmr(np.arange(len(scores)), ordered, filters.alike_by_genres(known.has), k, diversity).tolist()
+    chosen = filters.mmr(
+        np.arange(len(scores)), ordered, filters.genre_similarity(known.genre_matrix), k, diversity
+    ).tolist()
     assert len(chosen) == len(set(chosen)) == min(k, len(scores))
     assert chosen[:1] == [0][: len(chosen)]
     if diversity == 0:
@@ -145,11 +145,11 @@ def test_a_probability_is_the_share_among_the_films_that_a_filter_allows(world):
 
 def test_vectors_are_alike_by_their_angle_from_the_least_alike_pair_to_the_most_alike():
     vectors = np.array([[2.0, 0.0], [3.0, 0.0], [1.0, 1.0], [0.0, 5.0]])  # the cosines of pairs: 1, 1/√2, 0
-    likeness = filters.alike_by_vectors(vectors)
+    likeness = filters.vector_similarity(vectors)
     assert likeness[0] == pytest.approx([1, 1, 0.5**0.5, 0])
     assert likeness == pytest.approx(likeness.T)
-    assert filters.alike_by_vectors(vectors[:1]).tolist() == [[1.0]]
-    assert np.isfinite(filters.alike_by_vectors(np.zeros((3, 2)))).all()
+    assert filters.vector_similarity(vectors[:1]).tolist() == [[1.0]]
+    assert np.isfinite(filters.vector_similarity(np.zeros((3, 2)))).all()
 
 
 class Embedded(Given):
@@ -166,9 +166,9 @@ def test_variety_goes_by_the_models_own_vectors_where_it_has_some(world):
 
 
 def test_films_that_training_left_out_do_not_disturb_the_filters(world):
-    known, left_out = filters.facts(world), 6
-    assert passing(world, [4, 1, left_out], no_newer=True) == [0, 1, 5]
-    assert filters.too_strict(known, Filters(years=(1, 2)), [left_out], [left_out]) == ["years"]
+    known, left_out = filters.film_features(world), 6
+    assert passing(world, [4, 1, left_out], released_by_last_film=True) == [0, 1, 5]
+    assert filters.blocking_filters(known, Filters(years=(1, 2)), [left_out], [left_out]) == ["years"]
 
 
 def test_diversity_reorders_what_recommend_gives(world):
@@ -182,15 +182,19 @@ def test_diversity_reorders_what_recommend_gives(world):
     assert shown(0, 0.5) == []
 
 
-@given(step=st.sampled_from(list(KNOWN)), seed=st.integers(0, 50), history=st.lists(st.integers(0, 19), max_size=5))
+@given(
+    step=st.sampled_from(list(POPULARITY_LEVELS)),
+    seed=st.integers(0, 50),
+    history=st.lists(st.integers(0, 19), max_size=5),
+)
 def test_what_is_recommended_passes_every_filter(step, seed, history):
     rng = np.random.default_rng(seed)
     ready = predictor(toys.dataset([rng.integers(0, 20, 30)], n_items=20), Given(rng.normal(size=20)))
-    wishes = Filters(years=(1992, 1997), genres=("Horror",), known=step, no_newer=True, diversity=0.3)
-    least, most = KNOWN[step]
+    wishes = Filters(years=(1992, 1997), genres=("Horror",), popularity=step, released_by_last_film=True, diversity=0.3)
+    least, most = POPULARITY_LEVELS[step]
     newest = min(1997, ready.dataset.catalog.films[history[-1]].year) if history else 1997
     for one in recommend(ready, Request(tuple(history), 20, wishes)):
         assert one.item not in history
         assert 1992 <= one.film.year <= newest
         assert one.film.genres == "Horror"
-        assert least <= ready.facts.watched_more[one.item] < most
+        assert least <= ready.features.popularity_percentile[one.item] < most

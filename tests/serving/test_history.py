@@ -3,23 +3,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recsys.serving.films.search import split_year
 from recsys.serving.history import (
-    EXAMPLES,
-    LONGEST,
-    ROOM,
-    SHOWN,
+    MAX_EXAMPLES,
+    MAX_FILMS,
+    MAX_ID_CHARS,
     UnknownTitleError,
+    count_that_fits,
     examples,
-    from_query,
-    in_a_link,
+    from_url_params,
     newest_that_fit,
     parse_titles,
-    random_viewer,
-    to_query,
+    sample_lists,
+    sample_user,
+    to_url_params,
 )
+from recsys.serving.search.search import split_year
 from tests import toys
-from tests.serving.films.test_search import FILMS, film_table, make_index
+from tests.serving.search.test_search import FILMS, film_table, make_index
 
 INDEX = make_index(FILMS, [("The Unseen", 1980)])
 CATALOG = toys.Catalog(toys.catalog(5).movies, film_table([("The Unseen", 1980)], 1001))  # films 100 to 104
@@ -37,16 +37,16 @@ def test_no_titles_are_an_empty_history():
 
 def test_a_link_has_the_newest_films_that_fit_and_says_how_many_do_not():
     catalog = toys.catalog(3_000)
-    link = to_query("toy", catalog, range(3_000))["s"]
-    assert len(link) <= ROOM + len("e3000-")
-    items, notices = from_query({"s": link}, catalog)
+    link = to_url_params("toy", catalog, range(3_000))["s"]
+    assert len(link) <= MAX_ID_CHARS + len("e3000-")
+    items, notices = from_url_params({"s": link}, catalog)
     assert items == list(range(3_000 - len(items), 3_000))
-    assert len(items) == in_a_link(catalog, range(3_000)) > ROOM // 6
+    assert len(items) == count_that_fits(catalog, range(3_000)) > MAX_ID_CHARS // 6
     earlier = 3_000 - len(items)
     assert [str(notice) for notice in notices] == [
         f"The link had room for the newest {len(items):,} films, not for the {earlier:,} before them."
     ]
-    assert in_a_link(catalog, range(5)) == 5
+    assert count_that_fits(catalog, range(5)) == 5
     assert newest_that_fit(["1", "22", "333"], 6) == ["22", "333"]
     assert newest_that_fit(["1", "22", "333"], 5) == ["333"]
 
@@ -79,14 +79,14 @@ def test_a_film_left_out_of_training_is_taken_and_said_so():
 
 
 def test_a_link_holds_movielens_ids_and_gives_the_sequence_back():
-    link = to_query("toy", CATALOG, [3, 0, 4])
+    link = to_url_params("toy", CATALOG, [3, 0, 4])
     assert link == {"data": "toy", "s": "103-100-104"}
-    assert from_query(link, CATALOG) == ([3, 0, 4], [])
+    assert from_url_params(link, CATALOG) == ([3, 0, 4], [])
 
 
 def test_the_link_of_an_empty_sequence_is_short():
-    assert to_query("toy", CATALOG, []) == {"data": "toy"}
-    assert from_query({"data": "toy"}, CATALOG) == ([], [])
+    assert to_url_params("toy", CATALOG, []) == {"data": "toy"}
+    assert from_url_params({"data": "toy"}, CATALOG) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -107,38 +107,38 @@ def test_the_link_of_an_empty_sequence_is_short():
     ],
 )
 def test_what_a_link_cannot_mean_is_skipped_with_one_sentence(link, items, notice):
-    found, notices = from_query({"s": link}, CATALOG)
+    found, notices = from_url_params({"s": link}, CATALOG)
     assert (found, [str(notice) for notice in notices]) == (items, [notice])
 
 
 def test_each_kind_of_part_that_is_skipped_is_named_once():
-    items, notices = from_query({"s": "7-103-x-8-103-y"}, CATALOG)
+    items, notices = from_url_params({"s": "7-103-x-8-103-y"}, CATALOG)
     assert items == [3]
     assert len(notices) == len(set(notices)) == 3
 
 
 def test_a_link_may_hold_films_that_training_left_out():
-    assert from_query({"s": "1001-103"}, CATALOG) == ([5, 3], [])
-    assert to_query("toy", CATALOG, [5, 3]) == {"data": "toy", "s": "1001-103"}
+    assert from_url_params({"s": "1001-103"}, CATALOG) == ([5, 3], [])
+    assert to_url_params("toy", CATALOG, [5, 3]) == {"data": "toy", "s": "1001-103"}
 
 
 def test_a_very_long_link_keeps_its_newest_films():
-    catalog = toys.catalog(LONGEST + 5)
-    items, notices = from_query({"s": "-".join(str(movie) for movie in catalog.movie_ids)}, catalog)
-    assert items == list(range(5, LONGEST + 5))
+    catalog = toys.catalog(MAX_FILMS + 5)
+    items, notices = from_url_params({"s": "-".join(str(movie) for movie in catalog.movie_ids)}, catalog)
+    assert items == list(range(5, MAX_FILMS + 5))
     assert [str(notice) for notice in notices] == ["The link is long; its newest 1,000 films are kept."]
 
 
 @given(st.text() | st.text("0123456789-", max_size=40))
 def test_no_link_raises(text):
-    items, notices = from_query({"s": text}, CATALOG)
+    items, notices = from_url_params({"s": text}, CATALOG)
     assert set(items) <= set(range(5))
     assert all(str(notice).endswith(".") for notice in notices)
 
 
 def world_with(*names):
     """A title index over the films of some examples."""
-    titles = [split_year(title) for name in names for title in EXAMPLES[name][1]]
+    titles = [split_year(title) for name in names for title in sample_lists()[name][1]]
     return make_index([(title, year, 1) for title, year in titles], [])
 
 
@@ -154,24 +154,26 @@ def test_an_example_of_which_too_few_films_are_there_is_not_offered():
 
 
 def test_films_of_today_come_first_and_older_lists_stand_in_where_they_are_missing():
-    assert [example.name for example in examples(world_with(*EXAMPLES))] == list(EXAMPLES)[:SHOWN]
-    newest = [max(split_year(title)[1] for title in titles) for _, titles in EXAMPLES.values()]
+    assert [example.name for example in examples(world_with(*sample_lists()))] == list(sample_lists())[:MAX_EXAMPLES]
+    newest = [max(split_year(title)[1] for title in titles) for _, titles in sample_lists().values()]
     assert min(newest[:4]) >= 2017
-    assert all(max(split_year(title)[1] for title in EXAMPLES[name][1]) <= 1997 for name in list(EXAMPLES)[-3:])
+    assert all(
+        max(split_year(title)[1] for title in sample_lists()[name][1]) <= 1997 for name in list(sample_lists())[-3:]
+    )
 
 
 def test_a_random_viewer_is_somebody_of_the_data_with_their_newest_films():
     world = toys.dataset([[], [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], n_items=5)
-    drawn = [random_viewer(world, np.random.default_rng(seed), newest=3) for seed in range(20)]
+    drawn = [sample_user(world, np.random.default_rng(seed), newest=3) for seed in range(20)]
     assert {viewer.items for viewer in drawn} == {(2, 3, 4), (2, 1, 0)}
     assert {viewer.watched for viewer in drawn} == {5}
-    assert drawn[7] == random_viewer(world, np.random.default_rng(7), newest=3)
+    assert drawn[7] == sample_user(world, np.random.default_rng(7), newest=3)
 
 
 def test_a_film_that_a_viewer_watched_twice_counts_once_at_its_last_place():
-    viewer = random_viewer(toys.dataset([[1, 0, 2, 1]], n_items=3), np.random.default_rng(0))
+    viewer = sample_user(toys.dataset([[1, 0, 2, 1]], n_items=3), np.random.default_rng(0))
     assert (viewer.items, viewer.watched) == ((0, 2, 1), 3)
 
 
 def test_among_people_who_watched_nothing_there_is_no_viewer():
-    assert random_viewer(toys.dataset([[], []], n_items=3), np.random.default_rng(0)) is None
+    assert sample_user(toys.dataset([[], []], n_items=3), np.random.default_rng(0)) is None

@@ -5,7 +5,7 @@ import pytest
 from recsys.data.dataset import Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.serving.filters import Filters
-from recsys.serving.library import DAMPING, ORDERS, Library, Wish
+from recsys.serving.library import DAMPING, ORDERS, Library, LibraryQuery
 from tests import toys
 
 TITLES = ["The Matrix", "Zorro", "Heat", "An Apple", "Unrated"]  # the last two were left out of training
@@ -22,11 +22,11 @@ def library():
     stars = np.array([3, 5, 1, 3, 5, 3], np.float32)
     events = Interactions(np.array([0, 0, 0, 1, 1, 2], np.int32), item, stars, np.arange(6))
     catalog = Catalog(films.iloc[:3], films.iloc[3:].reset_index(drop=True), Tags.from_rows(GIVEN))
-    return Library.of(Dataset("toy", catalog, events, np.arange(1, 4)))
+    return Library.from_dataset(Dataset("toy", catalog, events, np.arange(1, 4)))
 
 
 def found(library, tags=(), order=ORDERS[0], among=None, **filters):
-    return library.find(Wish(Filters(**filters), tags, order), among).tolist()
+    return library.search(LibraryQuery(Filters(**filters), tags, order), among).tolist()
 
 
 def test_all_films_are_there_those_left_out_included(library):
@@ -49,18 +49,18 @@ def test_one_rating_of_five_stars_does_not_beat_many_of_four():
     stars = np.array([4.5] * 100 + [5] + [2] * 100, np.float32)
     user = np.arange(201, dtype=np.int32)
     world = Dataset("toy", toys.catalog(3), Interactions(user, item, stars, np.arange(201)), user)
-    library = Library.of(world)
+    library = Library.from_dataset(world)
     assert library.rating.tolist() == [4.5, 5, 2]
     assert found(library, order="best rated") == [0, 1, 2]
     mean = (450 + 5 + 200) / 201
-    assert library._damped[1] == pytest.approx((5 + DAMPING * mean) / (1 + DAMPING))
+    assert library._damped_rating[1] == pytest.approx((5 + DAMPING * mean) / (1 + DAMPING))
 
 
 def test_in_a_set_without_ratings_no_film_has_a_mean():
     events = Interactions(
         *(np.array([0, 1], kind) for kind in (np.int32, np.int32)), np.ones(2, np.float32), np.arange(2)
     )
-    library = Library.of(Dataset("toy", toys.catalog(2), events, np.arange(2)))
+    library = Library.from_dataset(Dataset("toy", toys.catalog(2), events, np.arange(2)))
     assert np.isnan(library.rating).all()
     assert found(library, order="best rated") == [0, 1]
 
@@ -75,9 +75,9 @@ def test_filters_and_tags_narrow_together(library):
 
 
 def test_how_well_known_a_film_is_goes_by_the_films_that_recommenders_know(library):
-    assert found(library, known="well known") == [0]  # a third of the three is watched more often than film 1
-    assert found(library, known="hidden gems") == [2, 3, 4]
-    assert found(library, known="any") == [0, 1, 2, 3, 4]
+    assert found(library, popularity="well known") == [0]  # a third of the three is watched more often than film 1
+    assert found(library, popularity="hidden gems") == [2, 3, 4]
+    assert found(library, popularity="any") == [0, 1, 2, 3, 4]
 
 
 def test_what_a_search_found_keeps_its_order(library):
@@ -92,8 +92,8 @@ def test_the_tags_of_most_films_are_offered(library):
 
 
 def test_a_set_without_tags_ratings_or_films_can_be_browsed():
-    empty = Library.of(toys.dataset([[]], n_items=0))
+    empty = Library.from_dataset(toys.dataset([[]], n_items=0))
     assert [found(empty, order=order) for order in ORDERS] == [[]] * len(ORDERS)
     assert empty.tags(5) == []
-    unwatched = Library.of(toys.dataset([[]], n_items=2))
+    unwatched = Library.from_dataset(toys.dataset([[]], n_items=2))
     assert [found(unwatched, order=order) for order in ("most watched", "best rated", "title")] == [[0, 1]] * 3

@@ -9,8 +9,8 @@ from recsys.models.popular import Popular
 from recsys.serving.predictor import (
     FALLBACK,
     Predictor,
-    lacking,
     load,
+    missing_models,
     trained,
     training_command,
     variants,
@@ -76,7 +76,7 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
 
 def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
     dataset = toys.cycle()
-    assert lacking("hybrid", dataset.name) == ["sasrec-softmax"]
+    assert missing_models("hybrid", dataset.name) == ["sasrec-softmax"]
     with pytest.raises(checkpoints.StoreError) as error:
         load("hybrid", dataset)
     assert error.value.command == training_command("hybrid", dataset.name)
@@ -151,7 +151,7 @@ def test_only_probabilities_that_people_may_rely_on_are_offered():
 
 def test_facts_are_worked_out_once():
     ready = predictor(toys.cycle(6), Given([0] * 6))
-    assert ready.facts is ready.facts
+    assert ready.features is ready.features
 
 
 def test_two_predictors_are_never_equal_so_that_none_is_compared_film_by_film():

@@ -1,22 +1,25 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from recsys.data.dataset import Dataset
+from recsys.data.dataset import Catalog, Dataset
 from recsys.ranking.ranking import ScoreError
 from recsys.serving import recommend as serving
+from recsys.serving import substitutes
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import (
+    RankPosition,
     Request,
     ServingError,
-    Standing,
+    rank_of,
     rankings,
     recommend,
     recommend_many,
-    standing,
-    standings,
+    to_queries,
 )
 from tests import toys
-from tests.serving.given import Given, predictor
+from tests.serving.given import Given, Pulls, predictor, pulls
 
 
 @pytest.fixture
@@ -136,8 +139,8 @@ def test_equal_requests_are_found_in_a_cache():
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_histories_are_scored_in_bounded_blocks_and_answered_as_one_by_one(world, monkeypatch, threads):
-    monkeypatch.setattr(serving, "THREADS", threads)
-    monkeypatch.setattr(serving, "SCORES_AT_ONCE", threads * 12)  # two rows of six films for each thread
+    monkeypatch.setattr(serving, "N_THREADS", threads)
+    monkeypatch.setattr(serving, "MAX_SCORES", threads * 12)  # two rows of six films for each thread
     model = Given([0, 1, 2, 3, 4, 5])
     ready = predictor(world, model)
     requests = [Request((5,), 3), Request(()), Request((4, 3), 1), Request((0, 5), 2), Request((1,), 4, unwanted=(5,))]
@@ -152,7 +155,7 @@ def test_no_request_gets_no_answer(world):
 
 
 def test_one_bad_history_among_many_is_refused(world, monkeypatch):
-    monkeypatch.setattr(serving, "AT_ONCE", 1)
+    monkeypatch.setattr(serving, "MAX_BATCH", 1)
     with pytest.raises(ServingError, match="there is no item 6"):
         recommend_many(predictor(world, Given([0] * 6)), [Request((0,)), Request((6,)), Request((1,))])
 
@@ -164,44 +167,109 @@ def test_the_answer_agrees_with_a_plain_sort_on_random_scores():
         scores, history = rng.integers(0, 40, 300), rng.integers(0, 300, 50).tolist()  # many ties
         expected = sorted(set(range(300)) - set(history), key=lambda item: (-scores[item], item))
         assert items(best(world, Given(scores), history, k=25)) == expected[:25]
-        [ranking] = rankings(predictor(world, Given(scores)), [history])
+        [ranking] = rankings(predictor(world, Given(scores)), [Request(tuple(history))])
         assert [ranking.rank(item) for item in expected] == list(range(1, len(expected) + 1))
 
 
 def test_rankings_come_in_order_and_in_bounded_blocks(world, monkeypatch):
-    monkeypatch.setattr(serving, "SCORES_AT_ONCE", 12)
+    monkeypatch.setattr(serving, "MAX_SCORES", 12)
     model = Given([0, 1, 2, 3, 4, 5])
-    found = list(rankings(predictor(world, model), [[5], [], [4, 3], [5, 4], [1]]))
+    requests = [Request(history) for history in ((5,), (), (4, 3), (5, 4), (1,))]
+    found = list(rankings(predictor(world, model), requests))
     assert [ranking.top(1).tolist() for ranking in found] == [[4], [5], [5], [3], [5]]
-    assert [len(ranking) for ranking in rankings(predictor(world, model), [[5]], hide_seen=False)] == [6]
+    unfiltered = Request((5,), filters=Filters(hide_seen=False))
+    assert [len(ranking) for ranking in rankings(predictor(world, model), [unfiltered])] == [6]
     assert model.blocks == [2, 2, 1, 1]
 
 
-def test_standings_are_the_ranks_in_the_list_for_each_pair_of_history_and_film():
+def test_positions_are_the_ranks_in_the_list_for_each_pair_of_history_and_film():
     rng = np.random.default_rng(0)
     world, scores = toys.cycle(n_items=60), rng.integers(0, 9, 60).astype(np.float32)  # many ties
     scores[7] = -np.inf
     ready = predictor(world, Given(scores))
     for hide_seen in (True, False):
         histories = [tuple(rng.integers(0, 60, 5).tolist()) for _ in range(60)]
-        found = standings(ready, histories, range(60), hide_seen)
-        lists = recommend_many(ready, [Request(history, 60, Filters(hide_seen=hide_seen)) for history in histories])
+        requests = [Request(history, 60, Filters(hide_seen=hide_seen)) for history in histories]
+        found = [rank_of(ranking, [item])[0] for item, ranking in enumerate(rankings(ready, requests))]
+        lists = recommend_many(ready, requests)
         ranks = [{film.item: film.rank for film in films} for films in lists]
         assert [one.rank for one in found] == [rank.get(item) for item, rank in enumerate(ranks)]
-        assert [one.of for one in found] == [len(films) for films in lists]
+        assert [one.n_ranked for one in found] == [len(films) for films in lists]
 
 
-def test_a_standing_has_the_probability_that_the_list_shows(world):
+def test_a_position_has_the_probability_that_the_list_shows(world):
     model = Given([0, 3, 1, 5, -np.inf, 4], softmax=True)
     listed = {film.item: film.probability for film in best(world, model, [3], k=6)}
-    found = standings(predictor(world, model), [[3]] * 6, range(6))
+    [ranking] = rankings(predictor(world, model), [Request((3,))])
+    found = rank_of(ranking, range(6))
     assert {item: found[item].probability for item in listed} == pytest.approx(listed)
-    assert found[4] == found[3] == Standing(None, 4, 0.0)
-    assert standing(predictor(world, Given([0] * 6)), [], 2) == Standing(3, 6, None)
-    assert standing(predictor(world, Given([-np.inf] * 6, softmax=True)), [], 2) == Standing(None, 0, 0.0)
+    assert found[4] == found[3] == RankPosition(None, 4, 0.0)
+    for model, position in (
+        (Given([0] * 6), RankPosition(3, 6, None)),
+        (Given([-np.inf] * 6, softmax=True), RankPosition(None, 0, 0.0)),
+    ):
+        [ranking] = rankings(predictor(world, model), [Request(())])
+        assert rank_of(ranking, [2]) == [position]
 
 
 def test_each_tenfold_rank_is_an_equal_step_away_from_the_top():
-    nearness = [Standing(rank, 1000, None).nearness for rank in (1, 10, 100, 1000)]
+    nearness = [RankPosition(rank, 1000, None).log_rank_score for rank in (1, 10, 100, 1000)]
     assert nearness == pytest.approx([1, 2 / 3, 1 / 3, 0])
-    assert (Standing(None, 1000, None).nearness, Standing(1, 1, None).nearness) == (0, 1)
+    assert (RankPosition(None, 1000, None).log_rank_score, RankPosition(1, 1, None).log_rank_score) == (0, 1)
+
+
+WORLD = toys.cycle(n_items=6)
+RATED = ((0, 5.0), (1, 2.0))
+
+
+def asked(history, ratings=(), read=True, world=WORLD):
+    return to_queries(world, [np.array(history)], [ratings], read)
+
+
+def test_a_model_that_reads_ratings_is_told_them_film_by_film():
+    made = asked([1, 3, 0], RATED)
+    assert made.histories[0].tolist() == [1, 3, 0]
+    assert made.ratings[0] == pytest.approx([2, np.nan, 5], nan_ok=True)
+
+
+def test_without_ratings_nothing_is_told():
+    assert asked([1, 3, 0]).ratings is None
+
+
+def test_a_model_that_reads_none_is_not_told_of_films_that_were_not_liked():
+    made = asked([1, 3, 0], RATED, read=False)
+    assert made.histories[0].tolist() == [3, 0]
+    assert made.ratings is None
+
+
+def test_everybody_has_their_own_ratings():
+    made = to_queries(WORLD, [np.array([0, 1]), np.array([0, 1])], [RATED, ()], False)
+    assert [history.tolist() for history in made.histories] == [[0], [0, 1]]
+
+
+def test_films_that_stand_in_for_another_have_its_rating(monkeypatch):
+    left_out = replace(WORLD, catalog=Catalog(WORLD.catalog.movies, toys.catalog(1).movies))
+    monkeypatch.setattr(substitutes, "_most_similar", lambda dataset, number: (2, 4))
+    made = asked([6, 0], ((6, 4.0),), world=left_out)
+    assert made.histories[0].tolist() == [2, 4, 0]
+    assert made.ratings[0] == pytest.approx([4, 4, np.nan], nan_ok=True)
+
+
+class Reads(Given):
+    uses_query_ratings = True
+
+    def score(self, queries):
+        return np.array([np.append(stars, 0)[:1].repeat(6) * np.arange(6) for stars in queries.ratings])
+
+
+def test_ratings_of_a_request_reach_the_model():
+    shown = recommend(predictor(WORLD, Reads([0] * 6)), Request((1, 0), 1, ratings=RATED))
+    assert shown[0].score == pytest.approx(2.0 * 5)
+
+
+def test_a_film_that_was_not_liked_moves_nothing_and_stays_hidden():
+    ready = predictor(WORLD, Pulls(pulls(f0_2=3.0, f1_4=9.0)))
+    assert [film.item for film in recommend(ready, Request((0, 1), 1))] == [4]
+    shown = recommend(ready, Request((0, 1), 6, ratings=RATED))
+    assert shown[0].item == 2
+    assert 1 not in [film.item for film in shown]

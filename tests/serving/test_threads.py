@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.generated_data import generated
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-from recsys.serving.predictor import hold_to_one_thread
+from recsys.serving.predictor import use_one_thread
 from recsys.serving.recommend import Request, recommend, recommend_many
 from tests.serving.given import predictor
 
@@ -19,7 +19,7 @@ REQUESTS = [Request(tuple(history.tolist())) for history in WORLD.histories]
 @pytest.fixture(autouse=True)
 def one_thread():
     before = torch.get_num_threads()
-    hold_to_one_thread()
+    use_one_thread()
     yield
     torch.set_num_threads(before)
 

@@ -1,1 +1,1 @@
-"""What is behind a recommendation: why, what if, what the network looks at."""
+"""Explain recommendations, show how models compute them, and compare lists."""

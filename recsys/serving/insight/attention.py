@@ -1,6 +1,7 @@
-"""Where an attention model looks while it predicts the next film.
+"""Read the attention of a model while it predicts the next film.
 
-Attention is not influence: it says what a layer reads, not what the answer would be without it.
+Attention is not influence: it shows what a layer reads, not what the prediction would be without it.
+
 Shapes: L layers, H heads, T tokens, N distances.
 """
 
@@ -15,101 +16,105 @@ import pandas as pd
 from recsys.data.dataset import Dataset
 from recsys.errors import Message
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import History, ServingError, valid_items
+from recsys.serving.recommend import History, ServingError, check_items
 
-FARTHEST = 30  # films before the next one, as far back as attention is averaged
-MASK, START = "[mask]", "start"  # the token that is no film, in models that fill blanks and in others
+MAX_DISTANCE = 30  # films before the next one
+MASK_LABEL, START_LABEL = "[mask]", "start"  # of the token that is not a film, in models that fill masks and in others
 
 
 @dataclass(frozen=True)
 class Attention:
-    """The attention in one sequence; the last token is the one from which the next film is predicted."""
+    """The attention in one sequence. The next film is predicted from the last token."""
 
-    tokens: np.ndarray  # (T,) items; what is no item is the start of a history or, at its end, the mask
-    films: np.ndarray  # (T,) True where a token is a film
-    labels: list[str]  # each token as people call it
-    weights: np.ndarray  # (L, H, T, T) row: which token looks, column: at which; rows sum to 1
-    by_mask: bool  # whether the last token is a `[mask]`, not the newest film
+    tokens: np.ndarray  # (T,) items; other numbers are the start of a history or, at its end, the mask
+    is_film: np.ndarray  # (T,) bool
+    labels: list[str]  # of the tokens
+    weights: np.ndarray  # (L, H, T, T) row: attending token, column: attended token; rows sum to 1
+    ends_with_mask: bool  # otherwise the last token is the newest film
 
     def view(self, layer: int | None = None, head: int | None = None) -> np.ndarray:
-        """(T, T) of one layer and head, each counted from 0; None: the mean of them."""
-        return _mean(self.weights, layer, head)
+        """Return the weights of a layer and head, (T, T), each counted from 0; None: the mean of all."""
+        return _select_mean(self.weights, layer, head)
 
 
 @dataclass(frozen=True)
-class ByDistance:
+class DistanceAttention:
     """The attention of the last token by distance: column n - 1 is the n-th film before the next one."""
 
-    total: np.ndarray  # (L, H, N) sum over people
-    people: np.ndarray  # (N,) whose history is that long
+    total: np.ndarray  # (L, H, N) sum over users
+    n_users: np.ndarray  # (N,) users with so long a history
 
-    def __add__(self, other: "ByDistance") -> "ByDistance":
-        return ByDistance(self.total + other.total, self.people + other.people)
+    def __add__(self, other: "DistanceAttention") -> "DistanceAttention":
+        return DistanceAttention(self.total + other.total, self.n_users + other.n_users)
 
     def table(self, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-        """Distance (1 = the newest film), attention (mean over people) and people, as far as anybody's history goes."""
-        reached = self.people > 0
-        mean = _mean(self.total, layer, head)[reached] / self.people[reached]
+        """Return a row per distance (1 = the newest film) that a history reaches: mean attention and users."""
+        reached = self.n_users > 0
+        mean = _select_mean(self.total, layer, head)[reached] / self.n_users[reached]
         return pd.DataFrame(
-            {"distance": np.flatnonzero(reached) + 1, "attention": mean, "people": self.people[reached]}
+            {"distance": np.flatnonzero(reached) + 1, "attention": mean, "people": self.n_users[reached]}
         )
 
 
 def attention(predictor: Predictor, films: History) -> Attention:
-    """The attention while the model predicts what follows `films` (items, oldest first).
+    """Return the attention while the model predicts the film after `films` (items, oldest first).
 
-    Raises ServingError for models without attention and for items outside the catalogue.
+    Raises:
+        ServingError: If the model has no attention, or if an item is not in the catalogue.
     """
     dataset, model = predictor.dataset, predictor.model
     if not model.has_attention:
         raise ServingError("{title} has no attention to look at; choose BERT4Rec", title=Message(predictor.title))
-    tokens = model.input_tokens(valid_items(dataset, films))
-    labels = names(dataset, tokens, MASK if model.can_fill_masks else START)
+    tokens = model.input_tokens(check_items(dataset, films))
+    labels = token_labels(dataset, tokens, MASK_LABEL if model.can_fill_masks else START_LABEL)
     return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.can_fill_masks)
 
 
-def names(dataset: Dataset, tokens: np.ndarray, other: str = MASK) -> list[str]:
-    """Each token as people call it: "Alien (1979)", or `other` for what is no film."""
+def token_labels(dataset: Dataset, tokens: np.ndarray, other: str = MASK_LABEL) -> list[str]:
+    """Return the label of each token: title and year of a film, or `other`."""
     films = dataset.catalog.films
     return [films[token].label if token < dataset.n_items else other for token in tokens.tolist()]
 
 
-def by_distance(predictor: Predictor, histories: Sequence[np.ndarray], farthest: int = FARTHEST) -> ByDistance:
-    """How the last token divides its attention over the films before it, summed over histories of items."""
+def attention_by_distance(
+    predictor: Predictor, histories: Sequence[np.ndarray], max_distance: int = MAX_DISTANCE
+) -> DistanceAttention:
+    """Return the attention of the last token to the films before it, summed over histories of items."""
     if not len(histories):
         raise ServingError("nobody has watched anything here; take a data set with ratings")
-    return reduce(add, (_of_one(attention(predictor, history), farthest) for history in histories))
+    return reduce(add, (_distance_attention(attention(predictor, history), max_distance) for history in histories))
 
 
-def _of_one(seen: Attention, farthest: int) -> ByDistance:
-    """The attention of one history by distance, with N = `farthest`."""
-    weights = seen.weights[:, :, -1, seen.films][:, :, ::-1][:, :, :farthest]  # (L, H, n), the newest film first
-    missing = farthest - weights.shape[-1]
-    return ByDistance(np.pad(weights, ((0, 0), (0, 0), (0, missing))), (np.arange(farthest) < weights.shape[-1]) * 1)
+def _distance_attention(result: Attention, max_distance: int) -> DistanceAttention:
+    """Return the attention of one history by distance, with N = `max_distance`."""
+    weights = result.weights[:, :, -1, result.is_film][:, :, ::-1][:, :, :max_distance]  # (L, H, n), newest film first
+    missing = max_distance - weights.shape[-1]
+    padded = np.pad(weights, ((0, 0), (0, 0), (0, missing)))
+    return DistanceAttention(padded, (np.arange(max_distance) < weights.shape[-1]) * 1)
 
 
-def sample(dataset: Dataset, n: int, seed: int = 0) -> list[np.ndarray]:
-    """The histories of up to n people drawn at random, the same for the same seed."""
-    people = np.random.default_rng(seed).permutation(dataset.n_users)[:n]
-    return [history for history in (dataset.history(int(person)) for person in people) if len(history)]
+def sample_histories(dataset: Dataset, n: int, seed: int = 0) -> list[np.ndarray]:
+    """Return the histories of at most n random users."""
+    users = np.random.default_rng(seed).permutation(dataset.n_users)[:n]
+    return [history for history in (dataset.history(int(user)) for user in users) if len(history)]
 
 
-def table(seen: Attention, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-    """A view as a table: a row for each token that looks, a column for each that is looked at."""
-    return pd.DataFrame(seen.view(layer, head), index=seen.labels, columns=seen.labels)
+def attention_table(result: Attention, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
+    """Return a view as a table with a row per attending token and a column per attended token."""
+    return pd.DataFrame(result.view(layer, head), index=result.labels, columns=result.labels)
 
 
-def looked_at(
-    seen: Attention, layer: int | None = None, head: int | None = None, k: int = 10
+def most_attended(
+    result: Attention, layer: int | None = None, head: int | None = None, k: int = 10
 ) -> list[tuple[int, float]]:
-    """The k films that the last token looks at most: (position, weight), the strongest first."""
-    weights = seen.view(layer, head)[-1]
+    """Return the k films with the most attention of the last token, as (position, weight), largest weight first."""
+    weights = result.view(layer, head)[-1]
     order = np.argsort(-weights, kind="stable")
-    return [(int(position), float(weights[position])) for position in order if seen.films[position]][:k]
+    return [(int(position), float(weights[position])) for position in order if result.is_film[position]][:k]
 
 
-def _mean(weights: np.ndarray, layer: int | None, head: int | None) -> np.ndarray:
-    """(…) of weights (L, H, …): those of one layer and head; None: the mean of them."""
+def _select_mean(weights: np.ndarray, layer: int | None, head: int | None) -> np.ndarray:
+    """Return the part of weights (L, H, …) of one layer and head, (…); None: the mean of all."""
     layers = weights if layer is None else weights[layer : layer + 1]
     heads = layers if head is None else layers[:, head : head + 1]
     return heads.mean((0, 1))

@@ -1,6 +1,6 @@
-"""Fill in the blank: the film for any position of a sequence, predicted from both of its sides.
+"""Fill in the blank: predict the film at any position of a sequence from the films on both sides.
 
-Shapes: T films of the sequence, Q blanks, I films.
+Shapes: T films of the sequence, Q blanks, I items.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,25 +11,34 @@ import numpy as np
 from recsys.errors import Message
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Recommendation, ServingError, Standing, best, standings_in, valid_items
+from recsys.serving.recommend import (
+    RankPosition,
+    Recommendation,
+    ServingError,
+    check_items,
+    rank_of,
+    top_recommendations,
+)
 
 
 @dataclass(frozen=True)
 class Blank:
-    """One blank of a sequence and the films for it."""
+    """A blank of a sequence and the films predicted for it."""
 
-    position: int  # in the sequence that was given, from 0
+    position: int  # in the sequence, from 0
     picks: list[Recommendation]  # best first
-    answer: Standing | None  # where the film that was really there stands; None: it is not known, or not in the list
+    answer: RankPosition | None  # of the true film; None: not given, or excluded
 
 
-def with_blanks(
+def insert_blanks(
     films: Sequence[int], hidden: Sequence[int], gaps: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
-    """A sequence with blanks (None), and the film that was there for each blank that replaces one.
+    """Return a sequence with blanks (None), and the true film of each blank that replaces a film, by position.
 
-    hidden: positions of `films` that become blanks; gaps: positions before which a blank is inserted, len(films) for
-    the end. Positions outside the sequence are ignored.
+    Args:
+        films: Items, oldest first.
+        hidden: Positions of films that become blanks. Positions outside the sequence are ignored.
+        gaps: Positions before which a blank is inserted; len(films) for the end.
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
@@ -49,78 +58,94 @@ def fill_blanks(
     answers: Mapping[int, int] | None = None,
     hide_seen: bool = True,
 ) -> list[Blank]:
-    """The k best films for each None of a sequence of items, oldest first.
+    """Predict the k best films for each blank. All blanks are predicted at once, independently of each other.
 
-    All blanks are predicted at once, so none knows what the others hold. With `hide_seen`, films of the sequence are
-    not recommended. answers: position → the film that was really there. Of a sequence longer than the model reads, only
-    the newest part counts, and blanks before it are left out. Raises ServingError for models that read in one direction
-    and for items outside the catalogue.
+    Args:
+        predictor: A recommender that can fill masks.
+        sequence: Items, oldest first; None for a blank. Only the newest part that the model reads counts, and blanks
+            before it are left out.
+        k: Number of films for each blank.
+        answers: The true film by position.
+        hide_seen: Whether films of the sequence are excluded.
+
+    Raises:
+        ServingError: If the model reads in one direction, or if an item is not in the catalogue.
     """
-    seen = valid_items(predictor.dataset, [item for item in sequence if item is not None])
-    known = {position: int(item) for position, item in (answers or {}).items()}
-    valid_items(predictor.dataset, list(known.values()))
-    rows = _fill(predictor, sequence)
-    ranked = {position: _ranking(predictor, row, seen if hide_seen else seen[:0]) for position, row in rows.items()}
-    return [
-        Blank(position, best(predictor, ranking, k), _answer(ranking, known.get(position)))
-        for position, ranking in ranked.items()
-    ]
+    items = check_items(predictor.dataset, [item for item in sequence if item is not None])
+    targets = {position: int(item) for position, item in (answers or {}).items()}
+    check_items(predictor.dataset, list(targets.values()))
+    blanks = []
+    for position, scores in _blank_scores(predictor, sequence).items():
+        ranking = Ranking.from_scores(scores, items if hide_seen else items[:0], predictor.log_probabilities)
+        answer = _answer_position(ranking, targets.get(position))
+        blanks.append(Blank(position, top_recommendations(predictor, ranking, k), answer))
+    return blanks
 
 
 @dataclass(frozen=True)
-class Sides:
-    """Where the film behind a blank stands, by what the model is shown."""
+class SideRanks:
+    """The position of the film behind a blank, by the films that the model reads."""
 
-    before: Standing | None  # by the films before the blank alone
-    after: Standing | None  # by the films after it alone
-    both: Standing | None  # by all of them
+    before: RankPosition | None  # only the films before the blank
+    after: RankPosition | None  # only the films after it
+    both: RankPosition | None
 
 
-def sides(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> Sides:
-    """What the films before a blank and those after it bring, each alone and together.
+def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
+    """Rank the film behind a blank by the films before the blank, by those after it, and by both.
 
-    position: of the blank, a None of the sequence with films on both sides; other blanks stay blank. In all three lists
-    the films of the whole sequence are hidden. Raises ServingError as `fill_blanks` does.
+    Films of the whole sequence are excluded from all three rankings.
+
+    Args:
+        predictor: A recommender that can fill masks.
+        sequence: Items, oldest first; None for a blank.
+        position: Of the blank, which has films on both sides.
+        answer: The film behind the blank.
+
+    Raises:
+        ServingError: As `fill_blanks` does.
     """
-    seen = valid_items(predictor.dataset, [item for item in sequence if item is not None])
-    valid_items(predictor.dataset, [answer])
-    shown = {"before": (sequence[: position + 1], position), "after": (sequence[position:], 0)}
-    found = {}
-    for name, (part, at) in (shown | {"both": (sequence, position)}).items():
-        scores = _fill(predictor, part).get(at)  # a blank that is too far back is not read
-        found[name] = None if scores is None else _answer(_ranking(predictor, scores, seen), answer)
-    return Sides(**found)
+    items = check_items(predictor.dataset, [item for item in sequence if item is not None])
+    check_items(predictor.dataset, [answer])
+
+    def rank(part: Sequence[int | None], blank: int) -> RankPosition | None:
+        scores = _blank_scores(predictor, part).get(blank)
+        if scores is None:  # the blank is too far back for the model
+            return None
+        return _answer_position(Ranking.from_scores(scores, items, predictor.log_probabilities), answer)
+
+    return SideRanks(
+        before=rank(sequence[: position + 1], position),
+        after=rank(sequence[position:], 0),
+        both=rank(sequence, position),
+    )
 
 
-def between(sequence: Sequence[int | None], position: int) -> bool:
-    """Whether there are films on both sides of a position."""
-    sides_ = (sequence[:position], sequence[position + 1 :])
-    return all(any(item is not None for item in side) for side in sides_)
+def has_films_on_both_sides(sequence: Sequence[int | None], position: int) -> bool:
+    """Return whether there are films before and after a position."""
+    sides = (sequence[:position], sequence[position + 1 :])
+    return all(any(item is not None for item in side) for side in sides)
 
 
-def _fill(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
-    """Position of a blank → the scores (I,) of the films for it, for the blanks that the model reads."""
+def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
+    """Return the scores (I,) for each blank that the model reads, by position."""
     model = predictor.model
     if not model.can_fill_masks:
         raise ServingError(
             "{title} reads from the first film to the last, so it cannot fill a blank; choose BERT4Rec",
             title=Message(predictor.title),
         )
-    first = 0 if model.max_length is None else max(0, len(sequence) - model.max_length)
-    blanks = [position for position in range(first, len(sequence)) if sequence[position] is None]
+    start = 0 if model.max_length is None else max(0, len(sequence) - model.max_length)
+    blanks = [position for position in range(start, len(sequence)) if sequence[position] is None]
     if not blanks:
         return {}
-    films = np.array([0 if item is None else item for item in sequence[first:]], np.int64)  # 0 is not read
-    scores = model.fill(films, np.array(blanks) - first)  # (Q, I)
+    films = np.array([0 if item is None else item for item in sequence[start:]], np.int64)  # the model ignores the 0
+    scores = model.fill(films, np.array(blanks) - start)  # (Q, I)
     return dict(zip(blanks, scores, strict=True))
 
 
-def _ranking(predictor: Predictor, scores: np.ndarray, hidden: np.ndarray) -> Ranking:
-    return Ranking.from_scores(scores, hidden, predictor.log_probabilities)
-
-
-def _answer(ranking: Ranking, item: int | None) -> Standing | None:
-    """Where the film that was really there stands; None where it is not known, or not in the list."""
+def _answer_position(ranking: Ranking, item: int | None) -> RankPosition | None:
+    """Return the position of the true film, or None if it is not given or excluded."""
     if item is None or ranking.rank(item) is None:
         return None
-    return standings_in(ranking, [item])[0]
+    return rank_of(ranking, [item])[0]

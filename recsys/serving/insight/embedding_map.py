@@ -1,6 +1,8 @@
-"""A map of a model's film embeddings: two dimensions to look at, neighbours in all of them.
+"""Draw a map of a model's film embeddings: points in two dimensions, neighbours in all dimensions, and regions.
 
-Shapes: I films, D dimensions.
+Regions are k-means clusters of the points. Their terms are genres, decades and tags that are over-represented there.
+
+Shapes: I items, D dimensions, W terms.
 """
 
 from dataclasses import dataclass
@@ -8,60 +10,77 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from recsys.data.dataset import Catalog
 from recsys.errors import Message
 from recsys.serving.insight import tsne
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
+from recsys.text.films import genre_matrix
 
 TSNE, PCA = "t-SNE", "PCA"
-OTHER_GENRE = ""  # a film without any of the genres that have a colour
-FREQUENT = 0.05  # share of the films that a genre needs to be told of at all
+OTHER_GENRE = ""  # of a film without any of the genres that have a colour
+MIN_GENRE_SHARE = 0.05  # share of all films that a genre needs to be a main genre
+MAX_DRAWN_FILMS = 10_000
+MAX_REGIONS = 18
+MIN_REGION_FILMS = 40  # mean films per region; a map with few films has fewer regions
+MIN_Z_SCORE = 6.0  # of the share of a region's films against the share of all films
+MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # of a region's films
+MIN_SHARE_RATIO = 1.5  # share of a region's films / share of all films
+MIN_TAG_USES, MIN_TAG_FILMS = 2, 5  # uses for one film, and such films: excludes the private list of one user
+WIDELY_WATCHED, SELDOM_WATCHED = ("widely watched", 0.9, 1.0), ("seldom watched", 0.0, 0.33)  # name, range of ranks
+FIRST_DECADE = 1960  # earlier decades are one term
+FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
 
 
 @dataclass(frozen=True)
 class FilmMap:
-    """The films of a model as points of a plane, and the directions of their embeddings."""
+    """The films of a model as points of a plane, and their embeddings scaled to unit length."""
 
-    table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the most telling one), views, x, y
-    shares: tuple[float, float] | None  # of the variance, along x and y; None where the axes mean nothing
-    directions: np.ndarray  # (I, D) embeddings scaled to length 1; 0 for a film whose embedding is 0
+    table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the main one), views, x, y
+    shares: tuple[float, float] | None  # of the variance, along x and y; None: the axes have no meaning
+    unit_vectors: np.ndarray  # (I, D); 0 for an embedding of 0
 
     def neighbours(self, item: int, k: int = 10) -> list[tuple[int, float]]:
-        """The k films whose embeddings have the largest cosine with this one's: (item, cosine), the nearest first."""
-        return neighbours(self.directions, item, k)
+        """Return the k films with the largest cosine as (item, cosine), nearest first."""
+        return neighbours(self.unit_vectors, item, k)
 
 
-def directions(embeddings: np.ndarray) -> np.ndarray:
-    """(I, D) float32 embeddings scaled to length 1; those that are 0 stay so."""
+def unit_vectors(embeddings: np.ndarray) -> np.ndarray:
+    """Return embeddings (I, D) scaled to length 1, float32. Vectors of 0 stay 0."""
     lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
     return (embeddings / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
-def neighbours(directions: np.ndarray, item: int, k: int = 10) -> list[tuple[int, float]]:
-    """The k films whose directions (I, D) have the largest cosine with an item: (item, cosine), the nearest first."""
-    cosines = directions @ directions[item]
+def neighbours(vectors: np.ndarray, item: int, k: int = 10) -> list[tuple[int, float]]:
+    """Return the k rows of unit vectors (I, D) with the largest cosine to an item as (item, cosine), nearest first."""
+    cosines = vectors @ vectors[item]
     cosines[item] = -np.inf
     order = np.argsort(-cosines, kind="stable")[: min(k, len(cosines) - 1)]
     return [(int(other), float(cosines[other])) for other in order]
 
 
 def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
-    """The map of a model's film embeddings; raises ServingError where it has none, or has not been computed (TSNE)."""
+    """Return the map of a model's film embeddings.
+
+    Raises:
+        ServingError: If the model has no embeddings, or if the map by TSNE has not been computed.
+    """
     if not predictor.model.has_item_embeddings:
         raise ServingError(
             "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
         )
     embeddings = predictor.model.item_embeddings().astype(np.float64)
-    points, shares = (_kept(predictor), None) if method == TSNE else pca(embeddings)
+    points, shares = (_tsne_points(predictor), None) if method == TSNE else pca(embeddings)
     movies = predictor.dataset.catalog.movies
     table = movies[["movie_id", "title", "year", "genres"]].assign(
-        genre=telling_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
+        genre=main_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
     )
-    return FilmMap(table, shares, directions(embeddings))
+    return FilmMap(table, shares, unit_vectors(embeddings))
 
 
-def _kept(predictor: Predictor) -> np.ndarray:
-    points = tsne.kept(predictor)
+def _tsne_points(predictor: Predictor) -> np.ndarray:
+    """Return the stored points, (I, 2). Raises ServingError if there are none."""
+    points = tsne.load_points(predictor)
     if points is None:
         raise ServingError(
             "there is no map of {title} for {name} yet; compute it first",
@@ -72,42 +91,150 @@ def _kept(predictor: Predictor) -> np.ndarray:
 
 
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
-    """The two directions in which (I, D) vectors vary most: points (I, 2), and the share of the variance of each.
+    """Return the first two principal components of vectors (I, D), (I, 2), and their shares of the variance.
 
-    The directions are eigenvectors of the covariance matrix (D, D). Each sign is chosen so that the largest loading is
-    positive: the same vectors always give the same map.
+    The components are eigenvectors of the covariance matrix (D, D). The largest loading of each is positive, so
+    the same vectors always give the same map.
     """
     centred = vectors - vectors.mean(0)
     variances, loadings = np.linalg.eigh(centred.T @ centred)  # ascending
-    first = loadings[:, ::-1][:, :2]  # (D, 2)
-    first = first * np.sign(first[np.abs(first).argmax(0), np.arange(first.shape[1])])
-    points, total = centred @ first, variances.sum()
-    shares = variances[::-1][:2] / total if total > 0 else np.zeros(first.shape[1])
-    missing = 2 - first.shape[1]  # vectors of one number
+    components = loadings[:, ::-1][:, :2]  # (D, 2)
+    components = components * np.sign(components[np.abs(components).argmax(0), np.arange(components.shape[1])])
+    points, total = centred @ components, variances.sum()
+    shares = variances[::-1][:2] / total if total > 0 else np.zeros(components.shape[1])
+    missing = 2 - components.shape[1]  # vectors of one dimension
     x, y = np.pad(shares, (0, missing)).clip(0, 1).tolist()
     return np.pad(points, ((0, 0), (0, missing))), (x, y)
 
 
-def telling_genres(genres: pd.Series) -> np.ndarray:
-    """Of each film ("Drama|Horror") the genre that tells most about it: the rarest of those that are not rare.
+def main_genres(genres: pd.Series) -> np.ndarray:
+    """Return the most informative genre of each film ("Drama|Horror"): its rarest one.
 
-    Genres of fewer than FREQUENT of the films do not count, unless a film has no other; OTHER_GENRE without any.
+    Genres with fewer than MIN_GENRE_SHARE of the films only count if a film has no other genre. A film without genres
+    has OTHER_GENRE.
     """
-    of_films = [text.split("|") if text else [] for text in genres]
-    counts = pd.Series([genre for known in of_films for genre in known], dtype="str").value_counts()
-    order = {name: (count < FREQUENT * len(genres), count, name) for name, count in counts.items()}
-    return np.array([min(known, key=order.__getitem__) if known else OTHER_GENRE for known in of_films], object)
+    film_genres = [text.split("|") if text else [] for text in genres]
+    counts = pd.Series([genre for names in film_genres for genre in names], dtype="str").value_counts()
+    order = {name: (count < MIN_GENRE_SHARE * len(genres), count, name) for name, count in counts.items()}
+    return np.array([min(names, key=order.__getitem__) if names else OTHER_GENRE for names in film_genres], object)
 
 
 def common_genres(table: pd.DataFrame, n: int = 7) -> pd.Series:
-    """The telling genre of each film where it is one of the n most frequent, `OTHER_GENRE` elsewhere."""
+    """Return the main genre of each film if it is one of the n most frequent, otherwise OTHER_GENRE."""
     frequent = table["genre"].replace("", pd.NA).value_counts().index[:n]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 
 
-def to_draw(table: pd.DataFrame, always: list[int], most: int = 10_000) -> pd.DataFrame:
-    """The most watched films of a large catalogue, in the order of items, and those that must not be missing."""
-    if len(table) <= most:
+def limit_films(table: pd.DataFrame, required: list[int], n: int = MAX_DRAWN_FILMS) -> pd.DataFrame:
+    """Return the n most watched films of a large catalogue and the required items, in the order of items."""
+    if len(table) <= n:
         return table
-    popular = table["views"].to_numpy().argsort(kind="stable")[::-1][:most]
-    return table.iloc[np.union1d(popular, np.array(always, np.int64))]
+    popular = table["views"].to_numpy().argsort(kind="stable")[::-1][:n]
+    return table.iloc[np.union1d(popular, np.array(required, np.int64))]
+
+
+@dataclass(frozen=True)
+class Term:
+    """A genre, decade, tag or popularity that is over-represented in a region."""
+
+    name: str
+    kind: str  # a key of MIN_TERM_SHARE
+    region_share: float  # of the region's films
+    catalog_share: float  # of all films
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A cluster of films."""
+
+    x: float
+    y: float
+    items: np.ndarray  # most watched first
+    terms: tuple[Term, ...]  # largest z-score first; at most one decade and one term of popularity
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether a term is a genre or a tag."""
+        return any(term.kind in ("genre", "tag") for term in self.terms)
+
+    @property
+    def label(self) -> str:
+        """The topic or, without one, the popularity, then the decade, "Horror · 1980s". "" without terms."""
+        by_kind: dict[str, str] = {}
+        for term in self.terms:
+            by_kind.setdefault("topic" if term.kind in ("genre", "tag") else term.kind, term.name)
+        topic = by_kind.get("topic", by_kind.get("views"))
+        return " · ".join(filter(None, [topic, by_kind.get("decade")]))
+
+
+def find_regions(
+    points: np.ndarray, catalog: Catalog, views: np.ndarray, max_regions: int = MAX_REGIONS
+) -> list[Region]:
+    """Return the regions of points (I, 2), largest first. `views` (I,) is how often each film was watched."""
+    from sklearn.cluster import KMeans
+
+    n = max(1, min(max_regions, len(points) // MIN_REGION_FILMS))
+    clusters = KMeans(n, n_init=4, random_state=0).fit_predict(np.asarray(points, np.float64))
+    matrix, terms = _term_matrix(catalog, views)
+    catalog_shares = matrix.mean(0)
+    regions = []
+    for number in range(n):
+        items = np.flatnonzero(clusters == number)
+        if not len(items):
+            continue
+        shares = matrix[items].mean(0)
+        error = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))
+        centre = points[items].mean(0)
+        by_views = items[np.argsort(-views[items], kind="stable")]
+        selected = _overrepresented(terms, shares, catalog_shares, (shares - catalog_shares) / error)
+        regions.append(Region(float(centre[0]), float(centre[1]), by_views, selected))
+    return sorted(regions, key=lambda region: -len(region.items))
+
+
+def _overrepresented(
+    terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
+) -> tuple[Term, ...]:
+    """Return the over-represented terms, largest z-score first; at most one decade and one term of popularity."""
+    selected: list[Term] = []
+    for number in np.argsort(-z_scores, kind="stable"):
+        name, kind = terms[number]
+        min_share = max(MIN_TERM_SHARE[kind], MIN_SHARE_RATIO * catalog_shares[number])
+        if shares[number] < min_share or z_scores[number] < MIN_Z_SCORE:
+            continue
+        has_kind = kind in ("decade", "views") and any(term.kind == kind for term in selected)
+        if not has_kind and not any(term.name.lower() == name.lower() for term in selected):
+            selected.append(Term(name, kind, float(shares[number]), float(catalog_shares[number])))
+    return tuple(selected)
+
+
+def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str]]]:
+    """Return the terms of each film, (I, W) bool, and name and kind of the W terms."""
+    genres, names = genre_matrix(catalog)
+    columns = [number for number, name in enumerate(names) if name not in FORMAT_GENRES]
+    years = catalog.movies["year"]
+    film_decades = (years // 10 * 10).where(years >= FIRST_DECADE, 0).fillna(-1).astype(int).to_numpy()
+    decades = sorted({decade for decade in film_decades.tolist() if decade >= 0})
+    by_decade = film_decades[:, None] == np.array(decades, int)[None, :]
+    tags, words = _tag_matrix(catalog)
+    view_rank = np.argsort(np.argsort(views, kind="stable")) / max(1, len(views) - 1)  # 0: least watched, 1: most
+    watched = np.stack(
+        [(low <= view_rank) & (view_rank <= high) for _, low, high in (WIDELY_WATCHED, SELDOM_WATCHED)], 1
+    )
+    terms = [(names[number], "genre") for number in columns]
+    terms += [(f"{decade}s" if decade else f"before {FIRST_DECADE}", "decade") for decade in decades]
+    terms += [(name, "views") for name, *_ in (WIDELY_WATCHED, SELDOM_WATCHED)]
+    return np.hstack([genres[:, columns], by_decade, watched, tags]), [*terms, *((word, "tag") for word in words)]
+
+
+def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
+    """Return the tags of each film, (I, W) bool, and the W tags that enough films have several times."""
+    events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "word": np.asarray(catalog.tags.word)})
+    uses = events.groupby(["movie", "word"]).size().reset_index(name="times")
+    n_films = uses[uses["times"] >= MIN_TAG_USES].groupby("word").size()
+    words = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()
+    column = {word: number for number, word in enumerate(words.tolist())}
+    matrix = np.zeros((len(catalog), len(words)), bool)
+    for movie, word in uses[["movie", "word"]].itertuples(index=False):
+        if word in column and movie in catalog.item_of:
+            matrix[catalog.item_of[movie], column[word]] = True
+    return matrix, [catalog.tags.words[word] for word in words.tolist()]

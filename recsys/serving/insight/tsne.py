@@ -1,7 +1,8 @@
-"""A map of films by t-SNE (van der Maaten and Hinton, 2008), kept where it was computed or shipped with the project.
+"""Compute a map of films by t-SNE (van der Maaten and Hinton, 2008) and store it.
 
-A map belongs to the embeddings that it was computed from: their hash stands beside it, and another training makes it
-void. To ship one: python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship
+A stored map has the hash of the embeddings it was computed from, so it is ignored after another training. The command
+`python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map into the project.
+
 Shapes: I films, D dimensions.
 """
 
@@ -19,102 +20,114 @@ from recsys.data import datasets
 from recsys.errors import Message
 from recsys.progress import ProgressCallback, Terminal, no_progress
 from recsys.serving import predictor as predictors
-from recsys.serving.insight import tsne_worker
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 
-POINTS = "points"  # what the array is called in its file; it is made of embeddings with a `fingerprint`
-_ITERATION = re.compile(r"Iteration (\d+)")
+POINTS_NAME = "points"  # of the array in its file
+MAX_ITERATIONS = 1000
+PERPLEXITY = 30  # approximate number of neighbours per film, the default of scikit-learn
+_ITERATION = re.compile(r"Iteration (\d+)")  # in the output of scikit-learn
 
 
 def fingerprint(vectors: np.ndarray) -> str:
-    """SHA-256 of embeddings (I, D)."""
+    """Return the SHA-256 of embeddings (I, D)."""
     return storage.sha256(np.ascontiguousarray(vectors, "<f4").tobytes())
 
 
-def kept(predictor: Predictor) -> np.ndarray | None:
-    """(I, 2) float32 points of this recommender's films: computed on this machine, or shipped; None: neither."""
+def load_points(predictor: Predictor) -> np.ndarray | None:
+    """Return the stored map of a recommender, (I, 2) float32, or None. A map of this machine precedes a shipped one."""
     names = predictor.dataset.name, predictor.variant.name
-    known_as = fingerprint(predictor.model.item_embeddings())
-    found = (_read(paths.film_map(root, *names), known_as) for root in (paths.home(), paths.ASSETS))
-    return next((points for points in found if points is not None), None)
+    expected = fingerprint(predictor.model.item_embeddings())
+    for root in (paths.home(), paths.ASSETS):
+        halves = arrays.read(paths.film_map(root, *names), POINTS_NAME, expected)  # None also if damaged
+        if halves is not None:
+            return halves.astype(np.float32)
+    return None
 
 
-def compute(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
-    """`kept`, computed now and kept on this machine or, with `ship`, in the project.
+def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
+    """Compute a map, store it on this machine or, with `ship`, in the project, and return it like `load_points`.
 
-    Reports {"stage": "map", "done", "total"} in iterations. Raises ServingError for a recommender without embeddings.
+    Progress events are {"stage": "map", "done", "total"} in iterations.
 
-    `ship` raises OSError where the project's folder takes no files.
+    Raises:
+        ServingError: If the recommender has no embeddings.
+        OSError: If `ship` is set and the folder of the project is not writable.
     """
     if not predictor.model.has_item_embeddings:
         raise ServingError(
             "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
         )
     vectors = predictor.model.item_embeddings()
-    halves = points(vectors, report).astype(np.float16)
+    halves = compute_points(vectors, report).astype(np.float16)
     names = predictor.dataset.name, predictor.variant.name
     if ship:
-        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS, halves, fingerprint(vectors))
+        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS_NAME, halves, fingerprint(vectors))
     else:
-        arrays.keep(paths.film_map(paths.home(), *names), POINTS, halves, fingerprint(vectors))
+        arrays.keep(paths.film_map(paths.home(), *names), POINTS_NAME, halves, fingerprint(vectors))
     return halves.astype(np.float32)
 
 
-def points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.ndarray:
-    """(I, 2) float32 points that keep neighbours by cosine together, the same for the same vectors on one machine.
+def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.ndarray:
+    """Return a point for each vector (I, D), (I, 2) float32. Neighbours by cosine stay together.
 
-    Another process computes, so that whoever asks can look at the progress, and give up by raising from `report`.
+    The same vectors give the same points on one machine. A subprocess computes them, so `report` gets the progress and
+    can stop the computation by an exception.
     """
     if len(vectors) < 3:
         return np.zeros((len(vectors), 2), np.float32)
     with tempfile.TemporaryDirectory(prefix="nextreel-map-") as folder:
         source, target = Path(folder, "vectors.npy"), Path(folder, "points.npy")
-        np.save(source, directions(vectors))
-        command = [sys.executable, "-u", "-m", tsne_worker.__name__, str(source), str(target)]
+        # a film with an embedding of 0 gets a direction, because its cosines are undefined otherwise
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.save(source, np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32))
+        command = [sys.executable, "-u", "-m", "recsys.serving.insight.tsne", "--worker", str(source), str(target)]
         with subprocess.Popen(
             command, cwd=paths.REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as worker:
             try:
-                said = [_told(line, report) for line in worker.stdout or ()]
+                output = [_report_line(line, report) for line in worker.stdout or ()]
             except BaseException:
                 worker.kill()
                 raise
         if worker.returncode:
             raise ServingError(
-                "the map could not be computed: {reason}", reason=said[-1] if said else Message("the process ended")
+                "the map could not be computed: {reason}", reason=output[-1] if output else Message("the process ended")
             )
         return np.load(target).astype(np.float32)
 
 
-def directions(vectors: np.ndarray) -> np.ndarray:
-    """(I, D) float32; a film without any embedding gets a direction of its own, so that cosines exist."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32)
-
-
-def _told(line: str, report: ProgressCallback) -> str:
-    """Report what a line of the worker says of its progress."""
+def _report_line(line: str, report: ProgressCallback) -> str:
+    """Report the iteration in a line of the worker's output, and return the line."""
     if iteration := _ITERATION.search(line):
-        report({"stage": "map", "done": int(iteration[1]), "total": tsne_worker.ITERATIONS})
+        report({"stage": "map", "done": int(iteration[1]), "total": MAX_ITERATIONS})
     return line.strip()
 
 
-def _read(path: Path, known_as: str) -> np.ndarray | None:
-    """Points (I, 2) float32; None when the file is not there, damaged, or of other embeddings."""
-    halves = arrays.read(path, POINTS, known_as)
-    return None if halves is None else halves.astype(np.float32)
+def run_worker(source: str, target: str) -> None:
+    """Read vectors (I, D) from one .npy file and write points (I, 2) to another. scikit-learn prints the progress."""
+    from sklearn.manifold import TSNE
+
+    vectors = np.load(source)
+    perplexity = min(PERPLEXITY, max(1, (len(vectors) - 1) / 3))
+    start = "pca" if vectors.shape[1] > 1 else "random"
+    tsne = TSNE(metric="cosine", perplexity=perplexity, max_iter=MAX_ITERATIONS, init=start, random_state=0, verbose=2)
+    np.save(target, tsne.fit_transform(vectors))
 
 
 def main() -> None:
-    """Compute the map of one recommender on one data set."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="A map of films by t-SNE, from a recommender's embeddings.")
     parser.add_argument("dataset", help="such as ml-latest-sample")
     parser.add_argument("recommender", help="such as bert4rec")
     parser.add_argument("--ship", action="store_true", help="write it into assets/, not to this machine's home")
+    parser.add_argument("--worker", action="store_true", help="read vectors from the first path, write the second path")
     options = parser.parse_args()
+    if options.worker:
+        run_worker(options.dataset, options.recommender)
+        return
     with Terminal() as report:
-        compute(predictors.load(options.recommender, datasets.load(options.dataset)), report, options.ship)
+        compute_map(predictors.load(options.recommender, datasets.load(options.dataset)), report, options.ship)
 
 
 if __name__ == "__main__":

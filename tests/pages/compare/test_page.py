@@ -9,7 +9,7 @@ from pages.compare import answers
 from pages.ui import cache, format, recommenders, tasks
 from recsys.models import registry
 from recsys.serving import history
-from recsys.serving.insight import order
+from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import variants
 from tests.pages import world
 from tests.pages.reading import keys, said
@@ -258,11 +258,11 @@ def test_one_film_has_no_order_and_cannot_be_hidden(visit):
 
 def test_one_of_the_two_evenings_can_be_taken_over(visit):
     app = visit("compare", s="1")
-    (one, _), (other, _) = order.moods(history.examples(cache.title_index("ml-latest-sample")))
+    (one, _), (other, _) = list_comparison.moods(history.examples(cache.title_index("ml-latest-sample")))
     app.button(key="take-order-1").click().run()
     films = [world.TITLES[item] for item in app.session_state.visitor.current.films]
-    assert films[-1] in history.EXAMPLES[other][1]
-    assert films[0] in history.EXAMPLES[one][1]
+    assert films[-1] in history.sample_lists()[other][1]
+    assert films[0] in history.sample_lists()[one][1]
 
 
 def test_a_hidden_film_is_found_by_whoever_ranks_it_among_the_first(visit):
@@ -359,7 +359,8 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
 
     monkeypatch.setattr(recommenders.serving, "load", slow)
     monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
-    monkeypatch.setattr(answers, "can_answer", lambda name, data: name in ("bert4rec", "popular", "item-knn", "markov"))
+    ready = ("bert4rec", "popular", "item-knn", "markov")
+    monkeypatch.setattr(recommenders, "can_answer", lambda name, data: name in ready)
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
     app.button(key="try_all").click().run()
     assert {"stop_trying", "stop-item-knn"} <= set(keys(app)) or {"stop_trying", "stop-markov"} <= set(keys(app))

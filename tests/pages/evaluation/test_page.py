@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.evaluation import charts, data, page, trade_offs
-from pages.ui import i18n
+from pages.ui import i18n, url
 from pages.ui.visitor import ListState
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
@@ -599,7 +599,7 @@ def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
     assert len(board(app)) == 1
 
 
-@pytest.mark.parametrize("section", page.SECTION_TITLES)
+@pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
 def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(visit, measured, section):
     folder = paths.results(paths.home(), "ml-latest-sample", "full")
     (folder / "popular.json").unlink()

@@ -3,7 +3,7 @@ import pandas as pd
 
 from pages.inside import film_map
 from pages.ui.charts import GREY
-from recsys.serving.insight.regions import Region, Term
+from recsys.serving.insight.embedding_map import Region, Term
 
 TABLE = pd.DataFrame({"x": [0.0, 100.0], "y": [0.0, 100.0]})
 ROOM = (1000, 1000)  # ten pixels to a step

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from recsys.serving.insight import genre_attention, mean_attention
+from recsys.serving.insight import attention_stats
 from tests.pages.reading import said, unescape
 
 LINK = "1-2-3-4"
@@ -11,8 +11,8 @@ LINK = "1-2-3-4"
 @pytest.fixture
 def section(visit, monkeypatch):
     """The section, in a world whose histories are short."""
-    monkeypatch.setattr(mean_attention, "NEWEST", 8)
-    monkeypatch.setattr(genre_attention, "FEWEST", 5)
+    monkeypatch.setattr(attention_stats, "MAX_TOKENS", 8)
+    monkeypatch.setattr(attention_stats, "MIN_USERS", 5)
     return visit("inside", s=LINK, inside="mean")
 
 

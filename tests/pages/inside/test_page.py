@@ -1,5 +1,6 @@
 import json
 import re
+import threading
 from html import unescape
 from types import SimpleNamespace
 
@@ -8,13 +9,14 @@ import pytest
 
 from pages.inside import film_map, lesson
 from pages.inside.lesson_input import PAPER_DIFFERENCES
-from pages.ui import cache, url
+from pages.ui import cache, tasks
 from pages.ui.format import escape_markdown, percent
 from pages.ui.visitor import ListState
 from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
+from recsys.serving.recommend import ServingError
 from tests.models.configs import changed
 from tests.pages import world
 from tests.pages.reading import said as sentences
@@ -94,12 +96,12 @@ def test_next_and_back_go_through_all_steps_of_the_lesson_and_the_last_leads_to_
 
 
 def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
-    assert len(lesson.STEPS) == url.N_LESSON_STEPS
     app = visit("inside", s=LINK, step="5")
     assert heading(app) == "5. Self-attention"
     app.button(key="lesson-next").click().run()
     assert app.query_params["step"] == "6"
     assert visit("inside", s=LINK, inside="attention").get_by_key("lines-from-5")
+    assert heading(visit("inside", s=LINK, step="99")).startswith(f"{len(lesson.STEPS)}. ")
 
 
 def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_from_the_paper(visit):
@@ -307,11 +309,20 @@ def test_without_trained_weights_a_section_says_what_to_type(visit, home, name):
     assert "-m recsys train bert4rec" in sentences(app)
 
 
+TSNE_BUTTON = "tsne-bert4rec-ml-latest-sample"
+
+
+def tsne_task():
+    return tasks.find(f"tsne/{cache.load_predictor('bert4rec', 'ml-latest-sample').key}")
+
+
 def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
     app = section(visit, "map")
     assert "The two axes explain" in sentences(app)
-    app.button(key="tsne-bert4rec-ml-latest-sample").click().run()
+    app.button(key=TSNE_BUTTON).click().run()
     assert not app.exception
+    assert tsne_task().wait(60)
+    app.run()
     assert "The two axes explain" not in sentences(app)
     app.session_state["table-regions"] = True
     app.run()
@@ -320,11 +331,38 @@ def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
     assert "The two axes explain" in sentences(app)
 
 
+def test_the_computation_of_a_map_shows_its_progress_and_can_be_cancelled_or_repeated(visit, monkeypatch):
+    go_on, results = threading.Event(), [ServingError("the process ended"), None]
+
+    def compute(predictor, report):
+        report({"stage": "map", "done": 250, "total": 1000})
+        assert go_on.wait(60)
+        report({"stage": "map", "done": 300, "total": 1000})
+        if error := results.pop(0):
+            raise error
+
+    monkeypatch.setattr(film_map.tsne, "compute", compute)
+    app = section(visit, "map")
+    app.button(key=TSNE_BUTTON).click().run()
+    assert not app.exception
+    assert "The two axes explain" in sentences(app)
+    app.button(key=f"stop-{TSNE_BUTTON}").click().run()
+    go_on.set()
+    assert tsne_task().wait(60)
+    app.run().button(key=TSNE_BUTTON).click().run()
+    assert tsne_task().wait(60)
+    app.run()
+    assert "The process ended." in sentences(app)
+    app.button(key=f"again-{TSNE_BUTTON}").click().run()
+    assert tsne_task().wait(60)
+    assert tsne_task().error is None
+
+
 def test_visitors_of_a_public_server_compute_no_map(visit, monkeypatch):
     monkeypatch.setenv(paths.PUBLIC, "1")
     app = section(visit, "map")
     assert "The two axes explain" in sentences(app)
-    assert "tsne-bert4rec-ml-latest-sample" not in [button.key for button in app.button]
+    assert TSNE_BUTTON not in [button.key for button in app.button]
     assert app.code[0].value.endswith("-m recsys.serving.insight.tsne ml-latest-sample bert4rec")
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pages.library import other_person
 from pages.ui import cache, format
-from recsys.serving import history, together
+from recsys.serving import group, history
 from recsys.serving.recommend import Request
 from tests.pages import world
 from tests.pages.reading import keys, picks, said
@@ -28,10 +28,10 @@ def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
     app = visit("library", s="1-2-3", **LINK)
     data = world.build()
     predictor = cache.load_predictor("bert4rec", "ml-latest-sample")
-    found = together.together(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
+    found = group.recommend_for_two(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
     assert offered(app) == [data.catalog.films[one.item].title for one in found]
     first = app.container(key="together").html[0].value
-    for who, standing in zip(("You", "Other"), found[0].standings, strict=True):
+    for who, standing in zip(("You", "Other"), found[0].positions, strict=True):
         assert f">{who}</span>" in first
         assert f"{format.ordinal(standing.rank)}, {format.precise_percent(standing.probability)}" in first
     watched = {world.TITLES[item][:-7] for item in (0, 1, 2, 7, 8, 9)}
@@ -78,12 +78,12 @@ def test_they_can_be_a_real_person_at_random_or_by_number(visit):
     app = visit("library", s="1-2", library="together")
     app.button(key="other-random").click().run()
     assert offered(app)
-    app.session_state[other_person.NUMBER] = True
+    app.session_state["other_person-open"] = True
     app.run()
     app.number_input(key="other_person").set_value(7).run()
-    app.button(key="other-take").click().run()
-    assert app.session_state.other == together.listed(
-        data.name, [data.catalog.films[item].movie_id for item in history.viewer(data, 6).items]
+    app.button(key="take-other_person").click().run()
+    assert app.session_state.other == group.format_list(
+        data.name, [data.catalog.films[item].movie_id for item in history.user_history(data, 6).items]
     )
 
 

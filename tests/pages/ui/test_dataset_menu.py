@@ -247,7 +247,7 @@ def saying(event):
 
     from pages.ui import dataset_menu
 
-    st.session_state.language = "uk"
+    st.session_state.lang = "uk"
     st.text(dataset_menu.download_text("ml-1m", event))
 
 

@@ -46,13 +46,13 @@ def files_page():
     from pages.ui import errors
     from recsys.errors import RecsysError
 
-    st.session_state.language = "uk"
+    st.session_state.lang = "uk"
     errors.show_file_errors([RecsysError("the disk is full")])
 
 
 def test_whoever_reads_ukrainian_reads_so_of_errors_too():
     app = AppTest.from_function(page, kwargs={"error": RecsysError("the disk is full")})
-    app.session_state["language"] = "uk"
+    app.session_state["lang"] = "uk"
     assert "Диск переповнено." in said(app.run())
     app = AppTest.from_function(files_page).run()
     assert [one.value.replace("\\", "") for one in app.warning] == ["диск переповнено"]

@@ -5,7 +5,7 @@ import pytest
 from pages.ui import explanation
 from recsys.data import film_details
 from recsys.serving.insight.explain import Explanation, Influence
-from recsys.serving.recommend import Standing
+from recsys.serving.recommend import RankPosition
 from tests.pages import world
 from tests.pages.panel import opened
 from tests.pages.reading import said, tagged
@@ -53,19 +53,19 @@ def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
 
 
 def test_the_rank_is_said_in_a_sentence():
-    assert explanation.rank_text(Standing(1, 30, 0.123), "M") == "M's top prediction, at 12.3%."
-    assert explanation.rank_text(Standing(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
-    assert explanation.rank_text(Standing(1, 30, None), "M") == "M's top prediction."
-    assert explanation.rank_text(Standing(22, 30, None), "M") == "M ranks it 22nd."
-    assert explanation.rank_text(Standing(None, 30, 0.0), "M") == "{model} rules it out.".format(model="M")
+    assert explanation.rank_text(RankPosition(1, 30, 0.123), "M") == "M's top prediction, at 12.3%."
+    assert explanation.rank_text(RankPosition(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
+    assert explanation.rank_text(RankPosition(1, 30, None), "M") == "M's top prediction."
+    assert explanation.rank_text(RankPosition(22, 30, None), "M") == "M ranks it 22nd."
+    assert explanation.rank_text(RankPosition(None, 30, 0.0), "M") == "{model} rules it out.".format(model="M")
 
 
 def influence(item, effect, rank=2, probability=0.012):
-    return Influence(item, item, effect, Standing(rank, 30, probability))
+    return Influence(item, item, effect, RankPosition(rank, 30, probability))
 
 
 def explained(*influences, watched=None):
-    return Explanation(9, Standing(1, 30, 0.1), influences, watched or len(influences))
+    return Explanation(9, RankPosition(1, 30, 0.1), influences, watched or len(influences))
 
 
 def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
@@ -91,8 +91,10 @@ def test_bars_share_one_scale_and_words_say_what_they_mean():
 
 @pytest.mark.parametrize(("without", "digits"), [(0.02204, 0.02236), (0.0221, 0.0223), (0.00123, 0.001234)])
 def test_percentages_get_the_digits_that_show_a_difference(without, digits):
-    found = Explanation(9, Standing(4, 30, digits), (influence(0, 0.02, probability=without),), 1)
-    (before,) = re.findall(r"at ([\d.]+%)", explanation.rank_text(found.standing, "M", explanation.extra_digits(found)))
+    found = Explanation(9, RankPosition(4, 30, digits), (influence(0, 0.02, probability=without),), 1)
+    (before,) = re.findall(
+        r"at ([\d.]+%)", explanation.rank_text(found.rank_position, "M", explanation.extra_digits(found))
+    )
     (after,) = re.findall(r"raises the rank: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
     assert before != after
     assert float(before[:-1]) > float(after[:-1])
@@ -100,7 +102,7 @@ def test_percentages_get_the_digits_that_show_a_difference(without, digits):
 
 def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
     same = influence(0, 0.002, probability=0.0220001)
-    found = Explanation(9, Standing(4, 30, 0.022), (same,), 1)
+    found = Explanation(9, RankPosition(4, 30, 0.022), (same,), 1)
     assert explanation.extra_digits(found) == 0
     assert "makes no visible difference" in explanation.influence_bars(found, ["A"])
     assert "raises the rank" not in explanation.influence_bars(found, ["A"])

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import cache, errors, format, recommenders, tasks
 from pages.ui.recommenders import State
 from recsys import checkpoints, paths
+from recsys.data import film_details
 from recsys.data.dataset import DataError
 from recsys.errors import recsys_command
 from recsys.models import registry
@@ -78,6 +79,23 @@ def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
     assert recommenders.menu(DATA)["ease"] == "{model} · not fitted".format(model="EASE")
     cache.load_predictor("ease", DATA)
     assert recommenders.menu(DATA)["ease"] == "EASE"
+
+
+def test_states_are_computed_again_only_after_a_change_on_disk(home, monkeypatch):
+    computed, find_state = [], recommenders._find_state
+    monkeypatch.setattr(recommenders, "_find_state", lambda *names: computed.append(names) or find_state(*names))
+    n = len(recommenders.menu(DATA))
+    recommenders.menu(DATA)
+    assert len(computed) == n
+    for number, change in enumerate((train_sasrec, enrich, world.untrain), start=2):
+        change()
+        recommenders.menu(DATA)
+        recommenders.menu(DATA)
+        assert len(computed) == number * n
+
+
+def enrich():
+    film_details.write(DATA, {1: {"titles": ["Зоряні війни"]}})
 
 
 def test_the_first_one_is_the_network_or_what_is_quickly_had_without_it(home):

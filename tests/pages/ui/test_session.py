@@ -154,12 +154,8 @@ def test_a_film_that_training_left_out_goes_along_and_comes_back(visit, two_sets
 
 @pytest.mark.parametrize("forged", ["no such set", b"\xff", 7, ["ml-latest-small"]])
 def test_a_set_that_there_is_not_is_not_opened_whatever_a_browser_sends(visit, forged):
-    def choose(session, chosen):
-        ui_session.chosen_data = chosen
-        ui_session.switch_dataset()
-
     app = visit(s="1-2")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(st, "session_state", app.session_state)
-        choose(app.session_state, forged)
+        ui_session.open_dataset(forged)
     assert app.session_state.visitor.current.dataset == "ml-latest-sample"

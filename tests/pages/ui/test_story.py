@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import explanation
-from recsys.serving.films.tmdb import Posters, key
+from recsys.serving.tmdb import Posters, parse_key
 from tests.data import server as servers
 from tests.pages.reading import said
 
@@ -34,7 +34,7 @@ def tmdb(home, monkeypatch):
 def page(with_key=True):
     app = AppTest.from_function(story_page)
     if with_key:
-        app.session_state["poster_key"] = key(KEY)
+        app.session_state["poster_key"] = parse_key(KEY)
     return app.run()
 
 

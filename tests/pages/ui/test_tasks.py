@@ -1,7 +1,6 @@
 import threading
 
 import pytest
-import streamlit as st
 
 from pages.ui import tasks
 from recsys.data.dataset import DataError
@@ -12,7 +11,7 @@ LONG = 10  # seconds, at most, for what ends in milliseconds
 @pytest.fixture(autouse=True)
 def nothing_yet():
     """No work of another test."""
-    st.cache_resource.clear()
+    tasks._tasks.cache_clear()
 
 
 def test_the_last_event_that_says_something_is_kept():

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.evaluation import page as evaluation_page
 from pages.inside import lesson
 from pages.ui import charts, i18n, url
 from pages.ui.recommenders import TO_TRAIN
@@ -18,7 +17,7 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, results
 from recsys.jobs import queue
 from recsys.serving import predictor
-from recsys.serving.insight import genre_attention, mean_attention
+from recsys.serving.insight import attention_stats
 from tests.pages import world
 from tests.pages.evaluation.test_page import TIES, result, trained
 from tests.pages.panel import opened
@@ -175,7 +174,7 @@ def test_the_sections_of_the_library(marked, section):
 
 def test_what_two_could_watch(marked):
     app = marked("library", s=FILMS, library="together", **{"with": "ml-latest-sample.8-9-10"})
-    app.session_state["other_link_open"] = app.session_state["other_number_open"] = True
+    app.session_state["other_link_open"] = app.session_state["other_person-open"] = True
     check(app.run())
     app.text_input(key="other_link").set_value("no link").run()
     check(app)
@@ -230,7 +229,7 @@ def own_films():
     import_dialog.body(cache.dataset("ml-latest-sample"))
 
 
-@pytest.mark.parametrize("section", [*url.EVALUATION_SECTIONS, "studies"])
+@pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
 def test_the_sections_of_evaluation(marked, measured, section):
     check(marked("evaluation", section=section))
 
@@ -271,8 +270,8 @@ def test_the_steps_of_the_lesson(marked, number):
 
 @pytest.mark.parametrize("section", ["attention", "mean", "blanks", "map"])
 def test_the_sections_of_inside(marked, monkeypatch, section):
-    monkeypatch.setattr(mean_attention, "NEWEST", 8)
-    monkeypatch.setattr(genre_attention, "FEWEST", 5)
+    monkeypatch.setattr(attention_stats, "MAX_TOKENS", 8)
+    monkeypatch.setattr(attention_stats, "MIN_USERS", 5)
     app = marked("inside", s=FILMS, inside=section)
     for key in ("table-attention", "table-mean", "table-genres-0", "influence", "table-distance"):
         app.session_state[key] = True
@@ -360,7 +359,7 @@ def test_no_page_speaks_of_films_if_the_data_set_is_of_items(visit, page):
 
 
 SAME = re.compile(r"\w+@\d+|mrr|rmse|mae|p|p_holm|" + "|".join(protocols.PROTOCOLS))  # metrics and ids of protocols
-WITH_FILES = [section for section in url.EVALUATION_SECTIONS if section != "calibration"]
+WITH_FILES = [section for section in url.EVALUATION_SECTIONS if section not in ("calibration", "studies")]
 
 
 @pytest.mark.parametrize("section", WITH_FILES)
@@ -385,5 +384,5 @@ def check_headings(monkeypatch, look):
 def test_a_page_and_a_section_of_another_page_have_different_names():
     pages = ("Watch next", "Compare", "Evaluation", "Inside the model", "Library", "Train")
     translate = i18n.translations("uk", "film").gettext
-    sections = {translate(text) for text in evaluation_page.SECTION_TITLES.values()}
+    sections = {translate(text) for text in url.EVALUATION_SECTIONS.values()}
     assert sections.isdisjoint(map(translate, pages))

@@ -1,9 +1,5 @@
-import ast
-
 import pytest
 
-from pages.evaluation.page import SECTIONS
-from pages.inside.lesson import STEPS
 from pages.ui import page, url
 from recsys.paths import REPOSITORY
 from recsys.serving.filters import Filters
@@ -88,7 +84,7 @@ ODD = [
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
 def test_odd_values_are_passed_over(visit, text):
-    every = [param.name for param in (*url.URL_PARAMS, *url.FILTER_PARAMS)]
+    every = [param.name for param in url.URL_PARAMS]
     app = visit(s="1", **dict.fromkeys(every, text))
     assert not app.exception
     assert {"model", "n", "view", "compare", "each", "section", "metric", "years", "rated"} & set(query(app)) == set()
@@ -110,11 +106,18 @@ def test_a_recommender_of_another_data_set_stays_chosen_there(visit):
     assert query(app)["model"] == "bert4rec"  # where it is not trained, the page would begin with another
 
 
-def test_a_recommender_that_nobody_chose_is_not_in_the_address_of_another_data_set(visit):
+def test_the_url_names_a_recommender_that_is_not_the_default_of_another_data_set(visit):
     world.save(world.build("ml-latest-small", first_id=500))
     app = visit(s="1")
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
-    assert query(app) == {"data": "ml-latest-small", "s": "500"}
+    assert app.selectbox(key="model").value == "bert4rec"
+    assert query(app) == {"data": "ml-latest-small", "s": "500", "model": "bert4rec"}
+
+
+def test_a_link_to_the_default_value_shows_the_page_and_is_shortened(visit):
+    app = visit(s="1-2", n="10", view="cards", model="bert4rec")
+    assert app.button_group(key="how_many").value == 10
+    assert not {"n", "view", "model"} & set(query(app))
 
 
 def test_ratings_of_films_come_with_a_link(visit):
@@ -124,26 +127,15 @@ def test_ratings_of_films_come_with_a_link(visit):
 
 
 def test_no_two_choices_share_a_parameter():
-    names = ["data", "s", "not", *(param.name for param in (*url.URL_PARAMS, *url.FILTER_PARAMS))]
+    names = ["data", "s", "not", *(param.name for param in url.URL_PARAMS)]
     assert len(set(names)) == len(names)
-
-
-def test_the_table_knows_what_the_pages_offer():
-    """The pages stand above this module, so it repeats what they have; see `url.KEPT`."""
-    assert tuple(SECTIONS) == url.EVALUATION_SECTIONS
-    assert len(STEPS) == url.N_LESSON_STEPS
-    tree = ast.parse((REPOSITORY / "pages" / "4_inside.py").read_text("utf-8"))
-    sections = next(
-        node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "SECTIONS"
-    )
-    assert tuple(key.value for key in sections.keys) == url.INSIDE_SECTIONS
 
 
 def test_every_key_of_the_table_is_one_of_a_page():
     """A widget that is given another key would drop out of the address without a word."""
     sources = "".join(path.read_text("utf-8") for path in (REPOSITORY / "pages").glob("*/*.py"))
-    sources += (REPOSITORY / "pages" / "4_inside.py").read_text("utf-8")
-    for param in url.URL_PARAMS:
+    sources += "".join(path.read_text("utf-8") for path in (REPOSITORY / "pages").glob("[1-9]_*.py"))
+    for param in [param for param in url.URL_PARAMS if param.key not in url.FILTER_FIELDS]:
         key = param.key.replace("{results_of}", "{dataset}")
         assert any(f"{before}{key}{after}" in sources for before, after in (('"', '"'), ("state.", " = "))), key
-    assert {param.key for param in url.FILTER_PARAMS} == set(Filters.__dataclass_fields__)
+    assert {param.key for param in url.URL_PARAMS} > url.FILTER_FIELDS

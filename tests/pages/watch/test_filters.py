@@ -74,7 +74,7 @@ def test_how_well_known_a_film_is_can_be_chosen(visit):
     app = opened(visit(s="1-2-3"))
     app.select_slider(key="known").set_value("hidden gems").run()
     assert not app.exception
-    assert app.session_state.filters == Filters(known="hidden gems")
+    assert app.session_state.filters == Filters(popularity="hidden gems")
 
 
 def test_filters_last_over_a_change_of_page_and_of_data(visit):

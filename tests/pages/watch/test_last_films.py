@@ -41,20 +41,20 @@ def rows(app):
 
 def test_only_recommenders_that_are_there_are_asked_and_nothing_is_fitted(opened, monkeypatch):
     app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
-    available = last_films.available("ml-latest-sample")
+    available = recommenders.ready("ml-latest-sample")
     assert "bert4rec" in available
     assert "markov" not in available
     app.button(key="guess").click().run()
     assert not app.exception
     assert len(rows(app)) == len(available)
-    assert last_films.available("ml-latest-sample") == available
+    assert recommenders.ready("ml-latest-sample") == available
     assert "guess" not in keys(app)
 
 
 def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
     predictor.load("popular", world.build())
     app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
-    app.session_state.language = "uk"
+    app.session_state.lang = "uk"
     app.button(key="guess").click().run()
     assert not app.exception
     assert "Найпопулярніші" in rows(app)
@@ -106,7 +106,7 @@ def test_the_summary_says_if_the_difference_is_clear():
 
 
 def test_the_menu_of_recommenders_has_all_that_are_asked(opened):
-    assert set(last_films.available("ml-latest-sample")) <= set(recommenders.menu("ml-latest-sample"))
+    assert set(recommenders.ready("ml-latest-sample")) <= set(recommenders.menu("ml-latest-sample"))
 
 
 def test_one_film_and_one_recommender_are_counted_as_one(opened):

@@ -2,8 +2,8 @@ from datetime import datetime
 from html import unescape
 
 from pages.ui.visitor import ListState
-from recsys.serving import history, stand_ins
-from recsys.serving.own_history import Watched
+from recsys.serving import history, substitutes
+from recsys.serving.history_import import WatchedFilm
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, watched
 
@@ -15,7 +15,7 @@ def test_a_film_that_few_people_rated_names_those_that_stand_in_for_it(visit):
     assert not app.exception
     assert watched(app)[1] == world.RARE[:-7]
     note = unescape(app.container(key="sequence").html[1].value)
-    assert all(label in note for label in stand_ins.labels(world.build(), len(world.TITLES)))
+    assert all(label in note for label in substitutes.labels(world.build(), len(world.TITLES)))
     assert "\\" not in note
     assert "Too few ratings" not in app.container(key="sequence").html[0].value
     assert len(picks(app)) == 10
@@ -46,16 +46,16 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
 
 def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
     app = visit(s="1")
-    dates = {world.TITLES[0]: Watched(0, datetime(2024, 1, 2), True, 1, None)}
+    dates = {world.TITLES[0]: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None)}
     app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
-    app.session_state.visitor.user = history.Viewer(items=(0,), watched=1)
+    app.session_state.visitor.user = history.UserHistory(items=(0,), watched=1)
     assert "Watched on" not in app.run().container(key="sequence").html[0].value
 
 
 def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restores_them(visit):
     app = visit(s="1")
-    dates = {title: Watched(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES}
+    dates = {title: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES}
     app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
     app.session_state["surprise-open"] = True
     app.run().button(key="surprise").click().run()
@@ -73,7 +73,7 @@ def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back
     app.number_input(key="person").set_value(person).run()
     app.button(key="take-person").click().run()
     assert not app.exception
-    assert app.session_state.visitor.current.films == history.viewer(data, 3).items
+    assert app.session_state.visitor.current.films == history.user_history(data, 3).items
     app.button(key="undo").click().run()
     assert watched(app) == before
 

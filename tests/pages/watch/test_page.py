@@ -199,7 +199,7 @@ def test_films_go_along_to_another_data_set_by_title(visit):
     app = visit(s="2-11-3")
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
     assert watched(app) == titles(1, 2)
-    assert app.query_params == {"data": "ml-latest-small", "s": "501-502"}
+    assert app.query_params == {"data": "ml-latest-small", "s": "501-502", "model": "bert4rec"}
     assert "{n} of your {all} films is not in {data}.".format(n=1, all=3, data="MovieLens latest-small") in said(app)
 
 

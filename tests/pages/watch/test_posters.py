@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import explanation
-from recsys.serving.films.tmdb import Posters
+from recsys.serving.tmdb import Posters
 from tests.data import server as servers
 from tests.pages import world
 from tests.pages.reading import said
@@ -75,7 +75,7 @@ def test_text_that_is_no_key_says_so_and_is_not_sent(tmdb):
     app.text_input(key="typed_poster_key").set_value("my password").run()
     assert "This is not a TMDB key" in said(app)
     assert tmdb.requests == []
-    app.session_state.language = "uk"
+    app.session_state.lang = "uk"
     assert "This is not a TMDB key" not in said(app.run())
 
 

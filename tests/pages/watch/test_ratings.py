@@ -1,6 +1,6 @@
 import pytest
 
-from recsys.serving.ratings import LIKED, NOT_LIKED
+from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS
 from tests.pages import world
 from tests.pages.reading import picks, said, titles, watched
 
@@ -31,9 +31,9 @@ def test_a_liked_film_changes_nothing_for_a_model_that_reads_no_ratings_and_the_
     app.button(key="like-3").click().run()
     assert picks(app) == before
     assert "BERT4Rec does not use ratings, only the films you watched." in said(app)
-    assert app.session_state.visitor.ratings == {world.TITLES[2]: LIKED}
+    assert app.session_state.visitor.ratings == {world.TITLES[2]: LIKED_STARS}
     app.button(key="dislike-3").click().run()
-    assert app.session_state.visitor.ratings == {world.TITLES[2]: NOT_LIKED}
+    assert app.session_state.visitor.ratings == {world.TITLES[2]: DISLIKED_STARS}
 
 
 def test_a_model_that_reads_ratings_is_told_them_and_the_page_says_so(visit):
@@ -74,7 +74,7 @@ def test_ratings_outlive_a_change_of_page_and_of_data(visit):
     app.switch_page("2_compare.py").run().switch_page("1_watch_next.py").run()
     assert told(app)
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
-    assert app.session_state.visitor.ratings == {world.TITLES[1]: NOT_LIKED}
+    assert app.session_state.visitor.ratings == {world.TITLES[1]: DISLIKED_STARS}
     assert app.session_state.rated == "501.2"
 
 
@@ -112,8 +112,8 @@ def test_films_with_the_same_title_and_year_are_rated_one_by_one(visit):
     world.save(world.build("ml-latest-small", twice, first_id=500))
     app = visit(data="ml-latest-small", s="501-504")
     app.button(key="like-504").click().run()
-    assert app.session_state.rated == f"504.{LIKED:g}"
+    assert app.session_state.rated == f"504.{LIKED_STARS:g}"
     app.button(key="dislike-501").click().run()
-    assert app.session_state.rated == f"501.{NOT_LIKED:g}~504.{LIKED:g}"
+    assert app.session_state.rated == f"501.{DISLIKED_STARS:g}~504.{LIKED_STARS:g}"
     app = visit(data="ml-latest-small", s="501-504", rated="504.4")
     assert app.session_state.rated == "504.4"

@@ -71,6 +71,7 @@ def test_a_missing_encoder_is_fetched_when_asked_for(theme, monkeypatch):
     app = theme(has=["vectors"])
     assert MISSING_TEXTS[Missing.ENCODER] in said(app)
     monkeypatch.setattr(encoder, "load", encoder_loader(here=True))
+    paths.encoder().mkdir(parents=True)
     app.button(key="theme-fetch").click().run()
     assert MISSING_TEXTS[Missing.ENCODER] not in said(app)
 

@@ -2,8 +2,8 @@ import pytest
 
 from pages.watch import what_if
 from recsys.data.dataset import Film
-from recsys.serving.insight.what_if import Shift, Turn
-from recsys.serving.recommend import Standing
+from recsys.serving.recommend import RankPosition
+from recsys.serving.what_if import Change, RankChange
 from tests.pages import world
 from tests.pages.panel import films, opened
 from tests.pages.reading import said, tagged
@@ -18,7 +18,7 @@ def show(home):
 
 
 def test_a_closed_panel_computes_nothing(home, monkeypatch):
-    monkeypatch.setattr(what_if, "shifts", None)  # would fail if it were called
+    monkeypatch.setattr(what_if, "rank_changes", None)  # would fail if it were called
     app = opened("watch.what_if")
     assert not app.exception
     assert not app.html
@@ -65,9 +65,9 @@ def test_a_recommender_that_does_not_mind_says_so(show):
 
 def test_shifts_are_told_in_words_and_counted():
     changes = [
-        Shift(0, Standing(7, 50, 0.01), Standing(1, 50, 0.2), Turn.ROSE),
-        Shift(1, Standing(None, 50, 0.3), Standing(2, 50, 0.1), Turn.ENTERED),
-        Shift(2, Standing(2, 50, 0.1), Standing(40, 50, 0.001), Turn.LEFT),
+        RankChange(0, RankPosition(7, 50, 0.01), RankPosition(1, 50, 0.2), Change.ROSE),
+        RankChange(1, RankPosition(None, 50, 0.3), RankPosition(2, 50, 0.1), Change.ENTERED),
+        RankChange(2, RankPosition(2, 50, 0.1), RankPosition(40, 50, 0.001), Change.LEFT),
     ]
     assert what_if.summary(changes, 2, "M") == "1 film is new, 1 film moves up, 1 film drops out."
     assert what_if.summary([*changes, *changes], 2, "M") == "2 films are new, 2 films move up, 2 films drop out."
@@ -83,14 +83,14 @@ def test_nothing_is_green_whose_probability_falls():
     film = [Film(0, "Heat", 1995, "")]
 
     def row(before, after, turn):
-        return what_if.table([Shift(0, Standing(*before), Standing(*after), turn)], film)
+        return what_if.table([RankChange(0, RankPosition(*before), RankPosition(*after), turn)], film)
 
-    assert "nr-rose" in row((5, 50, 0.01), (3, 50, 0.02), Turn.ROSE)
-    less = row((5, 50, 0.02), (3, 50, 0.01), Turn.ROSE)  # others fell further
+    assert "nr-rose" in row((5, 50, 0.01), (3, 50, 0.02), Change.ROSE)
+    less = row((5, 50, 0.02), (3, 50, 0.01), Change.ROSE)  # others fell further
     assert "nr-mixed" in less
     assert "nr-rose" not in less
     assert "up from rank 5 to 3, but less likely" in less
-    assert "nr-mixed" in row((12, 50, 0.02), (9, 50, 0.01), Turn.ENTERED)
-    assert "but more likely" in row((3, 50, 0.01), (5, 50, 0.02), Turn.FELL)
-    assert "nr-fell" in row((3, 50, 0.02), (5, 50, 0.01), Turn.FELL)
-    assert "nr-rose" in row((5, 50, None), (3, 50, None), Turn.ROSE)  # a recommender without probabilities
+    assert "nr-mixed" in row((12, 50, 0.02), (9, 50, 0.01), Change.ENTERED)
+    assert "but more likely" in row((3, 50, 0.01), (5, 50, 0.02), Change.FELL)
+    assert "nr-fell" in row((3, 50, 0.02), (5, 50, 0.01), Change.FELL)
+    assert "nr-rose" in row((5, 50, None), (3, 50, None), Change.ROSE)  # a recommender without probabilities

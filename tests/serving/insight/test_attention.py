@@ -9,7 +9,14 @@ from recsys.models.popular import Popular
 from recsys.models.sasrec import SasRec, SasRecConfig
 from recsys.models.sasrec_paper import SasRecPaper
 from recsys.serving.insight import attention as attending
-from recsys.serving.insight.attention import Attention, attention, by_distance, looked_at, sample, table
+from recsys.serving.insight.attention import (
+    Attention,
+    attention,
+    attention_by_distance,
+    attention_table,
+    most_attended,
+    sample_histories,
+)
 from recsys.serving.recommend import ServingError
 from tests import toys
 from tests.serving.given import predictor
@@ -43,8 +50,8 @@ def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_ne
     both, left = attention(predictor(WORLD, bert()), [4, 5]), attention(predictor(WORLD, sasrec()), [4, 5])
     assert both.labels == ["Film 4 (1994)", "Film 5 (1995)", "[mask]"]
     assert left.labels == ["start", "Film 4 (1994)", "Film 5 (1995)"]
-    assert (both.by_mask, left.by_mask) == (True, False)
-    assert both.films.tolist() == [True, True, False]
+    assert (both.ends_with_mask, left.ends_with_mask) == (True, False)
+    assert both.is_film.tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +71,7 @@ def test_a_view_is_one_head_or_the_mean_of_those_left_open():
     np.testing.assert_array_equal(seen.view(1, 0), seen.weights[1, 0])
     np.testing.assert_allclose(seen.view(layer=1), (seen.weights[1, 0] + seen.weights[1, 1]) / 2)
     np.testing.assert_allclose(seen.view(), seen.weights.mean((0, 1)))
-    assert list(table(seen).columns) == seen.labels
+    assert list(attention_table(seen).columns) == seen.labels
 
 
 def test_a_history_longer_than_the_model_reads_keeps_its_newest_films():
@@ -72,35 +79,37 @@ def test_a_history_longer_than_the_model_reads_keeps_its_newest_films():
 
 
 def test_what_is_looked_at_most_comes_first_and_the_mask_is_no_film():
-    assert looked_at(known(0.1, 0.3, 0.2, 0.4)) == [(1, 0.3), (2, 0.2), (0, 0.1)]
-    assert looked_at(known(0.1, 0.3, 0.2, 0.4), k=1) == [(1, 0.3)]
+    assert most_attended(known(0.1, 0.3, 0.2, 0.4)) == [(1, 0.3), (2, 0.2), (0, 0.1)]
+    assert most_attended(known(0.1, 0.3, 0.2, 0.4), k=1) == [(1, 0.3)]
 
 
 def test_by_distance_is_the_mean_over_those_whose_history_reaches_so_far(monkeypatch):
     shares = {1: known(0, 0, 0.8, 0.2), 2: known(0.6, 0.1, 0.2, 0.1)}
-    short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], films=np.array([True, True, False]))
+    short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], is_film=np.array([True, True, False]))
     monkeypatch.setattr(attending, "attention", lambda _, history: short if history[0] == 1 else shares[2])
-    found = by_distance(None, [np.array([1]), np.array([2])], farthest=5).table()
+    found = attention_by_distance(None, [np.array([1]), np.array([2])], max_distance=5).table()
     assert found["distance"].tolist() == [1, 2, 3]
     assert found["people"].tolist() == [2, 2, 1]
     assert found["attention"].tolist() == pytest.approx([0.5, 0.05, 0.6])
 
 
 def test_parts_by_distance_add_up_to_the_whole():
-    model, people = bert(), sample(WORLD, 9)
-    whole = by_distance(predictor(WORLD, model), people, 5)
-    parts = by_distance(predictor(WORLD, model), people[:4], 5) + by_distance(predictor(WORLD, model), people[4:], 5)
+    model, people = bert(), sample_histories(WORLD, 9)
+    whole = attention_by_distance(predictor(WORLD, model), people, 5)
+    parts = attention_by_distance(predictor(WORLD, model), people[:4], 5) + attention_by_distance(
+        predictor(WORLD, model), people[4:], 5
+    )
     np.testing.assert_allclose(whole.total, parts.total, rtol=1e-5)
-    assert whole.people.tolist() == parts.people.tolist() == [9] * 5
+    assert whole.n_users.tolist() == parts.n_users.tolist() == [9] * 5
     assert whole.total.shape == (2, 2, 5)
 
 
 def test_the_same_people_are_drawn_each_time_and_never_more_than_there_are():
-    first, again = sample(WORLD, 10), sample(WORLD, 10)
+    first, again = sample_histories(WORLD, 10), sample_histories(WORLD, 10)
     assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
-    assert len(sample(toys.dataset([[1], [2, 3]], 20), 200)) == 2
+    assert len(sample_histories(toys.dataset([[1], [2, 3]], 20), 200)) == 2
     with pytest.raises(ServingError, match="nobody has watched"):
-        by_distance(predictor(WORLD, bert()), [])
+        attention_by_distance(predictor(WORLD, bert()), [])
 
 
 def test_models_without_attention_and_unknown_films_are_refused_with_a_sentence():

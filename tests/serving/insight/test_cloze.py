@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.ranking.ranking import ScoreError
-from recsys.serving.insight.cloze import between, fill_blanks, sides, with_blanks
-from recsys.serving.recommend import Request, ServingError, Standing, recommend
+from recsys.serving.insight.cloze import fill_blanks, has_films_on_both_sides, insert_blanks, rank_by_side
+from recsys.serving.recommend import RankPosition, Request, ServingError, recommend
 from tests.serving.given import Given, predictor
 from tests.serving.insight.test_attention import WORLD, bert, sasrec
 
@@ -50,12 +50,12 @@ def test_several_blanks_are_predicted_at_once():
 
 
 def test_the_film_that_was_really_there_has_its_rank_and_probability():
-    sequence, answers = with_blanks([3, 4, 5, 6], [2], [])
+    sequence, answers = insert_blanks([3, 4, 5, 6], [2], [])
     (blank,) = filled(Cycle(), sequence, k=1, answers=answers)
-    assert blank.answer == Standing(1, 17, blank.picks[0].probability)
+    assert blank.answer == RankPosition(1, 17, blank.picks[0].probability)
     (blank,) = filled(Cycle(), sequence, k=20, answers={2: 15})
     (pick,) = (pick for pick in blank.picks if pick.item == 15)
-    assert blank.answer == Standing(pick.rank, 17, pytest.approx(pick.probability))
+    assert blank.answer == RankPosition(pick.rank, 17, pytest.approx(pick.probability))
     assert pick.rank > 1
 
 
@@ -115,23 +115,23 @@ def test_the_two_sides_are_shown_alone_and_together():
             total = sum(int(film) for at, film in enumerate(history) if at not in blanks)
             return np.tile(-np.abs(np.arange(20) - total).astype(np.float32), (len(blanks), 1))
 
-    found = sides(predictor(WORLD, Sum()), [1, 2, None, 7], 2, 10)
+    found = rank_by_side(predictor(WORLD, Sum()), [1, 2, None, 7], 2, 10)
     assert found.both.rank == 1
     assert found.before.rank > found.after.rank > 1  # 3 is further away than 7
-    assert found.before.of == found.after.of == found.both.of == 17
+    assert found.before.n_ranked == found.after.n_ranked == found.both.n_ranked == 17
 
 
 def test_a_position_lies_between_films_or_at_an_end():
-    assert [between([4, None, 5], at) for at in range(3)] == [False, True, False]
-    assert not between([None, None, 5], 1)
+    assert [has_films_on_both_sides([4, None, 5], at) for at in range(3)] == [False, True, False]
+    assert not has_films_on_both_sides([None, None, 5], 1)
 
 
 def test_films_are_hidden_and_gaps_are_inserted():
-    assert with_blanks([7, 8, 9], [1], []) == ([7, None, 9], {1: 8})
-    assert with_blanks([7, 8, 9], [], [0, 3]) == ([None, 7, 8, 9, None], {})
-    assert with_blanks([7, 8], [0, 1], [1]) == ([None, None, None], {0: 7, 2: 8})
-    assert with_blanks([7], [5, -1], [9]) == ([7], {})
-    assert with_blanks([], [], [0]) == ([None], {})
+    assert insert_blanks([7, 8, 9], [1], []) == ([7, None, 9], {1: 8})
+    assert insert_blanks([7, 8, 9], [], [0, 3]) == ([None, 7, 8, 9, None], {})
+    assert insert_blanks([7, 8], [0, 1], [1]) == ([None, None, None], {0: 7, 2: 8})
+    assert insert_blanks([7], [5, -1], [9]) == ([7], {})
+    assert insert_blanks([], [], [0]) == ([None], {})
 
 
 POSITIONS = st.lists(st.integers(0, 8), max_size=4)
@@ -139,7 +139,7 @@ POSITIONS = st.lists(st.integers(0, 8), max_size=4)
 
 @given(st.lists(st.integers(0, 19), max_size=8), POSITIONS, POSITIONS)
 def test_nothing_is_lost_when_films_are_hidden(films, hidden, gaps):
-    sequence, answers = with_blanks(films, hidden, gaps)
+    sequence, answers = insert_blanks(films, hidden, gaps)
     restored = [answers.get(position, item) for position, item in enumerate(sequence)]
     assert [item for item in restored if item is not None] == films
     assert len(sequence) == len(films) + len({gap for gap in gaps if gap <= len(films)})

@@ -1,11 +1,21 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 
+from recsys.data.tags import Tags
 from recsys.models.popular import Popular
 from recsys.serving.insight import tsne
-from recsys.serving.insight.embedding_map import common_genres, embedding_map, pca, telling_genres, to_draw
+from recsys.serving.insight.embedding_map import (
+    common_genres,
+    embedding_map,
+    find_regions,
+    limit_films,
+    main_genres,
+    pca,
+)
 from recsys.serving.recommend import ServingError
 from tests import toys
 from tests.serving.given import Given, predictor
@@ -63,8 +73,8 @@ def test_a_row_of_the_map_is_a_film():
     assert found.table["title"].iloc[7] == "Film 7"
     assert found.table["views"].tolist() == WORLD.counts.tolist()
     assert 0 < sum(found.shares) <= 1
-    assert found.directions.shape == (20, 8)
-    assert embedding_map(predictor(WORLD, sasrec())).directions.shape == (20, 8)
+    assert found.unit_vectors.shape == (20, 8)
+    assert embedding_map(predictor(WORLD, sasrec())).unit_vectors.shape == (20, 8)
 
 
 def test_a_model_without_embeddings_is_refused_with_a_sentence():
@@ -81,23 +91,87 @@ def test_rare_genres_and_films_without_one_share_a_colour():
 
 def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not_be_missing():
     table = embedding_map(predictor(toys.dataset([[0, 1, 1, 2, 2, 2]], 6), Embedded(np.eye(6)))).table
-    assert to_draw(table, [5], most=2).index.tolist() == [1, 2, 5]
-    assert len(to_draw(table, [5], most=6)) == 6
+    assert limit_films(table, [5], n=2).index.tolist() == [1, 2, 5]
+    assert len(limit_films(table, [5], n=6)) == 6
 
 
 def test_a_film_is_told_by_the_rarest_of_its_genres_that_is_not_rare():
     genres = pd.Series(["Drama|War", "Drama|Horror", "Drama|Horror", "Horror", "", "War"] + ["Drama"] * 40)
-    assert telling_genres(genres)[:7].tolist() == ["Drama", "Horror", "Horror", "Horror", "", "War", "Drama"]
+    assert main_genres(genres)[:7].tolist() == ["Drama", "Horror", "Horror", "Horror", "", "War", "Drama"]
     many = pd.Series(["Drama|Horror"] * 3 + ["Drama"] * 7)
-    assert telling_genres(many).tolist() == ["Horror"] * 3 + ["Drama"] * 7
+    assert main_genres(many).tolist() == ["Horror"] * 3 + ["Drama"] * 7
 
 
 def test_a_tsne_map_must_have_been_computed(monkeypatch):
     asked = predictor(WORLD, Embedded(np.eye(20)))
-    monkeypatch.setattr(tsne, "kept", lambda predictor: None)
+    monkeypatch.setattr(tsne, "load_points", lambda predictor: None)
     with pytest.raises(ServingError, match="compute it first"):
         embedding_map(asked, "t-SNE")
-    monkeypatch.setattr(tsne, "kept", lambda predictor: np.arange(40, dtype=np.float32).reshape(20, 2))
+    monkeypatch.setattr(tsne, "load_points", lambda predictor: np.arange(40, dtype=np.float32).reshape(20, 2))
     found = embedding_map(asked, "t-SNE")
     assert found.table["y"].iloc[3] == 7
     assert found.shares is None
+
+
+N = 400
+
+
+def world(tags=Tags()):  # noqa: B008  # frozen
+    """400 films: the first quarter lies apart from the others; genres and decades as each test has them."""
+    catalog = toys.catalog(N)
+    movies = catalog.movies.assign(genres="Drama", year=pd.array([1995] * N, dtype="Int64"))
+    return replace(catalog, movies=movies, tags=tags)
+
+
+def apart():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(N, 2))
+    points[: N // 4] += 40
+    return points
+
+
+def found(catalog, views=None):
+    """The region of the first quarter and that of the others."""
+    areas = find_regions(apart(), catalog, np.arange(N) if views is None else views, max_regions=2)
+    return sorted(areas, key=lambda area: len(area.items))
+
+
+def test_a_region_is_called_by_the_genre_and_decade_that_are_over_represented_there():
+    catalog = world()
+    catalog.movies.loc[: N // 4 - 1, "genres"] = "Drama|Horror"
+    catalog.movies.loc[: N // 4 - 1, "year"] = 1985
+    one, other = found(catalog, np.tile([5, 1], N // 2))
+    assert sorted(one.items.tolist()) == list(range(N // 4))
+    assert one.label == "Horror · 1980s"
+    assert {term.name: (term.region_share, term.catalog_share) for term in one.terms}["Horror"] == (1.0, 0.25)
+    assert (one.x, one.y) == (pytest.approx(40, abs=1), pytest.approx(40, abs=1))
+    assert "Horror" not in other.label
+
+
+def test_where_nothing_stands_out_nothing_is_said():
+    one, other = found(world(), np.tile([5, 1], N // 2))
+    assert one.terms == other.terms == ()
+    assert one.label == ""
+    assert not one.has_topic
+
+
+def test_a_tag_counts_when_people_agree_on_it_and_not_when_it_is_one_persons_list():
+    films = np.repeat(np.arange(100, 130), 2)  # each twice, by two people
+    given = [(int(film), "space opera", 0) for film in films] + [(film, "my dvds", 0) for film in range(100, 200)]
+    one, _ = found(world(Tags.from_rows(given)), np.tile([5, 1], N // 2))
+    assert [term.name for term in one.terms] == ["space opera"]
+
+
+def test_how_widely_films_are_watched_is_said_and_the_most_watched_come_first():
+    views = np.where(np.arange(N) < N // 10, 1000, 1) + np.arange(N)
+    one, _ = found(world(), views)
+    assert one.label == "widely watched"
+    assert one.items[0] == N // 10 - 1
+    assert not one.has_topic
+
+
+def test_few_films_and_films_without_year_or_tags_have_regions():
+    catalog = toys.catalog(3)
+    catalog.movies["year"] = pd.array([pd.NA] * 3, dtype="Int64")
+    (area,) = find_regions(np.zeros((3, 2)), catalog, np.ones(3))
+    assert sorted(area.items.tolist()) == [0, 1, 2]

@@ -24,7 +24,7 @@ def places(tmp_path, monkeypatch):
 
 def test_neighbours_stay_together_and_progress_is_reported(places):
     told = []
-    points = tsne.points(groups(), told.append)
+    points = tsne.compute_points(groups(), told.append)
     assert points.shape == (20, 2)
     assert told[-1] == {"stage": "map", "done": 1000, "total": 1000}
     inside = np.linalg.norm(points[:10, None] - points[None, :10], axis=-1).mean()
@@ -34,19 +34,19 @@ def test_neighbours_stay_together_and_progress_is_reported(places):
 
 def test_a_map_is_kept_for_these_embeddings_and_no_others(places):
     asked = predictor(WORLD, Embedded(groups()))
-    assert tsne.kept(asked) is None
-    made = tsne.compute(asked)
-    np.testing.assert_array_equal(tsne.kept(asked), made)
-    assert tsne.kept(predictor(WORLD, Embedded(groups() + 1e-3))) is None  # trained again
+    assert tsne.load_points(asked) is None
+    made = tsne.compute_map(asked)
+    np.testing.assert_array_equal(tsne.load_points(asked), made)
+    assert tsne.load_points(predictor(WORLD, Embedded(groups() + 1e-3))) is None  # trained again
     paths.film_map(paths.home(), "cycle", "given").write_bytes(b"broken")
-    assert tsne.kept(asked) is None
+    assert tsne.load_points(asked) is None
 
 
 def test_a_map_is_shipped_with_the_project(places):
     asked = predictor(WORLD, Embedded(groups()))
-    made = tsne.compute(asked, ship=True)
+    made = tsne.compute_map(asked, ship=True)
     assert not paths.film_map(paths.home(), "cycle", "given").exists()
-    np.testing.assert_array_equal(tsne.kept(asked), made)
+    np.testing.assert_array_equal(tsne.load_points(asked), made)
 
 
 def test_whoever_has_had_enough_stops_the_computation_and_nothing_is_kept(places):
@@ -55,22 +55,22 @@ def test_whoever_has_had_enough_stops_the_computation_and_nothing_is_kept(places
 
     asked = predictor(WORLD, Embedded(groups()))
     with pytest.raises(KeyboardInterrupt):
-        tsne.compute(asked, stop)
-    assert tsne.kept(asked) is None
+        tsne.compute_map(asked, stop)
+    assert tsne.load_points(asked) is None
 
 
 def test_two_films_and_films_without_a_direction_have_points(places):
-    assert tsne.points(np.ones((2, 4))).tolist() == [[0, 0], [0, 0]]
+    assert tsne.compute_points(np.ones((2, 4))).tolist() == [[0, 0], [0, 0]]
     vectors = groups()
     vectors[3] = 0
-    assert np.isfinite(tsne.points(vectors)).all()
+    assert np.isfinite(tsne.compute_points(vectors)).all()
 
 
 def test_a_worker_that_fails_says_so(places):
     with pytest.raises(ServingError, match="could not be computed"):
-        tsne.points(np.full((20, 4), np.nan))
+        tsne.compute_points(np.full((20, 4), np.nan))
 
 
 def test_a_recommender_without_embeddings_is_refused(places):
     with pytest.raises(ServingError, match="no embeddings"):
-        tsne.compute(predictor(WORLD, Popular().fit(WORLD), "Most popular"))
+        tsne.compute_map(predictor(WORLD, Popular().fit(WORLD), "Most popular"))

@@ -1,0 +1,205 @@
+"""Match entries of history files with films of a data set: by ids, then by title and year.
+
+An entry without a confident match gets at most MAX_CANDIDATES films for the user to choose from. The work grows with
+the number of entries. Only titles without an equal title in the data set are compared with all films.
+
+Shapes: F films, N names, Q entries.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from rapidfuzz import fuzz, process
+
+from recsys.data.dataset import Dataset
+from recsys.data.history_import.entries import Entry
+from recsys.errors import N_
+from recsys.serving.search.normalize import normalize, numbers_to_digits, sorted_span, strip_article, title_names
+
+MAX_CANDIDATES = 5  # films to choose from
+BATCH_TITLES = 64  # titles that are compared with all names at a time: 8 MB for 100,000 names
+MIN_SIMILARITY, HIGH_SIMILARITY = 80, 92  # percent of common letters, for a candidate and for a likely candidate
+MIN_SIMILARITY_WITHOUT_YEAR = 88  # percent, if the year is unknown
+YEAR_BONUS = 10  # added to the similarity of a film of the same year
+MIN_POPULARITY_RATIO = 10  # to other films with the title, for a likely film without a year
+MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
+OTHER_ID_SCHEME = "ml-100k"  # the data set with ids that differ from those of the MovieLens site
+
+
+class MatchMethod(Enum):
+    """How a film was matched."""
+
+    NUMBER = N_("by its number")
+    TITLE_YEAR = N_("by title and year")
+    NEXT_YEAR = N_("by title; the year differs by one")
+    TITLE = N_("by title alone")
+    UNSURE = N_("not sure")
+    SERIES = N_("a series, not a film")
+    NOT_FOUND = N_("not in this data set")
+
+
+CONFIDENT = (MatchMethod.NUMBER, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
+
+
+@dataclass(frozen=True)
+class Match:
+    """The films that an entry can mean."""
+
+    method: MatchMethod
+    films: tuple[int, ...] = ()  # numbers of `Catalog.films`: one film if confident, otherwise candidates, best first
+    likely: bool = False  # whether the first candidate is likely
+
+    @property
+    def is_confident(self) -> bool:
+        """Whether the user need not choose."""
+        return self.method in CONFIDENT
+
+
+class Matcher:
+    """Matches entries with the films of a data set."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        catalog = dataset.catalog
+        self._films = catalog.films  # F
+        self._counts = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
+        self._counts[: dataset.n_items] = dataset.counts
+        movies = catalog.complete.movies
+        self._imdb = {number: film for film, number in enumerate(movies["imdb_id"].tolist()) if number}
+        self._imdb_of = {film: number for number, film in self._imdb.items()}
+        has_tmdb = movies["tmdb_id"].notna().to_numpy()
+        rows = np.flatnonzero(has_tmdb).tolist()
+        self._tmdb = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
+        self._movielens = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
+        names = [
+            (comparable_name(name), film) for film, row in enumerate(self._films) for name in title_names(row.title)
+        ]
+        ordered = sorted({pair for pair in names if pair[0]})
+        self._names = [name for name, _ in ordered]  # N, sorted
+        self._film_of = [film for _, film in ordered]  # N
+        self._films_named: dict[str, list[int]] = defaultdict(list)
+        for name, film in ordered:
+            self._films_named[remove_blanks(name)].append(film)
+
+    def match(self, entries: Sequence[Entry]) -> list[Match]:
+        """Return a match for each of Q entries."""
+        matches = [self._exact(entry) for entry in entries]
+        unmatched = [row for row, match in enumerate(matches) if match is None]
+        for row, match in zip(unmatched, self._similar([entries[row] for row in unmatched]), strict=True):
+            matches[row] = match
+        return [match for match in matches if match is not None]
+
+    def _exact(self, entry: Entry) -> Match | None:
+        """Match an entry by its ids or its exact title. Returns None if there is no such film."""
+        if (by_ids := self._by_ids(entry)) is not None:
+            return by_ids
+        films = self._titled(entry)
+        if entry.year is None:
+            return self._by_title_alone(entry, films)
+        for years_off, method in ((0, MatchMethod.TITLE_YEAR), (1, MatchMethod.NEXT_YEAR)):
+            near = [film for film in films if abs((self._films[film].year or 0) - entry.year) == years_off]
+            if near:
+                is_confident = len(near) == 1 and not self._has_other_imdb_id(entry, near[0])
+                return Match(method, tuple(near)) if is_confident else self._unsure(near, likely=False)
+        others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
+        return self._unsure(others, likely=False) if others else None
+
+    def _by_ids(self, entry: Entry) -> Match | None:
+        """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
+        by_movielens = self._movielens.get(entry.movie_id or 0)
+        if by_movielens is not None and entry.title and by_movielens not in self._titled(entry):
+            by_movielens = None  # the title shows that the id is of another scheme
+        numbers = (self._imdb.get(entry.imdb_id), self._tmdb.get(entry.tmdb_id or 0), by_movielens)
+        films = list(dict.fromkeys(film for film in numbers if film is not None))
+        if len(films) > 1:
+            return self._unsure(films, likely=False)
+        return Match(MatchMethod.NUMBER, tuple(films)) if films else None
+
+    def _titled(self, entry: Entry) -> list[int]:
+        """Return the films with the title in any form or, if there are some, those with the same article."""
+        titles = [name for title in (entry.title, entry.original) if title for name in title_names(title)]
+        keys = [remove_blanks(comparable_name(title)) for title in titles]
+        films = list(dict.fromkeys(film for key in keys for film in self._films_named.get(key, ())))
+        if len(films) < 2:
+            return films
+        written = {normalize(title) for title in titles}
+        exact = [film for film in films if written & {normalize(name) for name in title_names(self._films[film].title)}]
+        if entry.year is not None:
+            exact = [film for film in exact if self._films[film].year == entry.year]
+        return exact or films
+
+    def _by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
+        """Match by title without a year. It is confident if one of the films existed when the entry was watched."""
+        existing = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
+        if len(existing) == 1 and not self._has_other_imdb_id(entry, existing[0]):
+            return Match(MatchMethod.TITLE, tuple(existing))
+        return self._unsure(existing, likely=self._is_outstanding(existing)) if existing else None
+
+    def _is_outstanding(self, films: Sequence[int]) -> bool:
+        """Return whether one of the films is far more popular than the others."""
+        counts = sorted((self._counts[film] for film in films), reverse=True)
+        return len(films) > 1 and bool(counts[0] > MIN_POPULARITY_RATIO * counts[1])
+
+    def _has_other_imdb_id(self, entry: Entry, film: int) -> bool:
+        return bool(entry.imdb_id) and self._imdb_of.get(film, entry.imdb_id) != entry.imdb_id
+
+    def _unsure(self, films: Iterable[int], likely: bool) -> Match:
+        """Return candidates, most popular first."""
+        candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
+        return Match(MatchMethod.UNSURE, tuple(candidates), likely)
+
+    def _similar(self, entries: Sequence[Entry]) -> Iterable[Match]:
+        """Yield matches of Q entries by similar titles, and by titles that are longer or shorter."""
+        for start in range(0, len(entries), BATCH_TITLES):
+            batch = entries[start : start + BATCH_TITLES]
+            titles = [comparable_name(title_names(entry.title or " ")[0]) for entry in batch]
+            rows = process.cdist(titles, self._names, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, dtype=np.uint8)
+            for entry, title, similarity in zip(batch, titles, rows, strict=True):
+                yield self._by_similarity(entry, title, similarity)
+
+    def _by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
+        """Match an entry by the percentage of letters that its title has in common with each name, (N,)."""
+        if entry.perhaps_series:
+            return Match(MatchMethod.SERIES)
+        scores: dict[int, float] = {}
+        names = np.flatnonzero(similarity).tolist() if title else []
+        similar = [(self._film_of[name], float(similarity[name])) for name in names]
+        for film, percent in similar + self._longer_or_shorter(title):
+            if self._year_fits(entry, film, percent):
+                bonus = YEAR_BONUS if self._films[film].year == entry.year else 0
+                scores[film] = max(scores.get(film, 0), percent + bonus)
+        if not scores:
+            return Match(MatchMethod.NOT_FOUND)
+        best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
+        is_single = len(best) == 1 or scores[best[0]] > scores[best[1]]
+        likely = is_single and scores[best[0]] >= HIGH_SIMILARITY + YEAR_BONUS
+        return Match(MatchMethod.UNSURE, tuple(best), likely)
+
+    def _longer_or_shorter(self, title: str) -> list[tuple[int, float]]:
+        """Return films whose title begins with the words of this title, or the other way round: "Star Wars"."""
+        words = title.split()
+        if len(title) < 4:
+            return []
+        longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]
+        heads = (" ".join(words[:n]) for n in range(2, len(words)))
+        shorter = [film for head in heads for film in self._film_of[sorted_span(self._names, head, f"{head}\0")]]
+        return [(film, HIGH_SIMILARITY) for film in (*longer, *shorter)]
+
+    def _year_fits(self, entry: Entry, film: int, percent: float) -> bool:
+        """Return whether the years are close or, if one is unknown, the titles are very similar."""
+        year = self._films[film].year
+        if entry.year is None or year is None:
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY
+        return abs(year - entry.year) <= 1
+
+
+def comparable_name(name: str) -> str:
+    """Return a name without accents and a leading article, and with numbers as digits."""
+    return strip_article(numbers_to_digits(normalize(name)))
+
+
+def remove_blanks(name: str) -> str:
+    """Return a name without blanks, so that "Spider-Man" equals "Spiderman"."""
+    return name.replace(" ", "")

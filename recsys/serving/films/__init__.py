@@ -1,1 +1,0 @@
-"""Finding and showing films: search, themes, links, posters."""

@@ -1,0 +1,128 @@
+"""Recommend films for two people: one recommender ranks the films for each, and the two rankings are merged.
+
+The value of a film for a person is `RankPosition.log_rank_score`: 1 for the first film of the person's ranking, 0 for
+the last, linear in the logarithm of the rank. Ranks can be compared between people, scores cannot. "fair" orders by the
+lower of the two values (least misery), "average" by their mean.
+
+Shapes: I items.
+
+Reference: Masthoff, Group recommender systems: combining individual models, in Recommender Systems Handbook, 2011.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qs
+
+import numpy as np
+import pandas as pd
+
+from recsys.data.dataset import Film
+from recsys.data.datasets import DEFAULT_DATASET
+from recsys.errors import RecsysError
+from recsys.ranking.ranking import Ranking
+from recsys.serving.history import OMITTED_PREFIX
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_of, rankings
+
+MAX_FILMS = 100  # newest films in the list of the other person
+RULES = ("fair", "average")
+SHARED_LIST_PATTERN = re.compile(  # data set, dot, film ids of the data set
+    rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"
+)
+_IDS = re.compile(r"\d{1,9}(-\d{1,9})*")
+
+
+@dataclass(frozen=True)
+class GroupRecommendation:
+    """A film for two people."""
+
+    rank: int  # 1 = best for both
+    item: int
+    film: Film
+    positions: Sequence[RankPosition]  # in the rankings of the two people
+
+
+def recommend_for_two(
+    predictor: Predictor,
+    requests: tuple[Request, Request],
+    k: int,
+    rule: str = "fair",
+    allowed: np.ndarray | None = None,
+) -> list[GroupRecommendation]:
+    """Return the k best films for two people, best first, or all if fewer are left.
+
+    Films that one person has watched or does not want, and films that the filters of one exclude, are excluded.
+
+    Args:
+        predictor: Ranks the films for both.
+        requests: The histories and filters of the two people.
+        k: Number of films.
+        rule: One of RULES.
+        allowed: The films that may be recommended, (I,) bool; None: all.
+
+    Raises:
+        ServingError, ScoreError: As `recommend` does.
+    """
+    pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
+    mask = exclusion_mask(predictor, pair[0]) | exclusion_mask(predictor, pair[1])
+    if allowed is not None:
+        mask |= ~allowed
+    left, right = rankings(predictor, pair, [mask, mask])
+    items = merge_rankings(left, right, rule)[:k].tolist()
+    positions = zip(rank_of(left, items), rank_of(right, items), strict=True)
+    films = predictor.dataset.catalog.films
+    return [
+        GroupRecommendation(rank, item, films[item], both)
+        for rank, (item, both) in enumerate(zip(items, positions, strict=True), start=1)
+    ]
+
+
+def merge_rankings(left: Ranking, right: Ranking, rule: str) -> np.ndarray:
+    """Return the items of both rankings, (n,), best first. The other rule orders items of equal value."""
+    values = np.stack([_log_rank_scores(left), _log_rank_scores(right)])  # (2, I)
+    items = np.flatnonzero(np.isfinite(values).all(0))
+    # rounded, because sums of logarithms of equal products of ranks differ in the last bits
+    lower, total = values[:, items].min(0).round(9), values[:, items].sum(0).round(9)
+    order = np.lexsort((-total, -lower) if rule == "fair" else (-lower, -total))
+    return items[order]
+
+
+def _log_rank_scores(ranking: Ranking) -> np.ndarray:
+    """Return `RankPosition.log_rank_score` of all items, (I,); -inf if an item is excluded."""
+    values = np.full(len(ranking.scores), -np.inf)
+    items = ranking.top(len(ranking))
+    values[items] = 1 - np.log(np.arange(1, len(items) + 1)) / np.log(max(2, len(items)))
+    return values
+
+
+def list_from_link(text: str) -> str:
+    """Return the newest films of a link of this app, in the format of `format_list`.
+
+    Raises:
+        RecsysError: If the text is not a link to a list of films.
+    """
+    parameters = parse_qs(text.strip().partition("?")[2].partition("#")[0])
+    data, ids = parameters.get("data", [DEFAULT_DATASET])[0], OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
+    if not _IDS.fullmatch(ids):
+        raise RecsysError("this is no link to a list of films; copy it from the address bar, or from Share")
+    films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])
+    if not SHARED_LIST_PATTERN.fullmatch(films):
+        raise RecsysError("the link names a data set that cannot be one")
+    return films
+
+
+def group_table(recommendations: Sequence[GroupRecommendation]) -> pd.DataFrame:
+    """Return a row per film: rank, film, and the rank and probability for each person, NaN if there is none."""
+    rows = []
+    for film in recommendations:
+        row = {"rank": film.rank, **film.film._asdict()}
+        for person, position in zip(("your", "their"), film.positions, strict=True):
+            row |= {f"{person}_rank": position.rank, f"{person}_probability": position.probability}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def format_list(data: str, movie_ids: Sequence[int]) -> str:
+    """Return the newest films, "ml-1m.1-260-1196", or "" for none. `movie_ids` are oldest first."""
+    return f"{data}.{'-'.join(map(str, movie_ids[-MAX_FILMS:]))}" if movie_ids else ""

@@ -1,0 +1,225 @@
+"""Average attention over users, by position and by genre.
+
+By position: figure 4 of SASRec (arXiv:1808.09781) and figure 2 of BERT4Rec (arXiv:1904.06690).
+
+By genre: after figure 5 of SASRec, which averages the attention between films of two genres. Our networks have a
+relative position bias, and the weights of a row sum to 1 for any number of films. So such a mean mainly shows which
+genres are close in histories, and whose users watch few films. Here the attention is divided by the attention that
+position alone explains. The expected attention of films i and j is r_i · c_d, where c_d depends on the distance d = i -
+j, and r_i on the attending film. Both are fitted so that the sums over each distance and over each attending film equal
+the observed sums. A bias by distance in the logits of a softmax gives exactly this form, so 1 means a network that only
+uses distance. The figures are cautious for two reasons. An effect that genre and distance explain equally well is
+attributed to distance. A position with few films to choose from cannot prefer one of them by much. The attention of a
+film to itself, and from or to tokens that are not films, does not count. A film with several genres counts for each.
+
+Shapes: P users, L layers, H heads, W stored tokens per user, N averaged tokens, G genres.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from recsys.data.dataset import Catalog
+from recsys.data.datasets import serving_split
+from recsys.serving.insight import attention
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import ServingError
+from recsys.text.films import genre_matrix
+
+MAX_USERS = 256  # whose attention is averaged
+MAX_TOKENS = 15  # averaged tokens, as in both papers
+MAX_STORED_TOKENS = 50  # newest tokens of each user
+PAD = -1  # before the first token of a short history
+MIN_USERS = 20  # with films of two genres; with fewer, the ratio is NaN
+N_ROUNDS = 30  # of fitting r and c alternately
+N_BOOTSTRAP, BOOTSTRAP_SEED = 400, 0  # samples of users for an interval
+GENRE_COLUMNS = ["from", "to", "times", "low", "high", "people", "pairs"]
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionBatch:
+    """The attention among the newest tokens of several users. Attention to older tokens is not included."""
+
+    tokens: np.ndarray  # (P, W) newest last; PAD before the first; numbers of I or more are not films
+    weights: np.ndarray  # (P, L, H, W, W) float32, row: attending token, column: attended token; 0 for PAD
+    n_tokens: int  # N, tokens that all users have
+    ends_with_mask: bool  # otherwise the last token is the newest film
+
+
+@dataclass(frozen=True, eq=False)
+class MeanAttention:
+    """The mean attention among the N newest tokens. A row sums to less than 1, the rest goes to older tokens."""
+
+    weights: np.ndarray  # (L, H, N, N) row: attending position, column: attended position
+    n_users: int
+    ends_with_mask: bool
+
+    @property
+    def n_tokens(self) -> int:
+        """N."""
+        return self.weights.shape[-1]
+
+    @property
+    def labels(self) -> list[str]:
+        """The distance of each position to the predicted film, from N down to 1, or [mask]."""
+        furthest = self.n_tokens - self.ends_with_mask
+        return [str(distance) for distance in range(furthest, 0, -1)] + [attention.MASK_LABEL] * self.ends_with_mask
+
+    def window_share(self) -> np.ndarray:
+        """Return the share of each position's attention to the N newest tokens, itself included, (L, H, N)."""
+        return self.weights.sum(-1)
+
+    def table(self) -> pd.DataFrame:
+        """Return a row per weight: layer and head from 1, attending position, attended position, weight."""
+        layer, head, row, column = (index.ravel() for index in np.indices(self.weights.shape))
+        labels = np.array(self.labels, object)
+        return pd.DataFrame(
+            {
+                "layer": layer + 1,
+                "head": head + 1,
+                "attends": labels[row],
+                "attended to": labels[column],
+                "weight": self.weights.ravel(),
+                "people": self.n_users,
+            }
+        )
+
+
+def collect_attention(predictor: Predictor, n: int = MAX_USERS, seed: int = 0) -> AttentionBatch:
+    """Return the attention in the test histories of at most n random users with enough films.
+
+    The test part is that of the splitting which the recommender was trained with.
+
+    Raises:
+        ServingError: If the model has no attention, or if no history has enough films.
+        DataError: If no film can be held out.
+    """
+    n_tokens, histories = sample_test_histories(predictor, n, seed)
+    results = [attention.attention(predictor, history) for history in histories]
+    width = min(MAX_STORED_TOKENS, max(len(result.tokens) for result in results))
+    layers, heads = results[0].weights.shape[:2]
+    tokens = np.full((len(results), width), PAD)
+    weights = np.zeros((len(results), layers, heads, width, width), np.float32)
+    for user, result in enumerate(results):
+        length = min(width, len(result.tokens))
+        tokens[user, -length:] = result.tokens[-length:]
+        weights[user, :, :, -length:, -length:] = result.weights[:, :, -length:, -length:]
+    return AttentionBatch(tokens, weights, n_tokens, results[0].ends_with_mask)
+
+
+def sample_test_histories(predictor: Predictor, n: int, seed: int) -> tuple[int, list[np.ndarray]]:
+    """Return the number of tokens to average, and at most n random test histories that have as many films.
+
+    The number is min(MAX_TOKENS, max_length of the model), so all these tokens are films, except for a final mask.
+    """
+    n_tokens = min(MAX_TOKENS, predictor.model.max_length or MAX_TOKENS)
+    dataset = predictor.dataset
+    histories = serving_split(dataset.name)(dataset).test.queries.histories
+    rows = np.flatnonzero([len(history) >= n_tokens for history in histories])
+    if not len(rows):
+        raise ServingError(
+            "nobody in {name} has watched {newest} films; choose a data set with more ratings",
+            name=dataset.name,
+            newest=n_tokens,
+        )
+    sample = np.random.default_rng(seed).permutation(rows)[:n]
+    return n_tokens, [histories[row] for row in sample]
+
+
+def mean_attention(batch: AttentionBatch) -> MeanAttention:
+    """Return the mean over users among the N newest tokens, without renormalisation."""
+    n = batch.n_tokens
+    window = batch.weights[..., -n:, -n:]
+    return MeanAttention(window.mean(0, dtype=np.float64), len(window), batch.ends_with_mask)
+
+
+@dataclass(frozen=True, eq=False)
+class GenreAttention:
+    """The attention from films of one genre (row) to films of another (column), summed for each user."""
+
+    genres: tuple[str, ...]
+    observed: np.ndarray  # (P, L, H, G, G)
+    expected: np.ndarray  # (P, L, H, G, G) by position alone
+    pairs: np.ndarray  # (P, G, G) pairs of films that can attend
+
+    def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
+        """Return a row per pair of `genres`, with GENRE_COLUMNS.
+
+        "times" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
+        the bootstrap. All three are NaN with fewer than MIN_USERS users.
+
+        Args:
+            genres: Names.
+            layer: From 0; None: the sum of all layers.
+            head: From 0; None: the sum of all heads.
+        """
+        columns = [self.genres.index(genre) for genre in genres]
+        layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
+        sums = [
+            values[:, layers, heads][..., columns, :][..., columns].sum((1, 2))
+            for values in (self.observed, self.expected)
+        ]
+        pairs = self.pairs[:, columns][:, :, columns]
+        n_users = (pairs > 0).sum(0)
+        enough = n_users >= MIN_USERS
+        times, low, high = (np.where(enough, values, np.nan).ravel() for values in _ratio_with_interval(*sums))
+        names, n = np.array(genres, object), len(columns)
+        values = [np.repeat(names, n), np.tile(names, n), times, low, high, n_users.ravel(), pairs.sum(0).ravel()]
+        return pd.DataFrame(dict(zip(GENRE_COLUMNS, values, strict=True)))
+
+
+def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
+    """Return the attention between different films, by their genres."""
+    matrix, genres = genre_matrix(catalog)  # (I, G)
+    is_film = (batch.tokens >= 0) & (batch.tokens < len(matrix))  # (P, W)
+    film_genres = np.where(is_film[..., None], matrix[np.where(is_film, batch.tokens, 0)], False)
+    film_genres = film_genres.astype(np.float32)  # (P, W, G)
+    others = is_film[:, :, None] & is_film[:, None] & ~np.eye(is_film.shape[1], dtype=bool)  # (P, W, W)
+    weights = np.where(others[:, None, None], batch.weights, 0)
+    expected_weights = np.zeros_like(weights)
+    for layer, head in np.ndindex(weights.shape[1:3]):
+        expected_weights[:, layer, head] = expected_by_position(weights[:, layer, head], others)
+    pairs = others & (expected_weights > 0).any((1, 2))  # in a causal model, a film does not attend to later films
+    observed, expected = (_sum_by_genre(film_genres[:, None, None], values) for values in (weights, expected_weights))
+    return GenreAttention(genres, observed, expected, _sum_by_genre(film_genres, pairs).astype(np.int64))
+
+
+def expected_by_position(weights: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the weights that position explains, (P, W, W): r_i · c_d where `others` (P, W, W) is True, else 0."""
+    width = weights.shape[-1]
+    distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W) from 0
+    row_sums = weights.sum(2, dtype=np.float64)
+    distance_sums = _sum_by_distance(distance, weights.sum(0, dtype=np.float64))
+    counted = others.astype(np.float32)
+    film_factor = np.ones(weights.shape[:2])  # r, (P, W)
+    distance_factor = np.ones(2 * width - 1)  # c
+    for _ in range(N_ROUNDS):
+        totals = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, counted))
+        distance_factor = _ratio(distance_sums, totals)
+        film_factor = _ratio(row_sums, np.einsum("ij,pij->pi", distance_factor[distance], counted))
+    return film_factor[:, :, None] * distance_factor[distance] * others
+
+
+def _sum_by_distance(distance: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Return the sums of a table (W, W) over each distance, (2W - 1,)."""
+    return np.bincount(distance.ravel(), table.ravel(), 2 * len(table) - 1)
+
+
+def _sum_by_genre(film_genres: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the sums of weights (…, W, W) over pairs of genres, (…, G, G), for film genres (…, W, G)."""
+    return np.swapaxes(film_genres, -1, -2) @ (weights.astype(np.float32) @ film_genres)
+
+
+def _ratio_with_interval(observed: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return observed over expected sums (P, G, G) of all users, (G, G), and the bounds of the 95% interval."""
+    n = len(observed)
+    draws = np.random.default_rng(BOOTSTRAP_SEED).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP)  # (N_BOOTSTRAP, P)
+    samples = _ratio(*(np.tensordot(draws, values, 1) for values in (observed, expected)))
+    low, high = np.quantile(samples, [0.025, 0.975], axis=0)
+    return _ratio(observed.sum(0), expected.sum(0)), low, high
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """Return the ratio, 0 if the denominator is not positive."""
+    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator), np.float64), where=denominator > 0)

@@ -1,0 +1,241 @@
+"""Compute the steps of BERT4Rec for one sequence: masking, attention, the states after each layer, and the prediction.
+
+Shapes: L layers, H heads, T tokens, D dimensions, I items, Q masked positions.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import torch
+
+from recsys.data.dataset import Dataset
+from recsys.errors import Message
+from recsys.models.bert4rec import Bert4Rec
+from recsys.ranking.ranking import Ranking, log_sum_exp
+from recsys.serving.insight.attention import Attention, attention, token_labels
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import History, ServingError
+
+MAX_EXAMPLE_FILMS = 12  # newest films of the training example: as many as can be read at a glance
+PAPER_DIFFERENCES = (  # see `paper_differences`
+    "relative_bias",
+    "pre_norm",
+    "projection",
+    "pmi_init",
+    "last_only",
+    "average",
+    "only_unseen",
+    "redraw",
+    "memory",
+)
+
+
+@dataclass(frozen=True)
+class LayerOutputs:
+    """The values of one forward pass. The last token is the mask that stands for the next film."""
+
+    scaled_dot_product: np.ndarray  # (L, H, T, T) q·k/√(D/H), row: query, column: key
+    bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
+    slopes: np.ndarray | None  # (L, H, 2) of the bias, for earlier and for later positions
+    states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
+    # (L + 1, I) logits if the head read the mask at this depth; the last row is the prediction of the network. Films of
+    # the sequence have -inf if the loss of the model excludes them.
+    logit_lens: np.ndarray
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The attention, (L, H, T, T): softmax of scaled dot product plus bias."""
+        logits = self.scaled_dot_product if self.bias is None else self.scaled_dot_product + self.bias
+        exponentials = np.exp(logits - logits.max(-1, keepdims=True))
+        return exponentials / exponentials.sum(-1, keepdims=True)
+
+
+def as_bert4rec(predictor: Predictor) -> Bert4Rec:
+    """Return the BERT4Rec of a predictor. Raises ServingError for other recommenders."""
+    model = predictor.model
+    if not (model.can_fill_masks and model.has_attention):
+        raise ServingError(
+            "these are the steps of BERT4Rec, and {title} takes others; choose BERT4Rec", title=Message(predictor.title)
+        )
+    return cast(Bert4Rec, model)
+
+
+@torch.inference_mode()
+def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
+    """Run the network on tokens (T,) of `Attention.tokens`. Raises ServingError for other models."""
+    model = as_bert4rec(predictor)
+    module = model.module
+    x, attention_mask = module.embed(torch.from_numpy(tokens.astype(np.int64))[None].to(model.device))
+    products, bias, states = [], [], [x]
+    for block in module.blocks:
+        products.append(_scaled_dot_product(block, x))
+        bias.append(_position_bias(block, len(tokens)))
+        x = block(x, attention_mask)
+        states.append(x)
+    scores = torch.stack([module.logits(module.head(state[0, -1])) for state in states]).float().cpu().numpy()
+    if model.only_unseen:
+        scores[:, tokens[tokens < module.n_items]] = -np.inf
+    return LayerOutputs(
+        torch.stack(products).float().cpu().numpy(),
+        _stack([part for part in bias if part is not None]),
+        _stack([_slopes(block) for block in module.blocks if block.relative_bias is not None]),
+        torch.stack(states)[:, 0].float().cpu().numpy(),
+        scores,
+    )
+
+
+def _stack(parts: list[torch.Tensor]) -> np.ndarray | None:
+    return torch.stack(parts).float().cpu().numpy() if parts else None
+
+
+def _scaled_dot_product(block: Any, x: torch.Tensor) -> torch.Tensor:
+    """Return q·k/√(D/H) of a block with the input x (1, T, D), (H, T, T)."""
+    q, k, _ = map(block.split_heads, block.qkv(block.attention_input(x)).chunk(3, -1))
+    return (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5)[0]
+
+
+def _position_bias(block: Any, length: int) -> torch.Tensor | None:
+    """Return the relative position bias of a block, (H, T, T), or None if it has none."""
+    if block.relative_bias is None:
+        return None
+    positions = torch.arange(length, device=block.qkv.weight.device)[None]
+    return block.relative_bias(positions, length)[0]
+
+
+def _slopes(block: Any) -> torch.Tensor:
+    """Return the slopes of the bias of a block, (H, 2), for earlier and for later positions."""
+    bias = block.relative_bias
+    after = bias.slopes if bias.slopes_after is None else bias.slopes_after
+    return torch.stack([bias.slopes, after], -1)
+
+
+def paper_differences(predictor: Predictor) -> list[str]:
+    """Return the names in PAPER_DIFFERENCES for which this network differs from the paper (arXiv:1904.06690).
+
+    - relative_bias: a bias of the attention replaces position embeddings
+    - pre_norm: blocks normalise before each part
+    - projection: there is no projection before the output
+    - pmi_init: embeddings start from co-occurrence (PMI)
+    - last_only: in some training samples, only the last film is masked
+    - average: the weights are a moving average over training
+    - only_unseen: the softmax excludes the films of the sequence
+    - redraw: films with equal timestamps are shuffled
+    - memory: counts are added to the scores
+    """
+    model = as_bert4rec(predictor)
+    config = model.config
+    differs = {
+        **{name: name in model.departures for name in ("relative_bias", "pre_norm", "projection")},
+        "pmi_init": config.pmi_init,
+        "last_only": config.last_item_mask_prob > 0,
+        "average": config.schedule.ema_decay > 0,
+        "only_unseen": config.only_unseen,
+        "redraw": config.redraw,
+        "memory": config.memory,
+    }
+    return [name for name in PAPER_DIFFERENCES if differs[name]]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The values between a sequence and the predicted films."""
+
+    training: list[str]  # labels of the newest films, some masked as in training
+    hidden: list[str]  # labels of the masked films, in order
+    learning: pd.DataFrame  # the prediction for each masked film: item, title, rank, probability, loss
+    prediction: list[str]  # labels of all films and the final mask
+    embeddings: np.ndarray  # (T, D) of the films and the mask
+    positions: np.ndarray | None  # (T, D) position embeddings; None: attention has a relative bias instead
+    attention: Attention
+    layers: LayerOutputs
+    answers: pd.DataFrame  # the best films: item, title, score (logit), weight (its exponential), probability
+    n_items: int
+
+    @property
+    def input(self) -> np.ndarray:
+        """The input of the first block, (T, D)."""
+        return self.embeddings if self.positions is None else self.embeddings + self.positions
+
+
+def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
+    """Compute all steps for a sequence of at least one item, oldest first. Films of the sequence can be predicted.
+
+    Raises:
+        ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
+    """
+    dataset, model = predictor.dataset, as_bert4rec(predictor)
+    result = attention(predictor, films)
+    example = result.tokens[:-1][-MAX_EXAMPLE_FILMS:]
+    masked = mask_positions(model, example)
+    training = example.copy()
+    training[masked] = result.tokens[-1]
+    embeddings, positions = model.embed_tokens(result.tokens)
+    layers = run_layers(predictor, result.tokens)
+    return Steps(
+        token_labels(dataset, training),
+        token_labels(dataset, example[masked]),
+        _masked_film_table(dataset, model, training, masked, example[masked]),
+        result.labels,
+        embeddings,
+        positions,
+        result,
+        layers,
+        _answer_table(dataset, Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities), k),
+        dataset.n_items,
+    )
+
+
+def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
+    """Return the positions of a training example (T,) to mask, as training draws them, with films on both sides.
+
+    If training draws no such position, it is the film in the middle. Fewer than three films have no such position.
+    """
+    masked = np.flatnonzero(model.training_example(example) != example)
+    inner = masked[(masked > 0) & (masked < len(example) - 1)]
+    if len(inner):
+        return inner
+    return np.array([len(example) // 2]) if len(example) > 2 else masked
+
+
+def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -> list[pd.DataFrame]:
+    """Return the k best films if the head read the mask before the first layer, after the first layer, and so on."""
+    model = as_bert4rec(predictor)
+    rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in outputs.logit_lens)
+    return [_answer_table(predictor.dataset, ranking, k) for ranking in rankings]
+
+
+def _masked_film_table(
+    dataset: Dataset, model: Bert4Rec, training: np.ndarray, masked: np.ndarray, films: np.ndarray
+) -> pd.DataFrame:
+    """Return the prediction for each masked film: item, title, rank, probability by softmax, and loss (its -log)."""
+    rows, logits = [], model.fill(training, masked)  # (Q, I)
+    if model.only_unseen:
+        logits[:, np.delete(training, masked)] = -np.inf  # as in the loss
+    for scores, film in zip(logits, films.tolist(), strict=True):
+        loss = log_sum_exp(scores) - float(scores[film])
+        title, rank = dataset.catalog.films[film].label, Ranking.from_scores(scores).rank(film)
+        rows.append({"item": film, "title": title, "rank": rank, "probability": math.exp(-loss), "loss": loss})
+    return pd.DataFrame(rows)
+
+
+def _answer_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFrame:
+    """Return the k best films with the steps of the softmax.
+
+    The weight is exp(score - best score), which does not overflow. The probability is the weight divided by the sum of
+    the weights of all films.
+    """
+    best = ranking.top(k)
+    best = best[np.isfinite(ranking.scores[best])]
+    scores = ranking.scores[best].astype(np.float64)
+    return pd.DataFrame(
+        {
+            "item": best,
+            "title": [dataset.catalog.films[item].label for item in best.tolist()],
+            "score": scores,
+            "weight": np.exp(scores - scores.max(initial=-np.inf)),
+            "probability": ranking.probabilities(best),
+        }
+    )

@@ -1,0 +1,245 @@
+"""Compare lists of recommendations: for other orders of a history, between recommenders, and with hidden films.
+
+Shapes: O other orders, F hidden films. Lists have k films, best first.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from recsys.ranking import metrics
+from recsys.serving.export import as_record
+from recsys.serving.history import Example
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import (
+    RankPosition,
+    Recommendation,
+    Request,
+    check_items,
+    rank_of,
+    rankings,
+    recommend_many,
+)
+
+RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: the probability that a reader goes on to the next film
+N_ORDERS = 10  # random orders
+MOOD_FILMS = 4  # films of each mood in `moods`
+MAX_HIDDEN = 20  # films that are hidden one by one: as many rows as a reader can take in
+MAX_LAST = 10  # last films that represent a history
+TOP_K = 10  # a hidden film is a hit if its rank is at most this
+
+Order = tuple[int, ...]
+
+
+def reorderings(films: Sequence[int], n: int = N_ORDERS, seed: int = 0) -> list[Order]:
+    """Return the films newest first, then at most n random orders. The given order is not among them.
+
+    The orders are distinct. Few films have few orders, so there can be fewer than n + 1.
+    """
+    rng = np.random.default_rng(seed)
+    # three times as many, because some are drawn twice
+    shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)]
+    orders = dict.fromkeys([tuple(reversed(films)), *shuffled])
+    orders.pop(tuple(films), None)
+    return list(orders)[: n + 1]
+
+
+def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: float = RBO_PERSISTENCE) -> float:
+    """Return the agreement of two lists: 0 if they share no film, 1 if they are equal. The first ranks count most.
+
+    The lists are cut to the shorter length k, and the agreement at depth k is assumed to continue.
+    Two empty lists agree.
+
+    Reference: RBO_EXT of Webber, Moffat and Zobel, ACM TOIS 28:4, 2010.
+    """
+    k = min(len(left), len(right))
+    if k == 0:
+        return float(len(left) == len(right))
+    agreement = [len({*left[:d]} & {*right[:d]}) / d for d in range(1, k + 1)]  # X_d / d
+    weights = (1 - p) / p * p ** np.arange(1, k + 1)  # they and p^k sum to 1
+    weights[-1] += p**k
+    return float(np.average(agreement, weights=weights))
+
+
+@dataclass(frozen=True)
+class OrderEffect:
+    """The lists of a recommender for a history and for O other orders of the same films."""
+
+    given: list[Recommendation]  # for the given order
+    others: list[list[Recommendation]]  # O lists
+
+    @cached_property
+    def overlaps(self) -> list[float]:
+        """The rank-biased overlap of each other list with the given one."""
+        return [rank_biased_overlap(_items(self.given), _items(other)) for other in self.others]
+
+    @cached_property
+    def kept(self) -> list[int]:
+        """The number of films of the given list in each other list."""
+        return [len({*_items(self.given)} & {*_items(other)}) for other in self.others]
+
+    @property
+    def overlap(self) -> float:
+        """The mean of `overlaps`."""
+        return float(np.mean(self.overlaps))
+
+    @property
+    def mean_kept(self) -> float:
+        """The mean of `kept`."""
+        return float(np.mean(self.kept))
+
+    @property
+    def ignores_order(self) -> bool:
+        """Whether all lists are equal."""
+        return all(_items(other) == _items(self.given) for other in self.others)
+
+
+def order_effect(predictor: Predictor, films: Sequence[int], orders: Sequence[Order], k: int) -> OrderEffect:
+    """Recommend k films for the given order and for each of O ≥ 1 other orders."""
+    given, *others = recommend_many(predictor, [Request(tuple(order), k) for order in (films, *orders)])
+    return OrderEffect(given, others)
+
+
+def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.DataFrame:
+    """Return a row per recommender and order. `names` are those of the O orders."""
+    rows = [
+        {"recommender": title, "order": name, "kept": kept, "of": len(effect.given), "overlap": overlap}
+        for title, effect in effects.items()
+        for name, kept, overlap in zip(names, effect.kept, effect.overlaps, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def moods(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
+    """Return two histories of the same films, each with the name of the example that its last films are from.
+
+    Returns None if fewer than two examples have several films.
+    """
+    usable = [example for example in examples if len(example.items) > 1]
+    if len(usable) < 2:
+        return None
+    left, right = usable[:2]
+    left_items = left.items[:MOOD_FILMS]
+    right_items = tuple(item for item in right.items if item not in left_items)[:MOOD_FILMS]
+    return (left.name, right_items + left_items), (right.name, left_items + right_items)
+
+
+def _items(picks: list[Recommendation]) -> list[int]:
+    return [pick.item for pick in picks]
+
+
+def count_lists(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
+    """Return the number of lists that each item is in."""
+    return Counter(item for items in lists.values() for item in set(items))
+
+
+def shared_counts(lists: Mapping[str, Sequence[int]]) -> pd.DataFrame:
+    """Return the number of common films of each pair of lists. The diagonal has the lengths."""
+    sets = {name: set(items) for name, items in lists.items()}
+    return pd.DataFrame({left: {right: len(sets[left] & sets[right]) for right in sets} for left in sets})
+
+
+def closest_lists(lists: Mapping[str, Sequence[int]]) -> tuple[str, str, int] | None:
+    """Return the two lists with the most common films, and their number. Returns None below two lists."""
+    pairs = [(left, right, len(set(lists[left]) & set(lists[right]))) for left, right in combinations(lists, 2)]
+    return max(pairs, key=lambda pair: pair[2], default=None)
+
+
+def unique_items(lists: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+    """Return for each list the films that are in no other list, best first."""
+    counts = count_lists(lists)
+    return {name: [item for item in items if counts[item] == 1] for name, items in lists.items()}
+
+
+def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame:
+    """Return a row per list and film: rank, film, score, probability, and the number of lists that the film is in."""
+    counts = count_lists({name: [pick.item for pick in picks] for name, picks in lists.items()})
+    rows = [
+        {"recommender": name, **as_record(pick), "lists": counts[pick.item]}
+        for name, picks in lists.items()
+        for pick in picks
+    ]
+    return pd.DataFrame(rows)
+
+
+def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Sequence[int]) -> list[RankPosition]:
+    """Hide the film at each of F positions (from 0), and rank it after the films before it, as in the evaluation.
+
+    Films after it are neither read nor excluded.
+    """
+    targets = check_items(predictor.dataset, [films[position] for position in positions]).tolist()
+    requests = [Request(tuple(films[:position])) for position in positions]
+    ranked = zip(rankings(predictor, requests), targets, strict=True)
+    return [rank_of(ranking, [item])[0] for ranking, item in ranked]
+
+
+def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> list[int]:
+    """Return the positions of the last n items that have a film before them, newest first."""
+    return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
+
+
+@dataclass(frozen=True)
+class HitStatistics:
+    """Metrics of a recommender for F hidden films, with intervals of 95 %."""
+
+    hits: int  # films among the first TOP_K; HR@10 is hits / F
+    low: float  # of HR@10, Wilson's score interval
+    high: float
+    ndcg: float  # NDCG@10
+    median: float  # rank; infinite if half the films are excluded
+    best: float  # the interval of the median, by order statistics; NaN for fewer than six films
+    worst: float
+
+
+def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
+    """Return the metrics of F ≥ 1 hidden films."""
+    from scipy.stats import binom, binomtest  # imported late: takes half a second
+
+    ranks = np.sort([position.rank or np.inf for position in positions])
+    n, hits = len(ranks), int((ranks <= TOP_K).sum())
+    interval = binomtest(hits, n).proportion_ci(method="wilson")
+    ndcg = float(np.mean(metrics.values(ranks, f"ndcg@{TOP_K}")))
+    outside = int(binom.ppf(0.025, n, 0.5))  # order statistics outside the interval at each end
+    best, worst = (ranks[outside - 1], ranks[n - outside]) if outside else (np.nan, np.nan)
+    return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
+
+
+def hit_table(rows: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
+    """Return a row per recommender, best first, with the fields of `HitStatistics`. "found" are the hits."""
+    rows_by_name = [{"recommender": name, **vars(hit_statistics(row))} for name, row in rows.items()]
+    table = pd.DataFrame(rows_by_name).rename(columns={"hits": "found"})
+    return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class HitScore:
+    """Two metrics of a recommender for F hidden films."""
+
+    hits: int  # films among the first TOP_K
+    mrr: float  # mean reciprocal rank; 0 for an excluded film
+
+
+def hit_score(positions: Sequence[RankPosition]) -> HitScore:
+    """Return the score of F ≥ 1 hidden films."""
+    ranks = np.array([position.rank or np.inf for position in positions])
+    return HitScore(int((ranks <= TOP_K).sum()), metrics.mrr(ranks))
+
+
+def is_hit(position: RankPosition) -> bool:
+    """Return whether a film is among the first TOP_K."""
+    return position.rank is not None and position.rank <= TOP_K
+
+
+def hidden_table(rows: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
+    """Return a row per hidden film and recommender: rank, number of ranked films, probability."""
+    cells = [
+        {"film": title, "recommender": name, "rank": cell.rank, "of": cell.n_ranked, "probability": cell.probability}
+        for name, row in rows.items()
+        for title, cell in zip(titles, row, strict=True)
+    ]
+    return pd.DataFrame(cells).astype({"rank": "Int64"})

@@ -1,0 +1,256 @@
+"""Draw the motifs of generated posters: plain shapes in a box of 200 × 300. The upper half is the most visible.
+
+Each motif uses a random generator, so it differs between posters.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from random import Random
+from typing import NamedTuple
+
+WIDTH, HEIGHT = 200, 300  # the 2:3 of a film poster
+Point = tuple[float, float]
+
+
+class Shape(NamedTuple):
+    """A white polygon or, with a radius, a circle."""
+
+    points: tuple[Point, ...]  # corners, or the centre of a circle
+    radius: float = 0.0
+    opacity: float = 0.22
+    line: float = 0.0  # width of the line; 0: filled
+    closed: bool = True
+
+
+Motif = Callable[[Random], list[Shape]]
+
+
+def circle(x: float, y: float, radius: float, opacity: float = 0.22, line: float = 0.0) -> Shape:
+    """Return a disc or, with `line`, a ring."""
+    return Shape(((x, y),), radius, opacity, line)
+
+
+def polygon(*points: Point, opacity: float = 0.22) -> Shape:
+    """Return a filled polygon."""
+    return Shape(points, opacity=opacity)
+
+
+def path(points: Iterable[Point], opacity: float = 0.4, line: float = 2.5) -> Shape:
+    """Return an open line."""
+    return Shape(tuple(points), opacity=opacity, line=line, closed=False)
+
+
+def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) -> Shape:
+    """Return a rectangle."""
+    return polygon((x, y), (x + width, y), (x + width, y + height), (x, y + height), opacity=opacity)
+
+
+def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) -> list[Shape]:
+    """Return shapes rotated clockwise."""
+    cos, sin, (u, v) = math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), around
+    return [
+        shape._replace(
+            points=tuple(
+                (u + (x - u) * cos - (y - v) * sin, v + (x - u) * sin + (y - v) * cos) for x, y in shape.points
+            )
+        )
+        for shape in shapes
+    ]
+
+
+def rings(rng: Random) -> list[Shape]:
+    """Draw ripples."""
+    x, y, gap = rng.randint(40, 160), rng.randint(40, 120), rng.randint(12, 24)
+    return [circle(x, y, gap * ring, 0.4, 2.5) for ring in range(1, rng.randint(5, 10))]
+
+
+def orbits(rng: Random) -> list[Shape]:
+    """Draw a sun with its planets."""
+    x, y, tilt = 100, rng.randint(70, 100), rng.randint(-40, 40)
+    shapes = [circle(x, y, rng.randint(16, 26), 0.85)]
+    for reach in (48, 72, 98)[: rng.randint(2, 3)]:
+        angles = [2 * math.pi * step / 48 for step in range(49)]
+        ellipse = [(x + reach * math.cos(a), y + 0.36 * reach * math.sin(a)) for a in angles]
+        planet = rng.choice(ellipse)
+        shapes += rotate([path(ellipse, 0.5, 2), circle(*planet, rng.randint(4, 9), 0.9)], tilt, (x, y))
+    return shapes
+
+
+def constellation(rng: Random) -> list[Shape]:
+    """Draw stars, some connected by a line."""
+    stars = [(rng.randint(16, 184), rng.randint(20, 170)) for _ in range(rng.randint(7, 10))]
+    dust = [circle(rng.randint(4, 196), rng.randint(4, 190), rng.choice((0.8, 1.2)), 0.7) for _ in range(40)]
+    return [*dust, path(sorted(stars), 0.45, 1.6), *(circle(*star, rng.choice((3, 4, 6)), 0.9) for star in stars)]
+
+
+def moon(rng: Random) -> list[Shape]:
+    """Draw a moon with a halo, and stars."""
+    x, y, r = rng.randint(55, 145), rng.randint(62, 100), rng.randint(30, 52)
+    stars = [circle(rng.randint(6, 194), rng.randint(6, 180), rng.choice((1, 1.5, 2)), 0.6) for _ in range(26)]
+    return [*stars, circle(x, y, r + rng.randint(10, 22), 0.14), circle(x, y, r, 0.8)]
+
+
+def rays(rng: Random) -> list[Shape]:
+    """Draw beams from one point."""
+    x, y, turn, count = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
+    shapes = []
+    for wedge in range(count):
+        ends = [2 * math.pi * (wedge + turn + side) / count for side in (0, 0.5)]
+        shapes.append(polygon((x, y), *((x + 330 * math.cos(end), y + 330 * math.sin(end)) for end in ends)))
+    return [*shapes, circle(x, y, rng.randint(14, 34), 0.8)] if rng.random() < 0.5 else shapes
+
+
+def blinds(rng: Random) -> list[Shape]:
+    """Draw slanted bars, like light through a blind."""
+    step = rng.randint(18, 32)
+    bars = [box(-200, y, 600, step * 0.45) for y in range(-140, 400, step)]
+    return rotate(bars, rng.choice((-58, -32, -20, 20, 32, 58)))
+
+
+def rain(rng: Random) -> list[Shape]:
+    """Draw slanted strokes."""
+    slant = rng.randint(-26, 26)
+    starts = [(rng.randint(-20, 220), rng.randint(-20, 180)) for _ in range(60)]
+    return [path([(x, y), (x + slant * 0.5, y + rng.randint(14, 40))], 0.45, 1.8) for x, y in starts]
+
+
+def dots(rng: Random) -> list[Shape]:
+    """Draw a halftone of dots that grow towards one point."""
+    step, u, v = rng.randint(20, 30), rng.randint(20, 180), rng.randint(30, 130)
+    return [
+        circle(x, y, max(1.5, step * 0.44 - math.hypot(x - u, y - v) / 20), 0.4)
+        for y in range(step // 2, 230, step)
+        for x in range(step // 2, WIDTH + step, step)
+    ]
+
+
+def bubbles(rng: Random) -> list[Shape]:
+    """Draw discs of several sizes."""
+    sizes = [rng.choice((8, 13, 20, 30, 44)) for _ in range(rng.randint(9, 14))]
+    return [circle(rng.randint(5, 195), rng.randint(10, 190), size, rng.choice((0.16, 0.24, 0.4))) for size in sizes]
+
+
+def checkers(rng: Random) -> list[Shape]:
+    """Draw a chequerboard, straight or on its corner."""
+    side, turn = rng.choice((20, 25, 40)), rng.choice((0, 45))
+    squares = [
+        box(column * side, row * side, side, side)
+        for row in range(-8, 16)
+        for column in range(-8, 16)
+        if (row + column) % 2
+    ]
+    return rotate(squares, turn)
+
+
+def waves(rng: Random) -> list[Shape]:
+    """Draw wavy lines."""
+    lift, long, gap = rng.randint(6, 15), rng.choice((40, 67, 100)), rng.randint(14, 24)
+    return [
+        path([(x, y + lift * math.sin(2 * math.pi * (x + shift) / long)) for x in range(-4, 206, 4)], 0.45, 2.5)
+        for y, shift in ((y, rng.randint(0, 100)) for y in range(24, 200, gap))
+    ]
+
+
+def peaks(rng: Random) -> list[Shape]:
+    """Draw mountains and a sun."""
+    shapes = [circle(rng.randint(30, 170), rng.randint(40, 80), rng.randint(16, 34), 0.8)]
+    for base in (150, 185, 220):
+        step = rng.choice((32, 40, 52))
+        ridge = [(x, base - rng.randint(5, 75)) for x in range(-20, 241, step)]
+        shapes.append(polygon((-20, HEIGHT), *ridge, (240, HEIGHT)))
+    return shapes
+
+
+def forest(rng: Random) -> list[Shape]:
+    """Draw rows of firs and a sun."""
+    shapes = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)]
+    for base, opacity in ((150, 0.16), (185, 0.22), (225, 0.28)):
+        for x in range(-10, 220, rng.randint(18, 28)):
+            tall, wide = rng.randint(60, 110), rng.randint(10, 17)
+            shapes.append(polygon((x - wide, base), (x, base - tall), (x + wide, base), opacity=opacity))
+    return shapes
+
+
+def skyline(rng: Random) -> list[Shape]:
+    """Draw houses with lit windows."""
+    shapes, x = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)], -6
+    while x < WIDTH:
+        wide, top = rng.randint(18, 34), rng.randint(60, 150)
+        shapes.append(box(x, top, wide - 3, HEIGHT - top))
+        shapes += [
+            box(x + dx, top + dy, 3, 5, 0.75)
+            for dy in range(8, 170 - top, 13)
+            for dx in range(5, wide - 8, 8)
+            if rng.random() < 0.45
+        ]
+        x += wide
+    return shapes
+
+
+def road(rng: Random) -> list[Shape]:
+    """Draw a road to the horizon."""
+    x, y = rng.randint(60, 140), rng.randint(60, 100)
+    marks = [(y + 12, 10), (y + 34, 18), (y + 66, 30), (y + 112, 46)]
+    lane = [box(x - 1 - (top - y) / 24, top, 2 + (top - y) / 12, long, 0.8) for top, long in marks]
+    return [
+        circle(x, y - 8, rng.randint(18, 36), 0.6),
+        polygon((x - 2, y), (x + 2, y), (210, HEIGHT), (-10, HEIGHT)),
+        *lane,
+    ]
+
+
+def shards(rng: Random) -> list[Shape]:
+    """Draw splinters around one point."""
+    x, y = rng.randint(70, 130), rng.randint(70, 120)
+    cuts = sorted(rng.uniform(0, 2 * math.pi) for _ in range(rng.randint(8, 12)))
+    rim = [(x + 330 * math.cos(cut), y + 330 * math.sin(cut)) for cut in cuts]
+    pairs = zip(rim, [*rim[1:], rim[0]], strict=True)
+    return [polygon((x, y), left, right, opacity=rng.choice((0.05, 0.14, 0.26, 0.4))) for left, right in pairs]
+
+
+def spiral(rng: Random) -> list[Shape]:
+    """Draw a spiral."""
+    x, y, turn, gap = rng.randint(60, 140), rng.randint(60, 110), rng.random() * 6.28, rng.uniform(2.2, 3.6)
+    angles = [step / 6 for step in range(240)]
+    return [path([(x + gap * a * math.cos(a + turn), y + gap * a * math.sin(a + turn)) for a in angles], 0.5, 4)]
+
+
+def hearts(rng: Random) -> list[Shape]:
+    """Draw a large heart and small hearts."""
+
+    def heart(x: float, y: float, size: float, opacity: float) -> Shape:
+        angles = [2 * math.pi * step / 90 for step in range(90)]
+        return polygon(
+            *(
+                (
+                    x + size * 16 * math.sin(a) ** 3,
+                    y - size * (13 * math.cos(a) - 5 * math.cos(2 * a) - 2 * math.cos(3 * a) - math.cos(4 * a)),
+                )
+                for a in angles
+            ),
+            opacity=opacity,
+        )
+
+    small = [heart(rng.randint(10, 190), rng.randint(15, 180), rng.uniform(0.5, 1.2), 0.25) for _ in range(9)]
+    return [*small, heart(rng.randint(70, 130), rng.randint(75, 100), rng.uniform(2.4, 3.4), 0.75)]
+
+
+def arches(rng: Random) -> list[Shape]:
+    """Draw concentric arches."""
+    x, base, step = rng.randint(50, 150), rng.randint(150, 190), rng.choice((14, 18, 22))
+    shapes = []
+    for radius in range(step, 9 * step, step):
+        angles = [math.pi * turn / 24 for turn in range(25)]
+        bow = [(x - radius * math.cos(a), base - radius * math.sin(a)) for a in angles]
+        shapes.append(path([(x - radius, HEIGHT), *bow, (x + radius, HEIGHT)], 0.42, rng.choice((2, 5))))
+    return shapes
+
+
+def frames(rng: Random) -> list[Shape]:
+    """Draw nested frames, slightly rotated."""
+    y, gap = rng.randint(80, 120), rng.randint(14, 20)
+    shapes = []
+    for side in range(16, 150, gap):
+        corners = ((100 - side, y - side * 0.7), (100 + side, y - side * 0.7), (100 + side, y + side * 0.7))
+        shapes.append(Shape((*corners, (100 - side, y + side * 0.7)), opacity=0.4, line=2.5))
+    return rotate(shapes, rng.randint(-24, 24), (100, y))

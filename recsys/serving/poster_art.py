@@ -1,0 +1,201 @@
+"""Generate posters for films without one from genre, title and year: equal on every machine, without a network.
+
+The most distinctive genre gives the colour, and the first two genres give the possible motifs. A word of the title can
+replace them: "Full Moon" has a moon. Title and year seed the other choices, so films of a genre are similar, not equal.
+"""
+
+import base64
+import colorsys
+import random
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
+
+from recsys.serving import motifs
+from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Shape
+
+# Genre → colour and motifs, the most distinctive genre first: an animated comedy looks like an animated film.
+STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
+    "Film-Noir": ("#43464f", (motifs.blinds, motifs.rain, motifs.skyline, motifs.shards)),
+    "Western": ("#a55f36", (motifs.peaks, motifs.road, motifs.rays, motifs.arches)),
+    "Documentary": ("#61785a", (motifs.frames, motifs.checkers, motifs.peaks, motifs.waves, motifs.rings)),
+    "Animation": ("#2f8f86", (motifs.bubbles, motifs.dots, motifs.peaks, motifs.rays)),
+    "Musical": ("#b0508c", (motifs.arches, motifs.waves, motifs.bubbles, motifs.rays)),
+    "Horror": ("#852230", (motifs.moon, motifs.forest, motifs.shards, motifs.blinds)),
+    "Sci-Fi": ("#1d7d96", (motifs.orbits, motifs.rings, motifs.constellation, motifs.skyline, motifs.frames)),
+    "War": ("#6b6a3d", (motifs.rays, motifs.shards, motifs.peaks, motifs.blinds)),
+    "Mystery": ("#3f4f8f", (motifs.moon, motifs.rain, motifs.frames, motifs.spiral)),
+    "Fantasy": ("#5568bd", (motifs.forest, motifs.peaks, motifs.moon, motifs.constellation)),
+    "Children": ("#cf6f93", (motifs.dots, motifs.bubbles, motifs.rays, motifs.checkers)),
+    "Crime": ("#4d5570", (motifs.skyline, motifs.blinds, motifs.road, motifs.frames)),
+    "Romance": ("#bd5569", (motifs.hearts, motifs.waves, motifs.bubbles, motifs.moon)),
+    "Adventure": ("#b8742a", (motifs.peaks, motifs.road, motifs.forest, motifs.waves)),
+    "Action": ("#c2452d", (motifs.rays, motifs.shards, motifs.road, motifs.skyline)),
+    "Thriller": ("#3b5d70", (motifs.blinds, motifs.spiral, motifs.rain, motifs.shards)),
+    "Comedy": ("#c9952b", (motifs.dots, motifs.checkers, motifs.arches, motifs.bubbles)),
+    "Drama": ("#7a5791", (motifs.arches, motifs.waves, motifs.rain, motifs.moon, motifs.skyline, motifs.shards)),
+    "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
+}
+_PLAIN_MOTIFS = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
+UNKNOWN_STYLE: tuple[str, tuple[Motif, ...]] = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
+
+TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # pattern of words in a title → motif
+    ("moon|night|midnight|dark|darkness|vampire", motifs.moon),
+    ("star|stars|galaxy|astronaut|universe", motifs.constellation),
+    ("planet|space|gravity|interstellar|martian|apollo", motifs.orbits),
+    ("city|street|manhattan|york|chicago|casablanca|metropolis", motifs.skyline),
+    ("love|heart|hearts|valentine|romance|kiss", motifs.hearts),
+    ("sea|ocean|river|water|island|titanic|jaws|nemo|beach|lake", motifs.waves),
+    ("mountain|mountains|hill|hills|valley|ridge|everest", motifs.peaks),
+    ("forest|wood|woods|tree|jungle", motifs.forest),
+    ("road|highway|drive|driver|fury|fast", motifs.road),
+    ("rain|storm|tears|cloud", motifs.rain),
+    ("sun|sunshine|dawn|sunset|sunrise|fire|burning", motifs.rays),
+    ("glass|broken|break|shattered|splinter", motifs.shards),
+    ("ring|rings|circle|echo", motifs.rings),
+    ("vertigo|dream|dreams|inception|memento|mind|memory|tenet", motifs.spiral),
+    ("wall|window|windows|matrix|cube|room", motifs.frames),
+)
+
+
+class Background(NamedTuple):
+    """A linear gradient or, with a radius, a radial gradient around `start`."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    stops: tuple[tuple[float, str], ...]  # (offset 0…1, colour); two stops with one offset make an edge
+    radius: float = 0.0
+
+
+class Poster(NamedTuple):
+    """A drawing in a box of 200 × 300: the background, white shapes, and `SHADE` over both."""
+
+    background: Background
+    shapes: Sequence[Shape]
+
+
+SHADE = (
+    (0.3, 0.0),
+    (0.5, 0.6),
+    (1.0, 0.76),
+)  # (share of the height, opacity of black), for white text on the lower half
+
+
+def poster(title: str, year: int | None, genres: str) -> Poster:
+    """Return the poster of a film. Genres are "Action|Sci-Fi", as in the catalogue. A film without genres is grey."""
+    rng = random.Random(zlib.crc32(f"{title} {year}".encode()))
+    (colour, motifs_of_genre), *others = _film_styles(genres)
+    second = others[0][0] if others else colour
+    choice = [*motifs_of_genre, *(others[0][1][:2] if others else ())]
+    title_motifs = (motif for words, motif in TITLE_MOTIFS if re.search(rf"\b(?:{words})\b", title.casefold()))
+    motif = next(title_motifs, None) or rng.choice(choice)
+    return Poster(_background(_vary_colour(colour, rng), _vary_colour(second, rng, 0.13), rng), motif(rng))
+
+
+def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
+    """Return the styles of genres, the most distinctive first.
+
+    Old data sets have "Children's". Genres that films do not have, such as "Soap", get a hue by their name.
+    """
+    names = genres.replace("Children's", "Children").split("|")
+    styles = [style for genre, style in STYLES.items() if genre in names]
+    return styles or [_generated_style(genre) for genre in names if genre] or [UNKNOWN_STYLE]
+
+
+def _generated_style(genre: str) -> tuple[str, tuple[Motif, ...]]:
+    """Return a style for a genre that films do not have."""
+    rng = random.Random(zlib.crc32(genre.encode()))
+    colour = colorsys.hls_to_rgb(rng.random(), 0.4, 0.4)
+    return _hex(round(255 * channel) for channel in colour), tuple(rng.sample(_PLAIN_MOTIFS, 4))
+
+
+def channels(colour: str) -> list[int]:
+    """Return red, green and blue, 0…255, of a colour "#rrggbb"."""
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+def _hex(values: Iterable[int]) -> str:
+    return "#" + "".join(f"{value:02x}" for value in values)
+
+
+def _vary_colour(colour: str, rng: random.Random, max_shift: float = 0.055) -> str:
+    """Return a similar colour with another hue and lightness. It is dark enough for white shapes."""
+    hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in channels(colour)))
+    hue, light = (hue + rng.uniform(-max_shift, max_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
+    return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, light, saturation))
+
+
+def _background(colour: str, other: str, rng: random.Random) -> Background:
+    """Return a gradient, a glow, a diagonal cut, a horizon or bands."""
+    if rng.random() < 0.5:
+        colour, other = other, colour
+    kind, axis = rng.randrange(5), rng.choice(((0, 0, 200, 300), (200, 0, 0, 300), (100, 0, 100, 300)))
+    start, end = (axis[0], axis[1]), (axis[2], axis[3])
+    if kind == 0:
+        return Background((rng.randint(40, 160), rng.randint(30, 110)), (0, 0), ((0, colour), (1, other)), 240)
+    if kind == 1:
+        cut = rng.uniform(0.3, 0.5)
+        return Background(start, end, ((0, colour), (cut, colour), (cut, other), (1, other)))
+    if kind == 2:
+        horizon, mixed = rng.uniform(0.3, 0.48), _mix_colours(colour, other)
+        return Background((100, 0), (100, 300), ((0, colour), (horizon, mixed), (horizon, other), (1, other)))
+    if kind == 3:
+        band, mixed = rng.uniform(0.14, 0.2), _mix_colours(colour, other)
+        edges = ((0, colour), (band, colour), (band, mixed), (2 * band, mixed), (2 * band, other), (1, other))
+        return Background(start, end, edges)
+    return Background(start, end, ((0, colour), (1, other)))
+
+
+def _mix_colours(colour: str, other: str) -> str:
+    """Return the mean of two colours."""
+    return _hex((a + b) // 2 for a, b in zip(channels(colour), channels(other), strict=True))
+
+
+def poster_svg(title: str, year: int | None, genres: str) -> str:
+    """Return the poster of a film as an SVG without text. Its lower half is dark enough for white text (WCAG AA)."""
+    drawing = poster(title, year, genres)
+    shade = "".join(f'<stop offset="{offset}" stop-opacity="{black}"/>' for offset, black in SHADE)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"><defs>'
+        f"{_gradient_svg(drawing.background)}"
+        f'<linearGradient id="b" x2="0" y2="1">{shade}</linearGradient></defs>'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>{_shapes_svg(drawing.shapes)}'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#b)"/></svg>'
+    )
+
+
+def _gradient_svg(background: Background) -> str:
+    stops = "".join(f'<stop offset="{offset:.3f}" stop-color="{colour}"/>' for offset, colour in background.stops)
+    (x, y), (u, v) = background.start, background.end
+    if background.radius:
+        circle = f'cx="{x}" cy="{y}" r="{background.radius}"'
+        return f'<radialGradient id="a" gradientUnits="userSpaceOnUse" {circle}>{stops}</radialGradient>'
+    line = f'x1="{x}" y1="{y}" x2="{u}" y2="{v}"'
+    return f'<linearGradient id="a" gradientUnits="userSpaceOnUse" {line}>{stops}</linearGradient>'
+
+
+def _shapes_svg(shapes: Sequence[Shape]) -> str:
+    """Return the shapes in order. Consecutive shapes with equal paint are one group."""
+    groups = []
+    for (opacity, line), members in groupby(shapes, lambda shape: (shape.opacity, shape.line)):
+        stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line}"'
+        paint = stroke if line else f'fill="#fff" fill-opacity="{opacity}"'
+        groups.append(f"<g {paint}>{''.join(map(_shape_svg, members))}</g>")
+    return "".join(groups)
+
+
+def _shape_svg(shape: Shape) -> str:
+    if shape.radius:
+        x, y = shape.points[0]
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{shape.radius:.1f}"/>'
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
+    return f'<{"polygon" if shape.closed else "polyline"} points="{corners}"/>'
+
+
+@lru_cache(maxsize=4096)
+def poster_url(title: str, year: int | None, genres: str) -> str:
+    """Return `poster_svg` as a data URL for an <img>."""
+    return "data:image/svg+xml;base64," + base64.b64encode(poster_svg(title, year, genres).encode()).decode()

@@ -1,0 +1,1 @@
+"""Search films by title, other titles and people."""

@@ -1,0 +1,235 @@
+"""Score the names of films for a query, by exact comparison and by edit distance.
+
+The most reliable comparison is first: the whole name, its beginning, its words, its letters. The longer a word, the
+more of its letters can be wrong. At most a fifth of the letters of a whole query can be wrong.
+
+Shapes: F films, N names, W distinct words. A film has several names, and each name has several normalized forms.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from recsys.serving.search.normalize import MAX_CHAR, numbers_to_digits, sorted_span, strip_article
+
+# Scores in percent: the whole name, its first words, the name without blanks, its beginning, words within it, all words
+# in any order, and the beginning without blanks.
+EXACT, WHOLE_WORDS, TIGHT, PREFIX, PHRASE, ALL_WORDS, TIGHT_PREFIX = 100, 97, 96, 95, 85, 80, 78
+MISSPELT_NAME, MISSPELT_WORDS = 74, 70  # scores of similarity 1: of whole names, word by word
+MIN_GUESS_RATIO = 0.9  # of the score of the best guess
+MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
+ARTICLE_PENALTY = 9  # if the query has an article that the name lacks; not the other way round
+MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
+
+
+class NameIndex:
+    """Compares normalized queries with the names of films."""
+
+    def __init__(self, forms: set[tuple[str, int]], n_films: int) -> None:
+        """Index pairs of a normalized name and the row of its film."""
+        self._n_films = n_films
+        ordered = sorted(form for form in forms if form[0])
+        self._names = [name for name, _ in ordered]  # N, sorted
+        self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,)
+        # names without article, and without article and blanks, each with its sorted order for prefix searches
+        self._bare = [strip_article(name) for name in self._names]
+        self._bare_order = np.array(sorted(range(len(self._bare)), key=self._bare.__getitem__), np.int64)  # (N,)
+        self._bare_sorted = [self._bare[name] for name in self._bare_order]
+        tight = [name.replace(" ", "") for name in self._bare]
+        self._tight_order = np.array(sorted(range(len(tight)), key=tight.__getitem__), np.int64)  # (N,)
+        self._tight_sorted = [tight[name] for name in self._tight_order]
+        # word w is in the names _postings[_starts[w]:_starts[w + 1]]
+        words = [name.split() for name in self._names]
+        self._words = sorted({word for name in words for word in name})  # W, sorted
+        number = {word: index for index, word in enumerate(self._words)}
+        flat = np.array([number[word] for name in words for word in name], np.int64)
+        name_of = np.repeat(np.arange(len(words)), [len(name) for name in words])
+        self._postings = name_of[np.argsort(flat, kind="stable")]
+        self._starts = np.searchsorted(np.sort(flat), np.arange(len(self._words) + 1))
+
+    def named(self, name: str) -> list[int]:
+        """Return the films with exactly this name."""
+        rows: list[int] = self._film_of[sorted_span(self._names, name, name + "\0")].tolist()
+        return rows
+
+    def letter_similarity(self, query: str) -> np.ndarray:
+        """Return the percentage of common letters of each film's name, (F,); 0 below MIN_LETTER_SIMILARITY."""
+        scores = np.zeros(self._n_films)
+        if query and self._names:
+            similarity = process.cdist(
+                [query], self._bare, scorer=fuzz.ratio, score_cutoff=MIN_LETTER_SIMILARITY, dtype=np.float32
+            )[0]
+            np.maximum.at(scores, self._film_of, similarity)
+        return scores
+
+    def match_scores(self, query: str) -> np.ndarray:
+        """Return scores of films whose name has all words of the query, with numbers in any form, (F,)."""
+        scores = self._word_scores(query)
+        self._raise_tight(scores, query, "\0", TIGHT)
+        with_digits = numbers_to_digits(query)
+        return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
+
+    def _word_scores(self, query: str) -> np.ndarray:
+        """Return scores of films whose name has all words of the query, (F,). The last word can be a prefix."""
+        scores = np.zeros(self._n_films)
+        if not query:
+            return scores
+        names = np.flatnonzero(self._names_with(query.split()))
+        scores[self._film_of[names]] = ALL_WORDS
+        scores[self._film_of[[name for name in names if f" {query}" in f" {self._names[name]}"]]] = PHRASE
+        bare = strip_article(query)
+        penalty = 0 if bare == query else ARTICLE_PENALTY
+        whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", MAX_CHAR)  # "t" is not yet a word
+        for score, start, end in ((PREFIX, "", MAX_CHAR), whole, (EXACT, "", "\0")):
+            raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
+            others = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
+            raise_scores(scores, self._film_of[others], score - penalty)
+        return scores
+
+    def _names_with(self, words: list[str]) -> np.ndarray:
+        """Return True for the names that have all words, (N,) bool. The last word can be a prefix."""
+        result = np.ones(len(self._names), bool)
+        for word, end in zip(words, ["\0"] * (len(words) - 1) + [MAX_CHAR], strict=True):
+            span = sorted_span(self._words, word, word + end)
+            has_word = np.zeros(len(self._names), bool)
+            has_word[self._postings[self._starts[span.start] : self._starts[span.stop]]] = True
+            result &= has_word
+        return result
+
+    def guess_scores(self, query: str, only_guesses: bool) -> np.ndarray:
+        """Return scores of films with a name that is spelt almost like the query, (F,).
+
+        Args:
+            query: Normalized.
+            only_guesses: Whether there are no other matches. Then names are also compared word by word.
+        """
+        scores = np.zeros(self._n_films)
+        if len(query) < 4 or not self._names:
+            return scores
+        guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
+        if only_guesses:
+            self._raise_tight(scores, query, MAX_CHAR, TIGHT_PREFIX)
+            words = similar_words(numbers_to_digits(query).split(), self._words, self._best_word)
+            guesses = np.maximum(guesses, MISSPELT_WORDS * words)
+        names = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
+        np.maximum.at(scores, self._film_of[names], guesses[names])
+        return scores
+
+    def _raise_tight(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
+        """Raise the scores of films whose name without blanks equals or begins with the query: "walle"."""
+        tight = strip_article(query).replace(" ", "")
+        if tight:
+            names = self._tight_order[sorted_span(self._tight_sorted, tight, tight + end)]
+            raise_scores(scores, self._film_of[names], score)
+
+    def _best_word(self, similarity: np.ndarray) -> np.ndarray:
+        """Return the similarity of the best word of each name, (N,), from that of all words (W,)."""
+        result = np.zeros(len(self._names))
+        similar = np.flatnonzero(similarity)
+        for word in similar[np.argsort(similarity[similar], kind="stable")]:  # the best word is written last
+            result[self._postings[self._starts[word] : self._starts[word + 1]]] = similarity[word]
+        return result
+
+
+def raise_scores(scores: np.ndarray, rows: Sequence[int] | np.ndarray, score: float) -> None:
+    """Raise the scores of `rows` to at least `score`."""
+    if len(rows):
+        scores[rows] = np.maximum(scores[rows], score)
+
+
+def max_word_edits(n_letters: int) -> int:
+    """Return the number of letters of a word or name that can be wrong: 0, 1 from 5, 2 from 9, 3 from 14."""
+    return int(np.searchsorted([5, 9, 14], n_letters, side="right"))
+
+
+def max_query_edits(query: str) -> int:
+    """Return the number of letters of a query that can be wrong. "tarantino" and "Tarnation" differ in two of nine."""
+    return len(query.replace(" ", "")) // 5
+
+
+def similar_names(query: str, names: list[str]) -> np.ndarray:
+    """Return the similarity 0…1 of names that are spelt almost like the query, (N,); 0 for others."""
+    max_edits = min(max_word_edits(len(query)), max_query_edits(query))
+    if not max_edits or not names:
+        return np.zeros(len(names))
+    edits = process.cdist([query], names, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
+    similarity = np.where(edits <= max_edits, 1 - edits / len(query), 0.0)  # cdist returns max_edits + 1 beyond it
+    for index in np.flatnonzero(similarity).tolist():
+        if not _is_plausible(query, names[index]):
+            similarity[index] = 0
+    return similarity
+
+
+def _is_plausible(query: str, name: str) -> bool:
+    """Return whether numbers are equal and the wrong letters are in words that are long enough for them."""
+    words, others = query.split(), name.split()
+    if _number_words(words) != _number_words(others) or not _same_start(query, name):
+        return False
+    return len(words) != len(others) or all(map(_is_misspelling, words, others))
+
+
+def _is_misspelling(word: str, other: str) -> bool:
+    """Return whether two words have few different letters for their length, or the same letters in another order."""
+    max_edits = max_word_edits(max(len(word), len(other)))
+    return sorted(word) == sorted(other) or OSA.distance(word, other) <= max_edits
+
+
+def similar_words(query: list[str], words: list[str], best_word: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Return the similarity 0…1 of the words of each name to those of the query, (N,).
+
+    It is 0 if a word of the query has no similar word in the name.
+
+    Args:
+        query: Its words. The last one can be a prefix.
+        words: All W words of names, sorted.
+        best_word: Returns the similarity of the best word of each name (N,) from that of all words (W,).
+    """
+    total: np.ndarray | None = None
+    for index, word in enumerate(query[:MAX_QUERY_WORDS]):
+        is_last = index == len(query) - 1
+        similarity = best_word(_word_similarity(word, words, max_query_edits(" ".join(query)), allow_prefix=is_last))
+        total = similarity if total is None else np.where((similarity > 0) & (total > 0), total + similarity, 0)
+        if not total.any():
+            return total
+    assert total is not None
+    return total / min(len(query), MAX_QUERY_WORDS)
+
+
+def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
+    """Return the similarity of each word to one of the query, (W,); 0 if more letters differ than allowed."""
+    exact = _plural_similarity(word, words)
+    max_edits = min(max_word_edits(len(word)), max_edits)
+    if not max_edits or any(letter.isdigit() for letter in word):
+        return exact
+    edits = process.cdist([word], words, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
+    similarity = np.where(edits <= max_edits, 1 - edits / len(word), 0.0)
+    if allow_prefix:
+        prefixes = [other[: len(word)] for other in words]
+        edits = process.cdist([word], prefixes, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
+        similarity = np.maximum(similarity, np.where(edits <= max_edits, 0.95 - edits / len(word), 0))
+    for index in np.flatnonzero(similarity).tolist():
+        if not _same_start(word, words[index]):
+            similarity[index] = 0
+    return np.maximum(exact, similarity)
+
+
+def _plural_similarity(word: str, words: list[str]) -> np.ndarray:
+    """Return 1 for the word itself, 0.95 for the word with or without a final s, otherwise 0, (W,)."""
+    result = np.zeros(len(words))
+    forms = {word: 1.0, f"{word}s": 0.95} | ({word[:-1]: 0.95} if word.endswith("s") and len(word) > 3 else {})
+    for form, similarity in forms.items():
+        if (index := bisect_left(words, form)) < len(words) and words[index] == form:
+            result[index] = similarity
+    return result
+
+
+def _same_start(word: str, other: str) -> bool:
+    """Return whether two words begin alike, so that "poker" is not "joker". The first two letters can be swapped."""
+    return word[0] == other[:1] or word[:2] == other[:2][::-1]
+
+
+def _number_words(words: list[str]) -> list[str]:
+    return sorted(word for word in words if word.isdigit())

@@ -1,0 +1,107 @@
+"""Normalize names of films, so that they can be compared: no accents, no leading articles, numbers as digits."""
+
+import re
+import unicodedata
+from bisect import bisect_left
+
+MAX_CHAR = "\U0010ffff"  # sorts after every letter, so name…name + MAX_CHAR covers all names with this prefix
+ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
+_MOVED_ARTICLE = re.compile(rf"^(.+), ({ARTICLES}|l')$", re.IGNORECASE)
+_LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
+_BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")  # whole words: not "Assassin(s)"
+_ALSO_KNOWN_AS = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
+_YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
+_SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
+_FINAL_NUMBER = re.compile(r"(?<=[^\W\d_])(\d{1,2})$")  # "hp3", "rocky2"
+_FINAL_ORDINAL = re.compile(r" the (second|third|fourth|fifth)$")  # "shrek the third"
+_BEFORE_NUMBERS = {"part", "pt", "episode", "chapter", "vol", "volume", "no"}
+_ORDINALS = {"second": "2", "third": "3", "fourth": "4", "fifth": "5"}
+_NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii")
+_ROMAN = {numeral: str(number) for number, numeral in enumerate(_NUMERALS, 1)}
+_NUMBER_NAMES = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_NUMBER_WORDS = dict(zip(_NUMBER_NAMES.split(), map(str, range(1, 21)), strict=True))
+_NUMBERS = {*_BEFORE_NUMBERS, *_ROMAN, *_NUMBER_WORDS}
+
+
+class _Fold(dict[int, str]):
+    """Character → normalized form, computed once each. Letters of all scripts stay, accents and apostrophes go."""
+
+    _plain = dict(zip("øłđæœð&'’‘`´", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", "", ""], strict=True))
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        if letter.casefold() in self._plain:
+            plain = self._plain[letter.casefold()]
+        elif letter.isalnum():
+            plain = letter.casefold()
+        elif unicodedata.category(letter)[0] == "M":  # a mark: part of the letter in Hindi or Thai, an accent in French
+            plain = "" if 0x300 <= code < 0x370 or 0xFE00 <= code < 0xFE10 else letter
+        else:
+            plain = " "
+        return self.setdefault(code, plain)
+
+
+_fold = _Fold()
+
+
+def normalize(text: str) -> str:
+    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la". "$", without letters, stays."""
+    plain = unicodedata.normalize("NFKD", text).translate(_fold)
+    text = " ".join((plain if not plain.isspace() else text).split())
+    return _SPACED_LETTERS.sub(lambda letters: letters[0].replace(" ", ""), text)  # "m a s h" → "mash"
+
+
+def title_names(title: str) -> list[str]:
+    """Return at least one name in a title, articles in front: "Seven (a.k.a. Se7en)" → ["Seven", "Se7en"]."""
+    parts = [_BRACKETS.sub(" ", title), *_BRACKETS.findall(title)] if "(" in title else [title]
+    parts = [_ALSO_KNOWN_AS.sub("", part.strip()) for part in parts]
+    return [_MOVED_ARTICLE.sub(r"\2 \1", part) if ", " in part else part for part in parts if part] or [title]
+
+
+def split_year(text: str) -> tuple[str, int | None]:
+    """Split the year off a query: "heat 1995" → ("heat", 1995). "1984" alone stays a title."""
+    if match := _YEAR.match(text):
+        return match[1] or match[3], int(match[2] or match[4])
+    return text, None
+
+
+def strip_article(name: str) -> str:
+    """Return a normalized name without a leading article."""
+    return _LEADING_ARTICLE.sub("", name)
+
+
+def numbers_to_digits(name: str) -> str:
+    """Return a normalized name with digits and no word such as "part": "rocky part iv" → "rocky 4".
+
+    The first word is not a Roman numeral ("v for vendetta"), but can be a number ("twelve monkeys" → "12 monkeys").
+    """
+    if name.endswith(tuple(_ORDINALS)):
+        name = _FINAL_ORDINAL.sub(lambda match: f" {_ORDINALS[match[1]]}", name)
+    if _NUMBERS.isdisjoint(name.split()):
+        return name
+    words = [_NUMBER_WORDS.get(word, word) for word in name.split()]
+    words = words[:1] + [_ROMAN.get(word, word) for word in words[1:]]
+    kept = [
+        word
+        for index, word in enumerate(words)
+        if not (index and word in _BEFORE_NUMBERS and words[index + 1 : index + 2] and words[index + 1].isdigit())
+    ]
+    return " ".join(kept)
+
+
+def separate_number(query: str) -> str:
+    """Return a normalized query with its final number as a word: "hp3" → "hp 3"."""
+    return _FINAL_NUMBER.sub(r" \1", query)
+
+
+def initials(name: str) -> str:
+    """Return the first letters of the words of a normalized name: "lord of the rings" → "lotr"."""
+    return "".join(word[0] for word in name.split())
+
+
+def sorted_span(ordered: list[str], start: str, end: str) -> slice:
+    """Return the slice of a sorted list from `start` up to, not including, `end`."""
+    return slice(bisect_left(ordered, start), bisect_left(ordered, end))

@@ -1,0 +1,86 @@
+"""Search films by titles in other languages and scripts, and by people.
+
+They come from film details. A large data set has half a million such names, so typing errors are only allowed in the
+names of the titles.
+
+Shapes: F films, N names.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from recsys.data.dataset import Film
+from recsys.data.film_details import Details
+from recsys.serving.search.name_index import raise_scores
+from recsys.serving.search.normalize import normalize, strip_article, title_names
+
+# scores in percent: below matches of titles, above guesses
+OTHER_TITLE, PART_OF_OTHER_TITLE = 84, 77  # the whole title, some of its words
+PERSON, PART_OF_PERSON = 79, 76  # the whole name, some of its words
+MIN_QUERY_CHARS = 3  # one less in scripts with more characters than ASCII
+
+
+class NameMatches(NamedTuple):
+    """Scores of films for a query."""
+
+    scores: np.ndarray  # (F,)
+    people: dict[int, str]  # film → matched person
+
+
+class NameLines:
+    """Names as lines of one text, which is built and searched faster than a list of words."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Index N normalized names."""
+        self._names = names
+        self._text = "".join(f" {name}\n" for name in names)
+        self._ends = list(accumulate(len(name) + 2 for name in names))
+
+    def search(self, query: str) -> dict[int, bool]:
+        """Return the names that have a word with each word of the query as prefix, and whether it is the whole name."""
+        words = query.split()
+        pattern, result, place = f" {max(words, key=len)}", dict[int, bool](), -1
+        while (place := self._text.find(pattern, place + 1)) >= 0:
+            number = bisect_right(self._ends, place)
+            name = self._names[number]
+            if all(f" {word}" in f" {name}" for word in words):
+                result[number] = strip_article(name) == strip_article(query)
+        return result
+
+
+class PeopleAndTitles:
+    """Compares normalized queries with the other titles, directors and actors of films."""
+
+    def __init__(self, details: Details, films: Sequence[Film]) -> None:
+        titles: dict[str, list[int]] = {}  # normalized → films
+        people: dict[str, list[int]] = {}
+        for row, film in enumerate(films):
+            detail = details.get(film.movie_id)
+            names = {normalize(name) for name in title_names(film.title)} if detail.titles else set()
+            for title in {normalize(title) for title in detail.titles} - names:
+                titles.setdefault(title, []).append(row)
+            for person in dict.fromkeys([*detail.directors, *detail.cast]):
+                people.setdefault(person, []).append(row)
+        self._titles, self._films_of_title = NameLines(list(titles)), list(titles.values())
+        self._people, self._films_of_person = list(people), list(people.values())
+        self._person_names = NameLines([normalize(person) for person in people])
+        self._n_films = len(films)
+
+    def search(self, query: str) -> NameMatches:
+        """Score the films with a matching title or person."""
+        scores, people = np.zeros(self._n_films), dict[int, str]()
+        if len(query) < MIN_QUERY_CHARS - (not query.isascii()):
+            return NameMatches(scores, people)
+        for title, is_whole in self._titles.search(query).items():
+            raise_scores(scores, self._films_of_title[title], OTHER_TITLE if is_whole else PART_OF_OTHER_TITLE)
+        matches = self._person_names.search(query)
+        for person, is_whole in sorted(matches.items(), key=lambda match: -match[1]):  # whole names first
+            score = PERSON if is_whole else PART_OF_PERSON
+            for row in self._films_of_person[person]:
+                if scores[row] < score:
+                    scores[row], people[row] = score, self._people[person]
+        return NameMatches(scores, people)

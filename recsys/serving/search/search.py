@@ -1,0 +1,279 @@
+"""Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
+
+A film has several names: its title, and other titles in brackets. Names and queries are normalized and compared
+(name_index.py). Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does
+not return another film instead.
+
+Shapes: F films.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, takewhile
+from typing import Any
+
+import numpy as np
+
+from recsys import paths, storage
+from recsys.data.dataset import Catalog, Film
+from recsys.serving.search import series
+from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores, similar_names
+from recsys.serving.search.normalize import (
+    normalize,
+    numbers_to_digits,
+    separate_number,
+    split_year,
+    strip_article,
+    title_names,
+)
+from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
+
+TOO_FEW = "too few ratings to learn from"
+MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
+SERIES_MATCH, INITIALS_MATCH, YEAR_MATCH = 90, 88, 75  # scores in percent
+MISSPELT_SERIES = 68  # score of a similarity of 1 to the name of a series
+MIN_CONFIDENT = 40  # score; films below it are shown, but not taken as the answer
+NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT = 0.9, 0.39  # if the year, or the number in the series, differs from the query
+MIN_TAG_USES = 2  # a tag that was used once can be a typing error
+NO_PEOPLE: Mapping[int, str] = {}
+
+_MOVIE_ID = re.compile(r"^#\s*(\d{1,9})$")
+_YEAR_ALONE = re.compile(r"^\(?((?:18|19|20)\d\d)\)?$")
+_WITH_NUMBER = re.compile(r"^(\D*\S) (\d{1,2})$")
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A film that matches a query."""
+
+    item: int  # number of `Catalog.films`
+    movie_id: int
+    title: str
+    year: int | None
+    genres: str
+    score: float  # 0…100
+    not_trained: bool = False  # an infrequent film
+    matched_person: str = ""  # the director or actor that the query matched
+
+    @property
+    def selectable(self) -> bool:
+        """Whether models know the film, so that it has a rank and a place on the map."""
+        return not self.not_trained
+
+    @property
+    def reason(self) -> str:
+        """Why models do not know the film; "" if they do."""
+        return TOO_FEW if self.not_trained else ""
+
+    @property
+    def is_confident(self) -> bool:
+        """Whether the film is probably the meant one, not a film of another year or number."""
+        return self.score >= MIN_CONFIDENT
+
+    @property
+    def label(self) -> str:
+        """Title and year: "Toy Story (1995)"."""
+        return Film(self.movie_id, self.title, self.year, self.genres).label
+
+
+class TitleIndex:
+    """Searches the films of a catalogue, infrequent films included."""
+
+    def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
+        """Index the titles. `counts` (I,) is how often each item was watched; it orders films of equal score."""
+        self._films = catalog.films  # F, items first
+        self.n_items = len(catalog)
+        self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
+        if counts is not None:
+            self._popularity[: self.n_items] = counts
+        self._years = np.array([film.year or 0 for film in self._films])  # (F,)
+        forms, names = set[tuple[str, int]](), []
+        for row, film in enumerate(self._films):
+            for name in title_names(film.title):
+                plain = normalize(name)
+                with_digits = numbers_to_digits(plain)
+                forms |= {(plain, row), (with_digits, row)}
+                if row < self.n_items:
+                    names.append((name, with_digits, row))
+        self._names = NameIndex(forms, len(self._films))
+        self._series = series.find_series(names, self._years)
+        self._series_by_initials = series.series_by_initials(self._series)
+        self._initials = series.title_initials(names)
+        self._details, self._tags = catalog.details, catalog.tags
+
+    def __len__(self) -> int:
+        """The number of films, infrequent films included."""
+        return len(self._films)
+
+    @property
+    def years(self) -> tuple[int, int] | None:
+        """The years of the oldest and the newest film; None if no year is known."""
+        years = self._years[self._years > 0]
+        return (int(years.min()), int(years.max())) if len(years) else None
+
+    @cached_property
+    def _nicknames(self) -> dict[str, list[int]]:
+        """Normalized nickname → films of this data set."""
+        return {
+            normalize(nickname): [row for label in labels for row in self._films_of_label(label)]
+            for nickname, labels in nicknames().items()
+        }
+
+    @cached_property
+    def _people_and_titles(self) -> PeopleAndTitles | None:
+        """The titles in other languages and people, or None without film details. Built at the first query."""
+        return PeopleAndTitles(self._details, self._films) if len(self._details) else None
+
+    @cached_property
+    def _tag_words(self) -> frozenset[str]:
+        """The normalized tags that were used at least twice, and their words: mostly people and subjects.
+
+        Such a query is spelt correctly: "lynch" is the director, not a misspelt "Naked Lunch".
+        """
+        uses = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
+        tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
+        return frozenset(word for tag in tags for word in (tag, *tag.split()))
+
+    def _films_of_label(self, label: str) -> list[int]:
+        """Return the films with a title and year."""
+        name, year = split_year(label)
+        return [row for row in self._names.named(normalize(name)) if self._years[row] == year]
+
+    @cached_property
+    def _row_of(self) -> dict[int, int]:
+        """MovieLens id → film."""
+        return {film.movie_id: row for row, film in enumerate(self._films)}
+
+    def search(self, text: str, limit: int = 8) -> list[SearchResult]:
+        """Return at most `limit` films, best match first, then most popular first. Any text is valid.
+
+        The query can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a MovieLens id.
+        """
+        return list(islice(self._ranked(text, enough=limit), max(0, limit)))
+
+    def nearest(self, text: str, limit: int = 3) -> list[SearchResult]:
+        """Return films with the most similar names, as suggestions for a text that matches no film."""
+        query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
+        return list(islice(self._in_order(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
+
+    def matches(self, text: str) -> list[SearchResult]:
+        """Return all films with a title, most popular first. Articles, case and accents are ignored.
+
+        If the text has a year, only films of that year are returned. If there is no such film, the films with that
+        title in another language are returned.
+        """
+        ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
+        exact = [film for film in ranked if film.score == EXACT]
+        return exact or [film for film in ranked if film.score == OTHER_TITLE]
+
+    def exact(self, text: str) -> SearchResult | None:
+        """Return the most popular film of `matches`, or None."""
+        return next(iter(self.matches(text)), None)
+
+    def _ranked(self, text: str, enough: int) -> Iterator[SearchResult]:
+        """Yield matching films, best first. Typing errors are considered if fewer than `enough` films match."""
+        text = text[:MAX_QUERY_CHARS].strip()
+        if match := _MOVIE_ID.match(text):
+            if (row := self._row_of.get(int(match[1]))) is not None:
+                yield self._result(row, EXACT)
+            return
+        yield from self._in_order(*self._scores(text, enough))
+
+    def _in_order(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
+        """Yield the films with a score (F,) above 0, best first. `people` are the matched persons of films."""
+        rows = np.flatnonzero(scores)
+        for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
+            yield self._result(row, float(scores[row]), people.get(row, ""))
+
+    def _result(self, row: int, score: float, person: str = "") -> SearchResult:
+        not_trained = row >= self.n_items
+        return SearchResult(row, *self._films[row], score=score, not_trained=not_trained, matched_person=person)
+
+    def _scores(self, text: str, enough: int) -> NameMatches:
+        """Score all films, 0…100. A number at the end is tried as a year and as a part of the title."""
+        title, year = split_year(text)
+        query = _normalize_query(title)
+        scores, people = self._with_people_and_titles(query, self._title_scores(query, enough))
+        if match := _YEAR_ALONE.match(text):
+            raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
+        if year is None:
+            return NameMatches(scores, people)
+        gap = np.abs(self._years - year)
+        scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT))
+        whole = _normalize_query(text)  # "Blade Runner 2049" is of 2017
+        if whole != query:
+            scores = np.maximum(scores, self._names.match_scores(whole))
+        return NameMatches(scores, people)
+
+    def _with_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
+        """Raise scores (F,) of films whose other title or person matches better.
+
+        If a person matches, the query is spelt correctly, so guesses at misspelt titles are dropped.
+        """
+        if self._people_and_titles is None:
+            return NameMatches(scores, {})
+        others = self._people_and_titles.search(query)
+        if others.people:
+            scores = np.where(scores > MISSPELT_NAME, scores, 0)
+        people = {row: name for row, name in others.people.items() if others.scores[row] > scores[row]}
+        return NameMatches(np.maximum(scores, others.scores), people)
+
+    def _title_scores(self, query: str, enough: int) -> np.ndarray:
+        """Return scores without regard to a year, (F,). Guesses are added if fewer than `enough` films match."""
+        scores = self._names.match_scores(query)
+        separated = numbers_to_digits(separate_number(query))
+        raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(separated, []), EXACT)
+        match = _WITH_NUMBER.match(strip_article(separated))
+        if match:
+            names = [match[1]] if match[1] in self._series else self._series_by_initials.get(match[1], [])
+            raise_scores(scores, self._numbered(names, int(match[2])), SERIES_MATCH)
+        if not scores.any():
+            self._add_initials(scores, query, separated)
+        if np.count_nonzero(scores) < enough and query not in self._tag_words:
+            scores = np.maximum(scores, self._names.guess_scores(query, only_guesses=not scores.any()))
+        if match and enough and not scores.any():
+            scores = self._other_number_scores(match[1], int(match[2]))
+        return scores
+
+    def _numbered(self, names: Sequence[str], number: int) -> list[int]:
+        """Return the films with a number in any of the series."""
+        rows = [self._series[name].numbered(number) for name in names]
+        return [row for row in rows if row is not None]
+
+    def _other_number_scores(self, name: str, number: int) -> np.ndarray:
+        """Return scores for a misspelt series and, lower ones, for a series without this number, (F,)."""
+        names = list(self._series)
+        similarity = similar_names(name, names)
+        scores = self._names.match_scores(name) * OTHER_YEAR_WEIGHT
+        if similarity.any():
+            best = int(similarity.argmax())
+            raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similarity[best])
+        return scores
+
+    def _add_initials(self, scores: np.ndarray, query: str, separated: str) -> None:
+        """Raise the scores of films whose initials are the query or its first word: "lotr", "lotr two towers"."""
+        word, _, rest = separated.partition(" ")
+        for name in self._series_by_initials.get(word, []):
+            raise_scores(scores, self._series[name].rows if not rest else [], SERIES_MATCH)
+            if rest and not rest.isdigit():
+                titled = self._names.match_scores(f"{name} {rest}")
+                np.maximum(scores, titled * (SERIES_MATCH / EXACT), out=scores)
+        raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
+
+
+def nicknames() -> dict[str, list[str]]:
+    """Return common names that differ from titles: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
+    return storage.read_shipped_json(paths.by_names(), _is_nicknames) or {}
+
+
+def _is_nicknames(content: Any) -> bool:
+    return isinstance(content, dict) and all(
+        isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in content.values()
+    )
+
+
+def _normalize_query(query: str) -> str:
+    """Return the first name in a query, normalized."""
+    return normalize(title_names(query)[0])

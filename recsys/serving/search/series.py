@@ -1,0 +1,220 @@
+"""Find series of films by their titles: for searches such as "harry potter 3", and to plan one film of a series.
+
+Titles of a series have a common prefix: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the" ("Harry
+Potter and the …"), or up to a number ("Rocky II"). The normalized prefix identifies the series.
+
+The data has no series, so both uses guess. `find_series` is strict. `same_series` is loose: it rather treats two
+unrelated films as a series ("Casino", "Casino Royale") than misses a part, because an evening has many other films.
+
+Shapes: I items.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from recsys.data.dataset import Dataset, Film
+from recsys.serving.search.normalize import (
+    MAX_CHAR,
+    initials,
+    normalize,
+    numbers_to_digits,
+    sorted_span,
+    strip_article,
+)
+
+MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; a larger gap is a remake
+_SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
+_AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
+_BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
+
+MIN_PREFIX_CHARS = 5  # of a title that is a prefix of other titles: "Rocky", but not "Up"
+MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
+SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
+    "007": "james bond",
+    "007 (series)": "james bond",
+    "james bond": "james bond",
+    "batman": "batman",
+    "harry potter": "harry potter",
+    "indiana jones": "indiana jones",
+    "marvel cinematic universe": "marvel",
+    "mcu": "marvel",
+    "star trek": "star trek",
+    "star wars": "star wars",
+    "x-men": "x-men",
+}
+_OTHER_TITLE = re.compile(r"\s*\([^()]*\)")  # "Seven (a.k.a. Se7en)"
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+")
+_NUMBER = r"(?:[1-9]|1[0-2]|[ivx]+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|final|last)"
+_PART = re.compile(rf"[\s,:-]+(?:(?:the\s+)?(?:part|episode|chapter|volume|vol\.?)\s+)?{_NUMBER}[³²]?$|[²³]$")
+_HERO_AND = re.compile(r"^(\S+(?:\s+\S+){1,2}?)\s+(?:and|&)\s+the\s")  # "Harry Potter and the Goblet of Fire"
+_SUBTITLE = re.compile(r":\s|\s[-–]\s")
+
+_indexes: WeakKeyDictionary[Dataset, tuple[list[frozenset[str]], dict[str, list[int]]]] = WeakKeyDictionary()
+_lock = Lock()
+
+
+@dataclass
+class Series:
+    """The films with a common title prefix."""
+
+    numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title
+    titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is the prefix
+    order: list[int] = field(default_factory=list)  # rows by year; empty if the numbers in titles contradict
+
+    @property
+    def rows(self) -> list[int]:
+        """All films."""
+        return list(dict.fromkeys([*self.order, *self.numbers]))
+
+    def numbered(self, number: int) -> int | None:
+        """Return the film with a number in its title or, if there is none, the film at this place by year, or None."""
+        for row, title_number in self.numbers.items():
+            if title_number == number:
+                return row
+        return self.order[number - 1] if 0 < number <= len(self.order) else None
+
+
+def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np.ndarray) -> dict[str, Series]:
+    """Return the series with at least two films, by prefix.
+
+    Args:
+        names: Names of films: as written, normalized with digits, and the row of the film. A film has several names.
+        years: By row; 0 if unknown.
+    """
+    candidates: dict[str, Series] = {}
+    rows_by_name: dict[str, list[int]] = {}
+    for name, normalized, row in names:
+        normalized = strip_article(normalized)
+        rows_by_name.setdefault(normalized, []).append(row)
+        for prefix in _series_prefixes(name, normalized):
+            series = candidates.setdefault(prefix, Series())
+            if row not in series.numbers or series.numbers[row] is None:
+                series.numbers[row] = _number_after(prefix, normalized)
+    result = {}
+    ordered = sorted(rows_by_name)
+    for prefix, series in candidates.items():
+        series.titled_like_series = [row for row in rows_by_name.get(prefix, []) if row not in series.numbers]
+        if len(series.numbers) + bool(series.titled_like_series) < 2:
+            continue
+        longer = ordered[sorted_span(ordered, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
+        # "Batman Returns" has the prefix, but no number or subtitle, so the order by year is not reliable
+        if set(itertools.chain(*(rows_by_name[name] for name in longer))) <= set(series.numbers):
+            series.order = _order_by_year(series, years)
+        result[prefix] = series
+    return result
+
+
+def series_by_initials(series: dict[str, Series]) -> dict[str, list[str]]:
+    """Return the prefixes by their initials of at least two letters: {"lotr": ["lord of the rings"]}."""
+    prefixes: dict[str, list[str]] = {}
+    for prefix in series:
+        if len(letters := initials(prefix)) > 1:
+            prefixes.setdefault(letters, []).append(prefix)
+    return prefixes
+
+
+def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]]:
+    """Return rows by initials of at least three letters, of names and subtitles. For `names`, see `find_series`."""
+    rows: dict[str, list[int]] = {}
+    for name, normalized, row in names:
+        parts = [normalized, *(normalize(subtitle) for subtitle in _SUBTITLE_SEPARATOR.split(name)[1:])]
+        forms = {initials(form) for part in parts for form in (part, strip_article(part)) if part.count(" ") > 1}
+        for letters in forms:
+            if len(letters) > 2:
+                rows.setdefault(letters, []).append(row)
+    return rows
+
+
+def _series_prefixes(name: str, normalized: str) -> set[str]:
+    """Return the possible prefixes of a name, given as written and normalized with digits and without article."""
+    heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
+    prefixes = {strip_article(numbers_to_digits(normalize(head))) for head in heads}
+    prefixes |= {match[1] for prefix in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(prefix))}
+    if match := _AND_THE.match(normalized):
+        prefixes.add(match[1])
+    return {prefix for prefix in prefixes if not prefix[-1:].isdigit() and prefix}
+
+
+def _number_after(prefix: str, normalized: str) -> int | None:
+    """Return the number after the prefix of a name, or None."""
+    words = normalized.removeprefix(prefix).split()
+    return int(words[0]) if words and words[0].isdigit() and len(words[0]) < 3 else None
+
+
+def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
+    """Return the films by year; empty if the numbers in titles contradict, or if the first film is ambiguous."""
+    order = sorted(series.numbers, key=lambda row: (years[row], row))
+    start = [row for row in series.titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
+    if len(start) > 1 or not all(years[row] for row in order):
+        return []
+    order = [*start, *order]
+    fits = all(number in (None, order.index(row) + 1) for row, number in series.numbers.items())
+    return order if fits else []
+
+
+def series_names(film: Film, tags: str = "") -> frozenset[str]:
+    """Return the possible names of a film's series: {"star wars", …} for "Star Wars: Episode IV - A New Hope".
+
+    Two films with a common name are treated as parts of one series. A film without a series has its title as a name.
+
+    Args:
+        film: A film.
+        tags: Separated by ", ", as in the catalogue.
+    """
+    title = _ARTICLE.sub("", _OTHER_TITLE.sub("", film.title).casefold()).strip()
+    names = {_without_number(title), _without_number(_SUBTITLE.split(title)[0])}
+    if hero := _HERO_AND.match(title):
+        names.add(hero[1])
+    names |= {SERIES_TAGS[tag] for tag in tags.casefold().split(", ") if tag in SERIES_TAGS}
+    return frozenset(names)
+
+
+def same_series(dataset: Dataset, item: int) -> np.ndarray:
+    """Return the items that seem to be of the same series as an item, which is included, (n,) int64."""
+    with _lock:
+        if dataset not in _indexes:
+            _indexes[dataset] = _build_series_index(dataset)
+        names_of_item, items_of_name = _indexes[dataset]
+    parts = {item}
+    for name in names_of_item[item]:
+        parts.update(items_of_name.get(name, ()))
+    return np.array(sorted(parts), np.int64)
+
+
+def _build_series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
+    """Return the series names of each item, and the items of each name. Titles also have names that are prefixes."""
+    movies = dataset.catalog.movies
+    films = dataset.catalog.films[: len(movies)]
+    item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
+    first_words = Counter(word for names in item_names for word in {name.split()[0] for name in names if name})
+    prefixes = {
+        name
+        for names in item_names
+        for name in names
+        if len(name) >= MIN_PREFIX_CHARS and first_words[name] < MAX_FIRST_WORD_FILMS
+    }
+    names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
+    items_of_name: dict[str, list[int]] = {}
+    for item, names in enumerate(names_of_item):
+        for name in names:
+            items_of_name.setdefault(name, []).append(item)
+    return names_of_item, items_of_name
+
+
+def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
+    """Return the known names that begin a name ("dark knight rises": "dark knight") or that are its singular."""
+    words = [name.split() for name in names]
+    singular = {name.removesuffix("s") for name in names}
+    return ({" ".join(name[:n]) for name in words for n in range(1, len(name))} | singular) & prefixes
+
+
+def _without_number(title: str) -> str:
+    """Return a title without its part number: "rocky ii", "rocky, part two" → "rocky". A number as title stays."""
+    return _PART.sub("", title).strip() or title

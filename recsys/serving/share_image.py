@@ -1,0 +1,241 @@
+"""Draw images to share: a watch list with its recommendations, and tables. The result is a PNG.
+
+The posters are generated (poster_art.py), so nothing is downloaded and no rights are affected. Positions and lengths
+are unscaled pixels; the PNG is SCALE times as large.
+"""
+
+import io
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image, ImageDraw, ImageFont
+
+from recsys.data.dataset import Film
+from recsys.serving import poster_art, poster_png
+
+SCALE = 1.5
+WIDTH, MARGIN = 1200, 60
+MAX_WATCHED, MAX_NEXT = 7, 5  # films in the two rows
+BACKGROUND, TEXT, MUTED_TEXT, ACCENT = "#15171c", "#f4f2ee", "#a8a7a3", "#3fb3ab"
+MAX_TABLE_ROWS, MAX_TABLE_COLUMNS = 60, 12
+MAX_COLUMN_WIDTH = 380
+TABLE_BACKGROUND, TABLE_TEXT, TABLE_MUTED_TEXT, TABLE_LINE = "#fbfaf8", "#1d1d1f", "#5f5e5b", "#dcd9d3"
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+Point = tuple[float, float]  # from the left, from the top
+_OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # the original title, or "a.k.a."; there is little space
+
+
+@dataclass(frozen=True)
+class Fonts:
+    """Files of variable fonts for titles and for other text. None is the font of Pillow, which has no accents."""
+
+    title: Path | None = None
+    text: Path | None = None
+
+
+DEFAULT_FONTS = Fonts()
+
+
+class Canvas:
+    """An image with drawing functions."""
+
+    def __init__(self, fonts: Fonts, width: float, height: float, background: str) -> None:
+        self.image = Image.new("RGB", (scaled(width), scaled(height)), background)
+        self.draw = ImageDraw.Draw(self.image)
+        self.fonts = fonts
+
+    def text(self, point: Point, text: str, size: float, colour: str, title: bool = False) -> None:
+        """Draw a line of text with its upper left corner at a point."""
+        corner = (point[0] * SCALE, point[1] * SCALE)
+        font = _font(self.fonts.title if title else self.fonts.text, scaled(size))
+        self.draw.text(corner, supported_text(self.fonts, text, title), colour, font=font)
+
+    def badge(self, point: Point, text: str) -> None:
+        """Draw a number in a dark disc."""
+        left, top = (edge * SCALE for edge in point)
+        self.draw.ellipse((left, top, left + 30 * SCALE, top + 30 * SCALE), fill="#1b1c20")
+        centre = (left + 15 * SCALE, top + 15 * SCALE)
+        self.draw.text(centre, text, "#ffffff", font=_font(self.fonts.text, scaled(18)), anchor="mm")
+
+    def arrow(self, point: Point, colour: str) -> None:
+        """Draw an arrow to the right."""
+        x, y = point[0] * SCALE, (point[1] + 14) * SCALE
+        self.draw.line((x, y, x + 34 * SCALE, y), colour, scaled(4))
+        head = [(x + 38 * SCALE, y), (x + 24 * SCALE, y - 11 * SCALE), (x + 24 * SCALE, y + 11 * SCALE)]
+        self.draw.polygon(head, fill=colour)
+
+    def rule(self, point: Point, width: float, colour: str) -> None:
+        """Draw a thin horizontal line."""
+        x, y = point[0] * SCALE, point[1] * SCALE
+        self.draw.line((x, y, x + width * SCALE, y), colour, 2)
+
+    def paste(self, point: Point, image: Image.Image, radius: float = 0.0) -> None:
+        """Draw an image with round corners."""
+        corners = Image.new("L", image.size, 0)
+        ImageDraw.Draw(corners).rounded_rectangle((0, 0, *image.size), scaled(radius), fill=255)
+        self.image.paste(image, (scaled(point[0]), scaled(point[1])), corners)
+
+    def to_png(self) -> bytes:
+        """Return the image as a PNG."""
+        file = io.BytesIO()
+        self.image.save(file, "PNG", optimize=True)
+        return file.getvalue()
+
+
+def scaled(length: float) -> int:
+    """Return a length in pixels of the PNG."""
+    return round(length * SCALE)
+
+
+def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
+    """Return a text that the font supports. The font of Pillow has no accents, so "Amélie" becomes "Amelie"."""
+    if fonts.title if title else fonts.text:
+        return text
+    plain = unicodedata.normalize("NFKD", text.replace("…", "...").replace("×", "x"))
+    return plain.encode("ascii", "ignore").decode()
+
+
+def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> float:
+    """Return the width of a line of text."""
+    file = fonts.title if title else fonts.text
+    return _font(file, scaled(size)).getlength(supported_text(fonts, text, title)) / SCALE
+
+
+def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
+    """Break a text into at most `max_lines` lines, at blanks or within long words. A text that is cut ends in "…"."""
+
+    def fits(line: str) -> bool:
+        return text_width(fonts, line, size, title) <= width
+
+    rows = [""]
+    for piece in _wrap_pieces(text, fits):
+        if rows[-1] and not fits(rows[-1] + piece.rstrip()):
+            rows.append("")
+        rows[-1] += piece
+    rows = [row.rstrip() for row in rows if row.strip()]
+    if len(rows) <= max_lines:
+        return rows
+    last = rows[max_lines - 1]
+    while last and not fits(f"{last}…"):
+        last = last[:-1]
+    return [*rows[: max_lines - 1], f"{last.rstrip()}…"]
+
+
+def _wrap_pieces(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the words of a text with the blank after each. Words that do not fit a line are yielded by letter."""
+    for word in text.split():
+        if fits(word):
+            yield f"{word} "
+        else:
+            yield from word
+            yield " "
+
+
+@lru_cache(maxsize=64)
+def _font(path: Path | None, size: int) -> Font:
+    """Return a font, slightly bold, because the text is white on dark or small. The size is in pixels."""
+    if path is None:
+        return ImageFont.load_default(size)
+    font = ImageFont.truetype(path, size)
+    font.set_variation_by_axes(
+        [560.0 if axis["name"] == b"Weight" else float(axis["default"] or 0) for axis in font.get_variation_axes()]
+    )
+    return font
+
+
+@dataclass(frozen=True)
+class ShareTexts:
+    """The texts of an image beside the titles."""
+
+    watched: str  # heading of the watched films
+    earlier: str  # number of watched films that are not drawn; "": none
+    next: str  # heading of the recommendations
+    by: str  # the recommender
+    link: str  # URL of the list; "": none
+
+
+def share_png(
+    watched: Sequence[Film], picks: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
+) -> bytes:
+    """Draw the newest MAX_WATCHED films, oldest first, and the first MAX_NEXT picks with a figure each ("4.2%")."""
+    sheet = Canvas(fonts, WIDTH, 868 if texts.link else 816, BACKGROUND)
+    sheet.text((MARGIN, 44), texts.watched, 40, TEXT, title=True)
+    if texts.earlier:
+        left = MARGIN + text_width(fonts, texts.watched, 40, title=True) + 16
+        sheet.text((left, 60), texts.earlier, 22, MUTED_TEXT)
+    for number, film in enumerate(watched[-MAX_WATCHED:]):
+        _draw_poster(sheet, (MARGIN + number * 159, 112), 126, film)
+    sheet.arrow((MARGIN, 346), ACCENT)
+    sheet.text((MARGIN + 54, 330), texts.next, 40, TEXT, title=True)
+    for number, (film, figure) in enumerate(picks[:MAX_NEXT]):
+        left = MARGIN + number * 220
+        _draw_poster(sheet, (left, 398), 200, film)
+        sheet.badge((left + 10, 408), str(number + 1))
+        sheet.text((left, 708), figure, 24, ACCENT)
+    sheet.text((MARGIN, 764), texts.by, 22, TEXT)
+    for number, row in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
+        sheet.text((MARGIN, 798 + 26 * number), row, 19, MUTED_TEXT)
+    return sheet.to_png()
+
+
+def _draw_poster(sheet: Canvas, point: Point, width: float, film: Film) -> None:
+    """Draw a poster with title and year."""
+    height, inset, size = width * 1.5, width * 0.08, width * 0.115
+    poster = poster_art.poster(film.title, film.year, film.genres)
+    sheet.paste(point, poster_png.poster_image(poster, scaled(width), scaled(height)), radius=8)
+    title = _OTHER_TITLE.sub("", film.title) or film.title
+    rows = wrap_text(sheet.fonts, title, width - 2 * inset, size, max_lines=4, title=True)
+    bottom = point[1] + height - inset
+    if film.year is not None:
+        bottom -= size
+        sheet.text((point[0] + inset, bottom), str(film.year), size * 0.82, "#dddddd")
+        bottom -= size * 0.3
+    for row in reversed(rows):
+        bottom -= size * 1.16
+        sheet.text((point[0] + inset, bottom), row, size, "#ffffff", title=True)
+
+
+def fits_image(table: pd.DataFrame) -> bool:
+    """Return whether a table is small enough for an image."""
+    return 0 < len(table) <= MAX_TABLE_ROWS and 0 < table.shape[1] <= MAX_TABLE_COLUMNS
+
+
+def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
+    """Draw a table that `fits_image`, with numbers to the right. `by` is the line below it."""
+    columns = {str(name): list(map(_cell_text, table.iloc[:, number])) for number, name in enumerate(table.columns)}
+    is_number = [pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
+    widths = [
+        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, 20) for text in (name, *cells))) + 28
+        for name, cells in columns.items()
+    ]
+    width = max(sum(widths) + 80, text_width(fonts, title, 30, title=True) + 100)
+    sheet = Canvas(fonts, width, 170 + 36 * len(table), TABLE_BACKGROUND)
+    sheet.text((40, 28), title, 30, TABLE_TEXT, title=True)
+    left = 40.0
+    for (name, cells), column_width, align_right in zip(columns.items(), widths, is_number, strict=True):
+        for number, text in enumerate((name, *cells)):
+            line = next(iter(wrap_text(fonts, text, column_width - 27, 20, max_lines=1)), "")
+            indent = column_width - 28 - text_width(fonts, line, 20) if align_right else 0
+            sheet.text((left + indent, 84 + 36 * number), line, 20, TABLE_TEXT if number else TABLE_MUTED_TEXT)
+        left += column_width
+    for number in range(len(table) + 1):
+        sheet.rule((40, 115 + 36 * number), width - 80, TABLE_LINE)
+    sheet.text((40, 126 + 36 * len(table)), by, 17, TABLE_MUTED_TEXT)
+    return sheet.to_png()
+
+
+def _cell_text(value: object) -> str:
+    """Return a value with four decimals or as a whole number; "" for a missing value."""
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        if value.is_integer():
+            return f"{value:,.0f}"
+        return f"{value:,.4f}" if abs(value) >= 1e-4 else f"{value:.2g}"
+    return "" if value is None or value is pd.NA or value is pd.NaT else str(value)

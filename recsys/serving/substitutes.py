@@ -1,0 +1,83 @@
+"""Replace infrequent films of a history by the items with the most similar content.
+
+A film number of I or more means film `number - I` of the infrequent films (`Catalog.films`). Models do not know them.
+
+Shapes: I items, L infrequent films, D words and genres.
+"""
+
+from collections.abc import Sequence
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+
+from recsys.data.dataset import Catalog, Dataset
+from recsys.text import films
+
+N_SUBSTITUTES = 1  # per film; two or more are worse (docs/experiments.md)
+GENRE_WEIGHT = 0.5  # the words of title and tags have the rest
+YEAR_SCALE = 8.0  # years of distance that divide the similarity by e
+
+_vectors: WeakKeyDictionary[Dataset, tuple[sparse.csr_array, sparse.csr_array]] = WeakKeyDictionary()
+_substitutes: WeakKeyDictionary[Dataset, dict[int, tuple[int, ...]]] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def find(dataset: Dataset, number: int) -> tuple[int, ...]:
+    """Return the N_SUBSTITUTES substitutes of a film, the most similar last. An item is its own substitute."""
+    if number < dataset.n_items:
+        return (number,)
+    cached = _substitutes.setdefault(dataset, {})
+    if number not in cached:
+        cached[number] = _most_similar(dataset, number)
+    return cached[number]
+
+
+def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:
+    """Return a history of film numbers (n,) as items (m,)."""
+    if not len(history) or history.max() < dataset.n_items:
+        return history
+    return np.array([item for number in history.tolist() for item in find(dataset, number)], np.int64)
+
+
+def labels(dataset: Dataset, number: int) -> Sequence[str]:
+    """Return titles and years of the substitutes of a film, the most similar first. An item has none."""
+    if number < dataset.n_items:
+        return ()
+    return [dataset.catalog.films[item].label for item in reversed(find(dataset, number))]
+
+
+def _most_similar(dataset: Dataset, number: int) -> tuple[int, ...]:
+    """Return the N_SUBSTITUTES items that are most similar in genres, words and year, the most similar last.
+
+    The similarity is multiplied by the logarithm of the number of ratings, because recommenders learn more about
+    popular films.
+    """
+    with _lock:
+        if dataset not in _vectors:
+            vectors = description_vectors(dataset.catalog.complete)
+            _vectors[dataset] = vectors, vectors[: dataset.n_items]  # a slice is a copy, so it is made once
+        film_vectors, item_vectors = _vectors[dataset]  # (I + L, D), (I, D)
+    similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
+    similarity *= _year_weight(dataset, number) * np.log1p(dataset.counts)
+    order = np.lexsort((-dataset.counts, -similarity))[:N_SUBSTITUTES]  # ties: the most watched
+    return tuple(order[::-1].tolist())
+
+
+def _year_weight(dataset: Dataset, number: int) -> np.ndarray:
+    """Return the weight of each item by the distance of its year, (I,). It is 1 if a year is unknown."""
+    year = dataset.catalog.films[number].year
+    if year is None:
+        return np.ones(dataset.n_items)
+    years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,)
+    return np.exp(-np.abs(years - year) / YEAR_SCALE)
+
+
+def description_vectors(catalog: Catalog) -> sparse.csr_array:
+    """Return TF-IDF of title, year and tags beside genres, (I, D) float32. Rows have length 1 at most."""
+    words = films.tfidf(films.film_texts(catalog))
+    genres = sparse.csr_array(films.genre_vectors(catalog))
+    return sparse.csr_array(
+        sparse.hstack([words * np.float32((1 - GENRE_WEIGHT) ** 0.5), genres * np.float32(GENRE_WEIGHT**0.5)])
+    )

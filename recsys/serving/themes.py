@@ -1,0 +1,319 @@
+"""Search films by theme, for example "slasher from the 80s", with tags, genres, titles and the sentence encoder.
+
+A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
+aspects. A film has each aspect to some degree by its tags, its genres and, a little, its title. Words are compared by
+their stems, not by substrings. The sentence encoder, if available, knows that a detective solves crimes: it finds more
+tags for each aspect and for the whole theme, and compares the theme with the text of each film. Popular films come
+first among equal ones.
+
+Shapes: I items, T common tags, D dimensions.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+from recsys.data.dataset import Catalog, Dataset
+from recsys.data.download import DownloadError
+from recsys.errors import MissingLibraryError
+from recsys.progress import ProgressCallback, no_progress
+from recsys.serving.search.normalize import normalize
+from recsys.text import encoder
+from recsys.text.films import genre_matrix, load_vectors
+from recsys.text.tags import TagTable, stem, stems
+
+MAX_THEME_CHARS = 300
+MAX_PHRASE_WORDS = 4
+MAX_REASONS = 3  # tags or genres per film
+POWER_MEAN_EXPONENT = 0.5  # below 1, so that a film with a bit of each aspect precedes a film with one aspect
+
+# weights of the ways in which a film has an aspect
+PARTIAL_TAG_WEIGHT = 0.8  # a tag with more words
+PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that only begins alike
+MIN_COMMON_PREFIX = 7  # letters: "apocalypse" and "apocalyptic"
+GENRE_WEIGHT = 0.5
+SYNONYM_WEIGHT = 0.3  # a genre by GENRE_SYNONYMS
+TITLE_WEIGHT = 0.1  # "The Great Mouse Detective" is not about rain
+UNKNOWN_PHRASE_WEIGHT = 0.3  # of an aspect that is neither a tag nor a genre, such as "gone wrong"
+
+MIN_TAG_COSINE = 0.5  # of a tag that is similar to an aspect
+SIMILAR_TAG_WEIGHT = 0.8  # at a cosine of 1
+N_NEAREST_TAGS = 20  # of the whole theme
+TAG_WEIGHT, TEXT_WEIGHT = 0.15, 0.6  # of the nearest tags and of the film texts
+POPULARITY_WEIGHT = 0.3  # for the most watched film
+CHILDREN_GENRES = frozenset({"Children", "Children's"})  # the name differs between data sets
+CHILDREN_WEIGHT = 0.8  # if the theme does not name such a genre
+
+_SMALL_WORDS = (
+    "a an the of in on at to for with and or about from that this some any by into its it is are be was my our your "
+    "his her their film films movie movies picture something someone who which where when how want mood like please "
+    "good great best very really story stories set"
+)
+STOP_WORDS = frozenset(_SMALL_WORDS.split())
+GENRE_SYNONYMS = {  # → genre of MovieLens
+    "sci fi": "Sci-Fi",
+    "science fiction": "Sci-Fi",
+    "scifi": "Sci-Fi",
+    "noir": "Film-Noir",
+    "detective": "Mystery",
+    "whodunit": "Mystery",
+    "murder mystery": "Mystery",
+    "heist": "Crime",
+    "gangster": "Crime",
+    "kids": "Children",
+    "family": "Children",
+    "animated": "Animation",
+    "cartoon": "Animation",
+    "scary": "Horror",
+    "slasher": "Horror",
+    "funny": "Comedy",
+    "love": "Romance",
+    "love story": "Romance",
+    "romantic": "Romance",
+}
+_DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
+_FULL_YEARS = re.compile(r"\b((?:18|19|20)\d\d)('?s)?\b")
+_SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
+
+
+@dataclass
+class ThemeAspect:
+    """A part of a theme, and how much each film has it."""
+
+    text: str
+    weight: float  # larger for a rare aspect
+    match: np.ndarray  # (I,) 0…1
+    tags: dict[int, float] = field(default_factory=dict)  # tag → relevance, 0…1
+    genre: str = ""
+
+
+class Missing(Enum):
+    """What the comparison by the sentence encoder lacks. Without it, themes are compared word by word."""
+
+    NOTHING = "nothing"
+    VECTORS = "vectors"  # the films of this data set are not encoded; it takes minutes for a large one
+    ENCODER = "encoder"  # it is not downloaded
+    LIBRARY = "library"  # sentence-transformers is not installed
+
+
+@dataclass(frozen=True)
+class ThemeMatch:
+    """A film that matches a theme."""
+
+    item: int
+    score: float  # above 0; comparable within one theme
+    reasons: tuple[str, ...] = ()  # matching tags and genres of the film, best first
+
+
+@dataclass(frozen=True)
+class SentenceVectors:
+    """The sentence encoder and the vectors of a data set."""
+
+    encode: Callable[[Sequence[str]], np.ndarray]  # n texts → (n, D), rows of length 1
+    films: np.ndarray  # (I, D)
+    tags: np.ndarray  # (T, D)
+
+
+def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
+    """Return a lower-case theme without its years, and the range of years: "slasher from the 80s" → 1980–1989.
+
+    "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
+    """
+    for number, word in enumerate(_DECADES):
+        theme = re.sub(rf"\b{word}\b", f"19{number + 2}0s", theme)
+    if match := _FULL_YEARS.search(theme):
+        year = int(match[1])
+        return theme.replace(match[0], " "), (year, year + 9) if match[2] else (year, year)
+    if match := _SHORT_DECADE.search(theme):
+        decade = 10 * int(match[1])
+        year = 1900 + decade if decade > 10 else 2000 + decade
+        return theme.replace(match[0], " "), (year, year + 9)
+    return theme, None
+
+
+class ThemeParser:
+    """Finds the aspects of themes for the films of a catalogue."""
+
+    def __init__(self, catalog: Catalog, table: TagTable) -> None:
+        self.table, self._n = table, len(catalog)
+        matrix, names = genre_matrix(catalog)
+        self._genres = {name: matrix[:, column] for column, name in enumerate(names)}
+        self._official_genres = {stems(normalize(name)): name for name in names}
+        synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._genres}
+        self._genre_of = synonyms | self._official_genres
+        self._titles_with: dict[str, list[int]] = {}  # stem → items
+        for item, film in enumerate(catalog.films[: len(catalog)]):
+            for word in set(stems(normalize(film.title))):
+                self._titles_with.setdefault(word, []).append(item)
+
+    def parse(self, theme: str) -> list[ThemeAspect]:
+        """Return the aspects of a theme without its years."""
+        return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
+
+    def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
+        """Return the longest known phrases of a theme as stems and as text, without stop words."""
+        words, phrases, start = theme.split(), [], 0
+        while start < len(words):
+            for length in range(MAX_PHRASE_WORDS, 0, -1):
+                part = words[start : start + length]
+                phrase = tuple(map(stem, part))
+                if len(part) == length and (length == 1 or self._is_known(part, phrase)):
+                    break
+            if not set(part) <= STOP_WORDS:
+                phrases.append((phrase, " ".join(part)))
+            start += length
+        return phrases
+
+    def _is_known(self, part: list[str], phrase: tuple[str, ...]) -> bool:
+        """Return whether words are a genre or a tag, and neither begin nor end with a stop word."""
+        if part[0] in STOP_WORDS or part[-1] in STOP_WORDS:
+            return False
+        return phrase in self._genre_of or self.table.is_common(phrase, min_films=2)
+
+    def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
+        """Return an aspect with its match by tags, genre and title."""
+        tags, genre = self._tags_of(phrase), self._genre_of.get(phrase, "")
+        match = tag_match(self.table, tags)
+        for item in set.intersection(*(set(self._titles_with.get(word, ())) for word in phrase)):
+            match[item] = max(match[item], TITLE_WEIGHT)
+        if genre:
+            weight = GENRE_WEIGHT if phrase in self._official_genres else SYNONYM_WEIGHT
+            match = np.maximum(match, weight * self._genres[genre])
+        rarity = min(max(np.log(self._n / (int(np.count_nonzero(match)) + 5)), 1), 3)
+        is_known = bool(genre) or self.table.is_common(phrase)
+        return ThemeAspect(text, float(rarity if is_known else UNKNOWN_PHRASE_WEIGHT * rarity), match, tags, genre)
+
+    def _tags_of(self, phrase: tuple[str, ...]) -> dict[int, float]:
+        """Return the tags that match a phrase, with their relevance."""
+        table = self.table
+        tags: dict[int, float] = {}
+        if len(phrase) == 1 and len(phrase[0]) >= MIN_COMMON_PREFIX:
+            for word, numbers in table.by_stem.items():
+                if word.startswith(phrase[0][:MIN_COMMON_PREFIX]):
+                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in numbers}
+        for tag in set.intersection(*(set(table.by_stem.get(word, ())) for word in phrase)):
+            tags[tag] = max(tags.get(tag, 0), PARTIAL_TAG_WEIGHT * len(phrase) / len(table.words[tag].split()))
+        return tags | dict.fromkeys(table.by_phrase.get(phrase, ()), 1.0)
+
+
+def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
+    """Return the best match of each film with one of the tags, (I,), weighted by their relevance."""
+    if not tags:
+        return np.zeros(table.strength.shape[0])
+    weights = np.fromiter(tags.values(), np.float64, len(tags))
+    return table.strength[:, list(tags)].multiply(weights[None, :]).max(axis=1).toarray().ravel()
+
+
+class ThemeIndex:
+    """Searches the films of a data set by theme."""
+
+    def __init__(
+        self, dataset: Dataset, table: TagTable, vectors: SentenceVectors | None, missing: Missing = Missing.NOTHING
+    ) -> None:
+        self.missing, self._vectors, self._table = missing, vectors, table
+        self._parser = ThemeParser(dataset.catalog, table)
+        self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
+        self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
+        for_children = np.array([bool(genres & CHILDREN_GENRES) for genres in self._genres], bool)
+        self._children_weight = np.where(for_children, CHILDREN_WEIGHT, 1.0)  # (I,)
+        log_counts = np.log1p(dataset.counts)
+        self._popularity = 1 + POPULARITY_WEIGHT * log_counts / max(log_counts.max(initial=0), 1)  # (I,)
+
+    def search(self, theme: str, limit: int = 8) -> list[ThemeMatch]:
+        """Return at most `limit` films, best first, then by item."""
+        theme = " ".join(theme.split())[:MAX_THEME_CHARS]
+        if not theme:
+            return []
+        rest, years = parse_years(theme.lower())
+        aspects = self._parser.parse(rest)
+        if self._vectors:
+            encoded = self._vectors.encode([theme, *(aspect.text for aspect in aspects)])
+            for aspect, vector in zip(aspects, encoded[1:], strict=True):
+                self._expand_with_tags(self._vectors, aspect, vector)
+        score = self._aspect_scores(aspects)
+        if self._vectors:
+            score += self._vector_scores(self._vectors, encoded[0])
+        if years:
+            score = (score if aspects else self._popularity) * ((self._years >= years[0]) & (self._years <= years[1]))
+        if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
+            score = score * self._children_weight
+        score = score * self._popularity
+        order = np.argsort(-score, kind="stable")[: max(0, limit)]
+        return [
+            ThemeMatch(item, float(score[item]), self._reasons(item, aspects))
+            for item in order.tolist()
+            if score[item] > 0
+        ]
+
+    def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
+        """Add tags with a similar meaning to an aspect."""
+        cosines = vectors.tags @ vector  # (T,)
+        for number in np.flatnonzero(cosines > MIN_TAG_COSINE).tolist():
+            tag = int(self._table.common[number])
+            weight = SIMILAR_TAG_WEIGHT * (float(cosines[number]) - MIN_TAG_COSINE) / (1 - MIN_TAG_COSINE)
+            aspect.tags[tag] = max(aspect.tags.get(tag, 0), weight)
+        aspect.match = np.maximum(aspect.match, tag_match(self._table, aspect.tags))
+
+    def _aspect_scores(self, aspects: Sequence[ThemeAspect]) -> np.ndarray:
+        """Return the power mean of the matches with all aspects, (I,) 0…1."""
+        total = sum(aspect.weight for aspect in aspects)
+        if not total:
+            return np.zeros(len(self._years))
+        powers = sum(aspect.weight * aspect.match**POWER_MEAN_EXPONENT for aspect in aspects)
+        return np.asarray((powers / total) ** (1 / POWER_MEAN_EXPONENT))
+
+    def _vector_scores(self, vectors: SentenceVectors, vector: np.ndarray) -> np.ndarray:
+        """Return scores by the vector of the whole theme, (I,): by the film texts and by the nearest tags."""
+        score = TEXT_WEIGHT * (vectors.films @ vector)
+        cosines = vectors.tags @ vector  # (T,)
+        nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST_TAGS]
+        if len(nearest):
+            above = np.maximum(cosines[nearest] - cosines[nearest[-1]] + 0.02, 0)
+            score = score + TAG_WEIGHT * (self._table.strength[:, self._table.common[nearest]] @ (above / above.max()))
+        return np.asarray(score)
+
+    def _reasons(self, item: int, aspects: Sequence[ThemeAspect]) -> tuple[str, ...]:
+        """Return the best tag of a film for each aspect or, without one, its genre."""
+        reasons: list[str] = []
+        for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
+            tags = list(aspect.tags)
+            match = (
+                self._table.strength[:, tags][[item], :].toarray().ravel() * list(aspect.tags.values()) if tags else []
+            )
+            if len(tags) and np.max(match) > 0:
+                reasons.append(self._table.words[tags[int(np.argmax(match))]])
+            elif aspect.genre and aspect.genre in self._genres[item]:
+                reasons.append(aspect.genre)
+        return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
+
+
+def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
+    """Build the best index that needs no download. It takes seconds, so cache it.
+
+    The tags are encoded at the first time, with progress events {"stage": "encode", "done", "total"}.
+    """
+    table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
+    films = load_vectors(dataset.name, dataset.catalog)
+    if films is None:
+        return ThemeIndex(dataset, table, None, Missing.VECTORS)
+    try:
+        encode = encoder.load(no_progress, fetch=False)
+        tags = table.vectors(dataset.name, encode, report)
+    except DownloadError:
+        return ThemeIndex(dataset, table, None, Missing.ENCODER)
+    except MissingLibraryError:
+        return ThemeIndex(dataset, table, None, Missing.LIBRARY)
+    return ThemeIndex(dataset, table, SentenceVectors(lambda texts: encode(texts, no_progress), films, tags))
+
+
+def fetch_encoder(report: ProgressCallback) -> None:
+    """Download the sentence encoder, 90 MB. Progress events are {"stage": "download", "done", "total"}.
+
+    Raises:
+        DownloadError: If the download fails.
+        MissingLibraryError: If sentence-transformers is not installed.
+    """
+    encoder.load(report)

@@ -1,0 +1,311 @@
+"""Get posters, plots and casts from TMDB with a key of the user. Only poster URLs are cached, in memory.
+
+A page only waits for a moment. Requests run in parallel, the next run of the page uses late replies, and a service that
+is slow, fails or limits the rate gets no requests for a while. Replies are not trusted. The key is neither logged nor
+sent to another host. Models do not use data of TMDB.
+"""
+
+import math
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from recsys import monitoring
+from recsys.data.dataset import Catalog
+from recsys.serving import tmdb_client
+from recsys.serving.search.normalize import normalize, title_names
+from recsys.serving.tmdb_client import Client, Key, KeyRejected, RateLimited, RequestFailed
+
+API_URL = "https://api.themoviedb.org/3"
+IMAGE_URL = "https://image.tmdb.org/t/p/w342"
+MAX_PENDING = 200  # requests; other films are requested in a later run of the page
+MAX_WAIT_SECONDS = 1.0  # of a page for all its posters
+MAX_STORY_BYTES = 1 << 20  # of a reply with all credits
+MAX_PLOT_CHARS = 2_000
+MAX_NAME_CHARS = 100
+MAX_CAST = 12
+MAX_FAILURES = 5  # in a row, then the service rests
+REST_SECONDS = 60.0  # without requests; also the time for which pages do not wait for a slow service
+MAX_CACHED_FILMS = 20_000
+MAX_SILENCED_KEYS = 1_000  # keys that are not used for a while or at all
+POSTER_TTL_SECONDS = 7 * 86_400.0  # of a cached URL; the terms of TMDB allow 6 months
+NO_POSTER_TTL_SECONDS = 86_400.0
+
+_TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}", re.ASCII)
+_API_KEY = re.compile(r"[0-9a-fA-F]{32}")
+_IMAGE_PATH = re.compile(r"/[A-Za-z0-9_-]+\.(jpg|png|svg)")
+
+
+def parse_key(text: str) -> Key | None:
+    """Return the key in a text, or None if it is neither an API key nor a token."""
+    text = text.strip().removeprefix("Bearer ").strip()
+    is_key = len(text) <= 1024 and (_TOKEN.fullmatch(text) or _API_KEY.fullmatch(text))
+    return Key(text) if is_key else None
+
+
+def host_key() -> Key | None:
+    """Return the key in $TMDB_TOKEN or $TMDB_API_KEY of this machine, or None."""
+    return parse_key(os.environ.get("TMDB_TOKEN", "")) or parse_key(os.environ.get("TMDB_API_KEY", ""))
+
+
+@dataclass(frozen=True)
+class FilmRef:
+    """The values by which TMDB finds a film."""
+
+    title: str
+    year: int | None
+    tmdb_id: int | None
+
+
+def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
+    """Return the references of items."""
+    ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
+    films = [catalog.films[item] for item in items]
+    return {
+        item: FilmRef(film.title, film.year, None if math.isnan(number) else int(number))
+        for item, film, number in zip(items, films, ids, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class Story:
+    """The plot and cast of a film."""
+
+    plot: str = ""
+    cast: tuple[tuple[str, str], ...] = ()  # (name, role or ""), leading actors first
+
+
+class ServiceStatus(Enum):
+    """The status of the service."""
+
+    GOOD = "good"
+    REFUSED = "refused"  # the service rejects the key
+    RESTING = "resting"  # no requests for a while, because the service was slow, failed or limited the rate
+
+
+class Posters:
+    """Poster URLs for all users of a process. Thread-safe."""
+
+    def __init__(
+        self,
+        api: str = API_URL,
+        images: str = IMAGE_URL,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = MAX_WAIT_SECONDS,
+    ) -> None:
+        self._client, self._images, self._clock, self.patience = Client(api), images, clock, patience
+        self._lock = threading.Lock()
+        self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL, time of expiry
+        self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}
+        self._silenced: OrderedDict[Key, float] = OrderedDict()  # key → time until which it is not used; inf: rejected
+        self._failures, self._silent_until, self._hasty_until = 0, -math.inf, -math.inf
+        monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._silent_until)
+
+    def addresses(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
+        """Return the poster URLs by item that are available within `patience` seconds.
+
+        The next call returns late replies. Never raises an exception. Without a key, nothing is requested.
+        """
+        if key is None:
+            return {}
+        started = self._request(key, list(dict.fromkeys(films.values())))
+        if started and self._clock() >= self._hasty_until and wait(started, self.patience).not_done:
+            self._note_if_slow()
+        with self._lock:
+            urls = {item: self._cached(film) for item, film in films.items()}
+        return {item: url for item, url in urls.items() if url}
+
+    def story(self, key: Key, film: FilmRef) -> Story | None:
+        """Request plot and cast of a film. Returns None after `patience` seconds without a reply."""
+        stories: list[Story] = []
+
+        async def request() -> None:
+            stories.append(await self._get_story(film, key))
+
+        wait([tmdb_client.start_request(self._guarded(key, request))], self.patience)
+        return stories[0] if stories else None
+
+    def service_status(self, key: Key) -> ServiceStatus:
+        """Return the status for a key by the previous requests."""
+        until = self._silenced.get(key, -math.inf)
+        if until == math.inf:
+            return ServiceStatus.REFUSED
+        is_resting = self._clock() < max(until, self._silent_until, self._hasty_until)
+        return ServiceStatus.RESTING if is_resting else ServiceStatus.GOOD
+
+    def check(self, key: Key) -> ServiceStatus:
+        """Test a key with a request of at most `patience` seconds."""
+        with self._lock:
+            self._silenced.pop(key, None)  # it can be valid by now
+        test = self._guarded(key, lambda: self._client.get("/authentication", {}, key))
+        if wait([tmdb_client.start_request(test)], self.patience).not_done:
+            self._note_if_slow()
+        return self.service_status(key)
+
+    def _note_if_slow(self) -> None:
+        """Do not wait for posters for a while if a request takes long. The time in the queue does not count."""
+        if self._client.longest_wait() >= self.patience / 2:
+            self._hasty_until = self._clock() + REST_SECONDS
+
+    def _cached(self, film: FilmRef) -> str | None:
+        url, expiry = self._cache.get(film, (None, -math.inf))
+        return url if self._clock() < expiry else None
+
+    def _is_silent(self, key: Key) -> bool:
+        """Return whether the key is not used at the moment. The caller holds the lock."""
+        return self._clock() < max(self._silent_until, self._silenced.get(key, -math.inf))
+
+    def _request(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
+        """Request films that are not cached, unless the service rests. Returns their pending requests."""
+        with self._lock:
+            if self._is_silent(key):
+                return []
+            for film in films:
+                is_stale = self._cache.get(film, (None, -math.inf))[1] <= self._clock()
+                if is_stale and (key, film) not in self._pending and len(self._pending) < MAX_PENDING:
+                    self._pending[key, film] = tmdb_client.start_request(self._find_and_cache(key, film))
+            return [self._pending[key, film] for film in films if (key, film) in self._pending]
+
+    async def _find_and_cache(self, key: Key, film: FilmRef) -> None:
+        """Find a poster, and cache its URL or its absence."""
+
+        async def find() -> None:
+            self._store(film, await self._find_poster(film, key))
+
+        try:
+            await self._guarded(key, find)
+        finally:
+            with self._lock:
+                self._pending.pop((key, film), None)
+
+    async def _guarded(self, key: Key, request: Callable[[], Awaitable[object]]) -> None:
+        """Wait for a free slot, send a request unless the service rests then, and record the outcome."""
+        async with self._client.slots:
+            with self._lock:
+                if self._is_silent(key):
+                    return
+            try:
+                await request()
+            except KeyRejected:
+                outcome = "refused"
+                self._silence(key, math.inf)
+            except RateLimited as pause:
+                outcome = "rate limited"
+                self._silence(key, self._clock() + pause.seconds)
+            except RequestFailed:
+                outcome = "failed"
+                self._record_failure()
+            else:
+                outcome = "answered"
+                with self._lock:
+                    self._failures = 0
+            monitoring.count("tmdb_questions", outcome)
+
+    def _silence(self, key: Key, until: float) -> None:
+        """Do not use a key until a time. Only the latest MAX_SILENCED_KEYS are stored."""
+        with self._lock:
+            self._silenced[key] = until
+            self._silenced.move_to_end(key)
+            while len(self._silenced) > MAX_SILENCED_KEYS:
+                self._silenced.popitem(last=False)
+
+    def _record_failure(self) -> None:
+        """Let the service rest after MAX_FAILURES in a row."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= MAX_FAILURES:
+                self._silent_until, self._failures = self._clock() + REST_SECONDS, 0
+
+    def _store(self, film: FilmRef, path: str | None) -> None:
+        """Cache the path of a poster, or None if there is no poster. The oldest entries are removed."""
+        with self._lock:
+            expiry = self._clock() + (POSTER_TTL_SECONDS if path else NO_POSTER_TTL_SECONDS)
+            self._cache[film] = (f"{self._images}{path}" if path else None, expiry)
+            self._cache.move_to_end(film)
+            while len(self._cache) > MAX_CACHED_FILMS:
+                self._cache.popitem(last=False)
+
+    async def _find_poster(self, film: FilmRef, key: Key) -> str | None:
+        """Return the path of a poster, by id or else by title and year."""
+        if film.tmdb_id is not None:
+            return poster_path(await self._client.get(f"/movie/{film.tmdb_id}", {}, key))
+        hit = await self._search(film, key)
+        return poster_path(hit) if hit else None
+
+    async def _search(self, film: FilmRef, key: Key) -> dict[str, Any] | None:
+        """Return the unique film with this title and year, or None."""
+        params = {"query": title_names(film.title)[0][:200]} | ({"year": str(film.year)} if film.year else {})
+        return unique_hit(await self._client.get("/search/movie", params, key), film)
+
+    async def _get_story(self, film: FilmRef, key: Key) -> Story:
+        """Return plot and cast. They are empty if TMDB does not have the film."""
+        number = film.tmdb_id
+        if number is None:
+            number = (await self._search(film, key) or {}).get("id")
+        if not isinstance(number, int):
+            return Story()
+        params = {"append_to_response": "credits"}
+        return parse_story(await self._client.get(f"/movie/{number}", params, key, MAX_STORY_BYTES))
+
+
+def poster_path(film: Mapping[str, Any]) -> str | None:
+    """Return the poster path in a reply about a film, or None if it is missing or invalid."""
+    path = film.get("poster_path")
+    return path if isinstance(path, str) and _IMAGE_PATH.fullmatch(path) else None
+
+
+def parse_story(film: Mapping[str, Any]) -> Story:
+    """Return the plot and cast in a reply about a film. Invalid parts are dropped."""
+    credits = film.get("credits")
+    people = credits.get("cast") if isinstance(credits, dict) else None
+    members = [member for member in people if isinstance(member, dict)] if isinstance(people, list) else []
+    cast = [
+        (_one_line(member.get("name"), MAX_NAME_CHARS), _one_line(member.get("character"), MAX_NAME_CHARS))
+        for member in members
+    ]
+    plot = _one_line(film.get("overview"), MAX_PLOT_CHARS)
+    return Story(plot, tuple((name, role) for name, role in cast if name)[:MAX_CAST])
+
+
+def _one_line(text: object, max_chars: int) -> str:
+    """Return a text on one line; "" if it is not a text."""
+    line = " ".join(text.split()) if isinstance(text, str) else ""
+    return line if len(line) <= max_chars else f"{line[:max_chars]}…"
+
+
+def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None:
+    """Return the only hit of a search with the title and year of a film, or None if there is none or are several.
+
+    If no hit has the year, the year can differ by one, as release years differ between sources. A reply of several
+    pages is not unique.
+    """
+    results = reply.get("results")
+    if not isinstance(results, list) or reply.get("total_pages", 1) not in (0, 1):
+        return None
+    names = {normalize(name) for name in title_names(film.title)}
+    hits = [hit for hit in results if isinstance(hit, dict) and names & _hit_names(hit)]
+    if film.year is None:
+        return hits[0] if len(hits) == 1 else None
+    for distance in (0, 1):
+        near = [hit for hit in hits if (year := _hit_year(hit)) is not None and abs(year - film.year) <= distance]
+        if near:
+            return near[0] if len(near) == 1 else None
+    return None
+
+
+def _hit_names(hit: Mapping[str, Any]) -> set[str]:
+    titles = (hit.get("title"), hit.get("original_title"))
+    return {normalize(title) for title in titles if isinstance(title, str) and title}
+
+
+def _hit_year(hit: Mapping[str, Any]) -> int | None:
+    date = hit.get("release_date")
+    match = re.match(r"(\d{4})-", date) if isinstance(date, str) else None
+    return int(match[1]) if match else None

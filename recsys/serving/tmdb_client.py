@@ -1,0 +1,200 @@
+"""Send requests to TMDB, with a deadline, a limit of bytes and a limit of requests per second.
+
+Requests are coroutines on an event loop in a separate thread. A blocking socket has no deadline: its timeout restarts
+with every byte, and there is none while an address is looked up.
+"""
+
+import asyncio
+import json
+import logging
+import math
+import re
+import threading
+import time
+import zlib
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx2
+
+DEADLINE_SECONDS = 3.0  # from the address look-up to the last byte, including a retry
+MAX_PARALLEL = 8  # films
+MAX_PER_SECOND = 35  # requests, evenly spaced; TMDB allows about 40
+MAX_REPLY_BYTES = 1 << 18  # decompressed
+PAUSE_SECONDS, MAX_PAUSE_SECONDS = 60.0, 300.0  # if the service does not name a pause, and at most
+
+_API_KEY_PARAMETER = re.compile(r"api_key=[^&\s\"']+")
+
+
+class _KeyFilter(logging.Filter):
+    """Removes keys from the URLs that the HTTP client logs."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = _API_KEY_PARAMETER.sub("api_key=…", record.getMessage()), ()
+        return True
+
+
+logging.getLogger("httpx2").addFilter(_KeyFilter())
+
+
+@dataclass(frozen=True)
+class Key:
+    """An API key (32 hexadecimal digits) or a read access token (it begins with eyJ). The repr does not contain it.
+
+    TMDB accepts a token in a header, but an API key only in the URL. Nothing here logs or shows the URL
+    (developer.themoviedb.org/docs/authentication-application).
+    """
+
+    text: str = field(repr=False)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """HTTP headers with a token; empty for an API key."""
+        return {"Authorization": f"Bearer {self.text}"} if self.text.startswith("eyJ") else {}
+
+    @property
+    def params(self) -> dict[str, str]:
+        """URL parameters with an API key; empty for a token."""
+        return {} if self.text.startswith("eyJ") else {"api_key": self.text}
+
+
+class RequestFailed(Exception):
+    """A request without a valid reply. It has no text, so it cannot contain a key."""
+
+
+class KeyRejected(RequestFailed):
+    """The service rejects the key."""
+
+
+class RateLimited(RequestFailed):
+    """The service demands a pause of some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+_loop_lock = threading.Lock()
+
+
+def start_request(request: Coroutine[Any, Any, None]) -> "Future[None]":
+    """Run a coroutine on the event loop. The caller can wait for the result."""
+    with _loop_lock:
+        loop = _start_event_loop()
+    return asyncio.run_coroutine_threadsafe(request, loop)
+
+
+@cache
+def _start_event_loop() -> asyncio.AbstractEventLoop:
+    """Start the event loop in a thread that ends with the process."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="tmdb", daemon=True).start()
+    return loop
+
+
+class Client:
+    """Sends requests to one service, from coroutines of `start_request`."""
+
+    def __init__(self, api: str) -> None:
+        self._api = api
+        self.slots = asyncio.Semaphore(MAX_PARALLEL)  # held by callers, from the decision whether to request at all
+        self._queue = asyncio.Lock()  # held while the next request waits for its time
+        self._latest = -math.inf  # start of the latest request on the monotonic clock
+        self._in_flight: dict[object, float] = {}  # start of each request without a reply
+
+    @cached_property
+    def _http(self) -> "httpx2.AsyncClient":
+        import httpx2  # imported late: most visits send no request
+
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+        return httpx2.AsyncClient(headers=headers, timeout=None, follow_redirects=False)  # `get` has the deadline
+
+    async def get(
+        self, path: str, params: dict[str, str], key: Key, max_bytes: int = MAX_REPLY_BYTES
+    ) -> dict[str, Any]:
+        """Return a reply, {} for status 404. A failed request is repeated once if there is time.
+
+        Raises:
+            RequestFailed: After DEADLINE_SECONDS at the latest.
+        """
+        try:
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                try:
+                    return await self._get_once(path, params, key, max_bytes)
+                except (KeyRejected, RateLimited):
+                    raise
+                except RequestFailed:
+                    return await self._get_once(path, params, key, max_bytes)
+        except TimeoutError:
+            raise RequestFailed from None
+
+    async def _get_once(self, path: str, params: dict[str, str], key: Key, max_bytes: int) -> dict[str, Any]:
+        from httpx2 import HTTPError, InvalidURL
+
+        http = self._http  # created before the wait: the first time takes 0.1 s
+        await self._wait_for_rate()
+        request = http.stream("GET", f"{self._api}{path}", params=params | key.params, headers=key.headers)
+        token = object()
+        self._in_flight[token] = time.monotonic()
+        try:
+            async with request as reply:
+                if reply.status_code == 404:
+                    return {}
+                _check_status(reply)
+                content = json.loads(await _read_body(reply, max_bytes))
+        except (HTTPError, InvalidURL, OSError, ValueError, RecursionError, zlib.error):
+            raise RequestFailed from None
+        finally:
+            del self._in_flight[token]
+        if not isinstance(content, dict):
+            raise RequestFailed
+        return content
+
+    async def _wait_for_rate(self) -> None:
+        """Wait until 1 / MAX_PER_SECOND seconds after the latest request. Delays are not made up for."""
+        async with self._queue:
+            delay = self._latest + 1 / MAX_PER_SECOND - time.monotonic()
+            if delay > 0:
+                await asyncio.sleep(delay)
+            self._latest = time.monotonic()
+
+    def longest_wait(self) -> float:
+        """Return the seconds that the oldest pending request has waited for a reply; 0 without pending requests."""
+        starts = list(self._in_flight.values())
+        return time.monotonic() - min(starts) if starts else 0.0
+
+
+def _check_status(reply: "httpx2.Response") -> None:
+    """Raise RequestFailed for a status other than 200."""
+    if reply.status_code in (401, 403):
+        raise KeyRejected
+    if reply.status_code == 429:
+        text = reply.headers.get("Retry-After", "")
+        seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 6 else PAUSE_SECONDS
+        raise RateLimited(min(max(seconds, 1.0), MAX_PAUSE_SECONDS))
+    if reply.status_code != 200:
+        raise RequestFailed
+
+
+async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
+    """Return the decompressed body. It is decompressed here, so that at most `max_bytes` are.
+
+    Raises:
+        RequestFailed: If the body is longer, or if its compression is not supported.
+    """
+    encoding = reply.headers.get("Content-Encoding", "identity").lower()
+    if encoding not in ("identity", "gzip"):
+        raise RequestFailed
+    decompressor = (
+        zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
+    )  # 16: with the header of gzip
+    body = b""
+    async for chunk in reply.aiter_raw():
+        body += decompressor.decompress(chunk, max_bytes + 1 - len(body)) if decompressor else chunk
+        if len(body) > max_bytes:
+            raise RequestFailed
+    return body

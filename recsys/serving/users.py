@@ -1,0 +1,115 @@
+"""Recommend films to the users of a data set, by the ids of its ratings file.
+
+Shapes: U users, K films of a list.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from recsys import storage
+from recsys.data.dataset import Dataset
+from recsys.errors import RecsysError
+from recsys.progress import ProgressCallback, no_progress
+from recsys.serving.export import escape_table
+from recsys.serving.filters import Filters
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import Request, ServingError, recommend_many
+
+BATCH_USERS = 2048  # between two progress events
+COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
+FORMATS = (".csv", ".parquet")
+
+
+def user_row(dataset: Dataset, user_id: int | str) -> int:
+    """Return the row 0…U-1 of a user. Raises ServingError for an id or name that the ratings file does not have."""
+    if dataset.user_names is not None:
+        rows = np.flatnonzero(dataset.user_names == str(user_id))
+        if len(rows):
+            return int(rows[0])
+        raise ServingError(
+            "{name} has no person {user_id}; its {n_users:,} are called {examples} …",
+            name=dataset.name,
+            user_id=user_id,
+            n_users=dataset.n_users,
+            examples=", ".join(dataset.user_names[:3]),
+        )
+    if not str(user_id).removeprefix("-").isdecimal():
+        raise ServingError(
+            "{name} has no person {user_id}: its people have numbers", name=dataset.name, user_id=user_id
+        )
+    user_id = int(user_id)
+    row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
+    if row < dataset.n_users and dataset.user_ids[row] == user_id:
+        return row
+    low, high = dataset.user_ids[[0, -1]]
+    raise ServingError(
+        "{name} has no person {user_id}; its {n_users:,} ids lie from {low} to {high}",
+        name=dataset.name,
+        user_id=user_id,
+        n_users=dataset.n_users,
+        low=low,
+        high=high,
+    )
+
+
+def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Request:
+    """Return a request with the whole history of a user, and with the ratings if the model reads ratings."""
+    dataset = predictor.dataset
+    history = tuple(dataset.history(row).tolist())
+    if not predictor.model.uses_query_ratings:
+        return Request(history, k, filters)
+    events = slice(*dataset.offsets[row : row + 2].tolist())
+    stars = dict(zip(history, dataset.interactions.rating[events].tolist(), strict=True))  # the last one of several
+    return Request(history, k, filters, ratings=tuple(stars.items()))
+
+
+def recommend_for_all(
+    predictor: Predictor, k: int, filters: Filters, report: ProgressCallback = no_progress, rows: range | None = None
+) -> pd.DataFrame:
+    """Return the K best films of each user, a row per film, with COLUMNS.
+
+    Args:
+        predictor: Ranks the films.
+        k: Number of films per user.
+        filters: For all users.
+        report: Gets {"stage": "rank", "done", "total"} in users.
+        rows: Of the users; None: all.
+    """
+    dataset, lines = predictor.dataset, []
+    rows = range(dataset.n_users) if rows is None else rows
+    for start in range(0, len(rows), BATCH_USERS):
+        batch = rows[start : start + BATCH_USERS]
+        lists = recommend_many(predictor, [user_request(predictor, row, k, filters) for row in batch])
+        for row, picks in zip(batch, lists, strict=True):
+            user = dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row]
+            for pick in picks:
+                film = pick.film
+                lines.append((user, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
+        report({"stage": "rank", "done": start + len(batch), "total": len(rows)})
+    table = pd.DataFrame(lines, columns=list(COLUMNS))
+    return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
+
+
+def check_format(path: Path) -> None:
+    """Raise RecsysError if `write_table` does not support the ending of a file name."""
+    if path.suffix not in FORMATS:
+        raise RecsysError("{name}: write a file that ends in {formats}", name=path.name, formats=" or ".join(FORMATS))
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """Write a table to .csv (UTF-8, with escaped formulas) or .parquet, as a whole.
+
+    Raises:
+        RecsysError: If the ending is not supported, or if pyarrow is missing.
+        OSError: If the file cannot be written.
+    """
+    check_format(path)
+    try:
+        data = escape_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
+    except ImportError as error:
+        raise RecsysError(
+            "parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})", error=error
+        ) from error
+    storage.replace_file(path, data)

@@ -1,0 +1,71 @@
+"""Compare the recommendations before and after a change of the history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import RankPosition, Request, rank_of, rankings
+
+
+class Change(Enum):
+    """How the rank of a film changed, compared with the first k ranks."""
+
+    ENTERED = "entered"
+    ROSE = "rose"
+    STAYED = "stayed"
+    FELL = "fell"
+    LEFT = "left"
+
+
+@dataclass(frozen=True)
+class RankChange:
+    """A film that is among the first k before or after."""
+
+    item: int
+    before: RankPosition
+    after: RankPosition
+    change: Change
+
+
+def remove_film(history: Sequence[int], position: int) -> tuple[int, ...]:
+    """Return the history without the film at a position, from 0. Raises IndexError if there is none."""
+    _check_positions(history, position)
+    return (*history[:position], *history[position + 1 :])
+
+
+def move_film(history: Sequence[int], position: int, to: int) -> tuple[int, ...]:
+    """Return the history with a film moved to another position, both from 0. Raises IndexError if there is none."""
+    _check_positions(history, position, to)
+    rest = list(remove_film(history, position))
+    rest.insert(to, history[position])
+    return tuple(rest)
+
+
+def _check_positions(history: Sequence[int], *positions: int) -> None:
+    for position in positions:
+        if not 0 <= position < len(history):
+            raise IndexError(f"a history of {len(history)} films has no position {position}; they count from 0")
+
+
+def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
+    """Return the first `after.k` films of the new list, then the other first films of the old list.
+
+    Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
+
+    Raises:
+        ServingError, ScoreError: As `recommend` does.
+    """
+    old, new = rankings(predictor, [before, after])
+    items = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))
+    positions = zip(items, rank_of(old, items), rank_of(new, items), strict=True)
+    return [RankChange(item, left, right, _change(left.rank, right.rank, after.k)) for item, left, right in positions]
+
+
+def _change(before: int | None, after: int | None, k: int) -> Change:
+    """Return the change of a film that is among the first k before or after."""
+    if before is None or before > k:
+        return Change.ENTERED
+    if after is None or after > k:
+        return Change.LEFT
+    return Change.STAYED if before == after else Change.ROSE if after < before else Change.FELL

@@ -1,0 +1,104 @@
+"""Films that training left out: their nearest films stand in for them, and models of descriptions recommend them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recsys import paths
+from recsys.data.dataset import Catalog, Queries
+from recsys.serving import predictor, substitutes
+from recsys.serving.filters import Filters
+from recsys.serving.recommend import Request, ServingError, recommend
+from tests import toys
+from tests.serving.given import Given
+from tests.serving.given import predictor as given_predictor
+
+TITLES = ["Star Ship", "Star Ship II", "Blood House", "Quiet Village", "Old Village", "Heart"]
+GENRES = ["Sci-Fi", "Sci-Fi", "Horror", "Drama", "Drama", "Romance"]
+UNRATED, TERROR = 6, 7  # numbers of the two films that are left out
+
+
+def table(titles, genres, first):
+    films = toys.catalog(len(titles)).movies
+    return films.assign(movie_id=np.arange(len(titles)) + first, title=titles, genres=genres, year=2000)
+
+
+def world():
+    data = toys.dataset([[0, 1, 2, 3], [1, 2, 3, 4], [3, 4, 5], [1, 0, 2]], 6)
+    others = table(["Star Ship III", "Blood Village"], ["Sci-Fi", "Horror"], 200)
+    return replace(data, catalog=Catalog(table(TITLES, GENRES, 100), others))
+
+
+class Remembers(Given):
+    """Keeps the histories that it was asked about."""
+
+    def score(self, queries: Queries) -> np.ndarray:
+        self.asked = [history.tolist() for history in queries.histories]
+        return super().score(queries)
+
+
+def test_the_nearest_film_stands_in():
+    data = world()
+    assert substitutes.find(data, UNRATED) in ((0,), (1,))
+    assert substitutes.find(data, TERROR) == (2,)
+    assert substitutes.find(data, 4) == (4,)
+    assert substitutes.labels(data, TERROR) == ["Blood House (2000)"]
+    assert substitutes.labels(data, 4) == ()
+
+
+def test_of_films_as_near_the_better_known_stands_in():
+    data = toys.dataset([[0, 1, 2], [1, 2, 3], [1]], 4)
+    alike = replace(data, catalog=Catalog(table(["Ship"] * 4, ["War"] * 4, 100), table(["Ship"], ["War"], 200)))
+    assert substitutes.find(alike, 4) == (1,)
+
+
+def test_of_films_as_like_and_as_known_the_one_of_its_time_stands_in():
+    data = toys.dataset([[0, 1, 2, 3]], 4)
+    movies = table(["Ship"] * 4, ["War"] * 4, 100).assign(year=[1950, 1995, 2005, 2020])
+    alike = replace(data, catalog=Catalog(movies, table(["Ship"], ["War"], 200).assign(year=2004)))
+    assert substitutes.find(alike, 4) == (2,)
+
+
+def test_a_model_is_asked_about_films_that_it_knows():
+    data, model = world(), Remembers(np.arange(6.0))
+    found = recommend(given_predictor(data, model), Request((3, UNRATED), 6))
+    assert model.asked == [[3, *substitutes.find(data, UNRATED)]]
+    assert [one.item for one in found] == [5, 4, 2, 1, 0]  # film 3 was seen; those that stand in were not
+
+
+def test_a_film_that_was_left_out_may_be_unwanted_and_others_do_not_exist():
+    ready = given_predictor(world(), Given(np.arange(6.0)))
+    assert len(recommend(ready, Request((), 6, unwanted=(UNRATED, 5)))) == 5
+    with pytest.raises(ServingError, match="there is no item 8 among 8"):
+        recommend(ready, Request((8,)))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+
+
+@pytest.mark.parametrize("name", ["content-genre", "content-tfidf"])
+def test_a_model_of_descriptions_recommends_films_that_nobody_rated(home, name):
+    data = world()
+    ready = predictor.load(name, data)
+    found = recommend(ready, Request((0, 1), 1))
+    assert [(one.item, one.film.label) for one in found] == [(UNRATED, "Star Ship III (2000)")]
+    assert ready.dataset.catalog.films == data.catalog.films
+    after = recommend(ready, Request((UNRATED,), 2))
+    assert {one.item for one in after} == {0, 1}
+    only = Filters(genres=("Horror",))
+    assert {one.item for one in recommend(ready, Request((0,), 5, only))} == {2, TERROR}
+
+
+def test_the_model_of_descriptions_that_is_measured_knows_the_items_alone(home):
+    from recsys import checkpoints
+
+    data = world()
+    predictor.load("content-genre", data)
+    assert checkpoints.load_or_fit("content-genre", data, measuring=True).score(Queries([np.array([0])])).shape == (
+        1,
+        6,
+    )

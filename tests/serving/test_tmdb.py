@@ -1,0 +1,444 @@
+import json
+import logging
+import threading
+import time
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2  # noqa: F401  # the first question would wait for the import
+import pytest
+
+from recsys.serving import tmdb, tmdb_client
+from recsys.serving.tmdb import (
+    FilmRef,
+    Key,
+    Posters,
+    ServiceStatus,
+    Story,
+    film_refs,
+    parse_key,
+    parse_story,
+    poster_path,
+    unique_hit,
+)
+from tests import toys
+from tests.data import server as servers
+
+API_KEY = Key("0123456789abcdef0123456789abcdef")
+TOKEN = Key("eyJhbGciOiJIUzI1NiJ9.eyJhdWQiOiIxMjM0NTY3OCJ9.c2lnbmF0dXJlc2lnbmF0dXJl")
+HEAT = {"title": "Heat", "release_date": "1995-12-15", "poster_path": "/heat.jpg"}
+FILMS = {0: FilmRef("Heat", 1995, None)}
+
+
+class Clock:
+    """Stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def service():
+    """A TMDB on this machine that answers every request with `service.content`."""
+    with servers.serving(search(HEAT)) as server:
+        server.paths = []
+        answer = server.answer
+
+        def noting(request):
+            server.paths.append(request.path)
+            answer(request)
+
+        server.answer = noting
+        yield server
+
+
+def search(*hits, pages=1):
+    return json.dumps({"results": hits, "total_pages": pages}).encode()
+
+
+PATIENCE = 0.5  # seconds: enough to send a question on a busy machine
+
+
+def posters(service, **settings):
+    return Posters(service.address.removesuffix("/file.zip"), "https://images", **settings)
+
+
+def slow(seconds):
+    """A trick: answer late."""
+    return lambda request: (time.sleep(seconds), servers.status(500)(request))
+
+
+def requests_of(service):
+    return [(urlsplit(path).path, parse_qs(urlsplit(path).query)) for path in service.paths]
+
+
+@pytest.mark.parametrize("text", [API_KEY.text, f"  {TOKEN.text}\n", f"Bearer {TOKEN.text}", API_KEY.text.upper()])
+def test_keys_and_tokens_are_recognised(text):
+    assert parse_key(text).text in text
+
+
+@pytest.mark.parametrize("text", ["", "eyJ", "0" * 31, "0" * 33, "g" * 32, "eyJ" + "a" * 2000, "eyJ a.b.c\r\nHost: x"])
+def test_other_text_is_no_key(text):
+    assert parse_key(text) is None
+
+
+def test_a_key_does_not_print_its_text():
+    assert API_KEY.text not in repr(API_KEY)
+
+
+def test_the_key_of_the_machine_comes_from_its_environment(monkeypatch):
+    monkeypatch.delenv("TMDB_TOKEN", raising=False)
+    monkeypatch.setenv("TMDB_API_KEY", API_KEY.text)
+    assert tmdb.host_key() == API_KEY
+    monkeypatch.setenv("TMDB_TOKEN", TOKEN.text)
+    assert tmdb.host_key() == TOKEN
+
+
+def test_without_a_key_nothing_is_requested(service):
+    assert posters(service).addresses(None, FILMS) == {}
+    assert service.paths == []
+
+
+def test_a_film_is_found_by_title_and_year_and_requested_once(service):
+    found = posters(service)
+    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.addresses(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    assert requests_of(service) == [("/search/movie", {"query": ["Heat"], "year": ["1995"], "api_key": [API_KEY.text]})]
+
+
+def test_an_id_is_better_than_a_title(service):
+    service.content = json.dumps({"poster_path": "/x_1-Y.png"}).encode()
+    found = posters(service).addresses(TOKEN, {7: FilmRef("Heat", 1995, 949)})
+    assert found == {7: "https://images/x_1-Y.png"}
+    assert requests_of(service) == [("/movie/949", {})]
+
+
+def test_a_token_travels_in_the_headers_and_never_in_the_address(service):
+    posters(service).addresses(TOKEN, FILMS)
+    assert service.requests[0]["Authorization"] == f"Bearer {TOKEN.text}"
+    assert TOKEN.text not in service.paths[0]
+
+
+@pytest.mark.parametrize("whose", [API_KEY, TOKEN])
+def test_no_key_reaches_a_log_even_where_everything_is_logged(service, caplog, whose):
+    service.tricks = [servers.status(500)]
+    with caplog.at_level(logging.DEBUG):
+        posters(service).addresses(whose, FILMS)
+    assert "search/movie" in caplog.text
+    assert whose.text not in caplog.text
+
+
+def test_the_key_does_not_follow_a_redirect_to_another_host(service):
+    with servers.serving(b"{}") as other:
+
+        def elsewhere(request):
+            request.send_response(302)
+            request.send_header("Location", other.address)
+            request.send_header("Content-Length", "0")
+            request.end_headers()
+
+        service.tricks = [elsewhere, elsewhere]
+        assert posters(service).addresses(TOKEN, FILMS) == {}
+        assert other.requests == []
+
+
+# Which film is meant
+
+
+def hit(title="Heat", date="1995-12-15", **more):
+    return {"title": title, "release_date": date, "poster_path": "/p.jpg", **more}
+
+
+@pytest.mark.parametrize(
+    ("hits", "unique"),
+    [
+        ([hit()], True),
+        ([hit(), hit(date="1986-05-01")], True),
+        ([hit(), hit(date="1996-01-01")], True),  # the exact year counts more
+        ([hit(date="1996-01-01")], True),  # one year off, and alone
+        ([hit(date="1996-01-01"), hit(date="1994-01-01")], False),
+        ([hit(), hit()], False),
+        ([hit(date="1997-01-01")], False),
+        ([hit(date="")], False),
+        ([hit("Heat Wave")], False),
+        ([hit("Tension", original_title="HEAT")], True),
+        ([hit("heat!")], True),
+        ([], False),
+        ([None, 3, {"title": 5}, hit()], True),
+    ],
+)
+def test_a_search_counts_only_when_one_film_has_the_title_and_the_year(hits, unique):
+    assert (unique_hit({"results": hits, "total_pages": 1}, FILMS[0]) is not None) == unique
+
+
+def test_a_film_without_a_year_needs_a_title_that_is_unique():
+    nameless = replace(FILMS[0], year=None)
+    assert unique_hit({"results": [hit()]}, nameless)
+    assert unique_hit({"results": [hit(), hit(date="1986-05-01")]}, nameless) is None
+
+
+def test_a_search_of_several_pages_is_not_unique():
+    assert unique_hit({"results": [hit()], "total_pages": 2}, FILMS[0]) is None
+
+
+def test_either_name_of_a_film_will_do():
+    film = FilmRef("City of Lost Children, The (Cité des enfants perdus, La)", 1995, None)
+    assert unique_hit({"results": [hit("La cité des enfants perdus")]}, film)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [None, 3, "heat.jpg", "/../x.jpg", "/a/b.jpg", "/x.jpg?y", '/x".jpg', "/x.gif", "//evil.example/x.jpg", "/x.jpg\n"],
+)
+def test_a_path_that_does_not_look_like_one_is_not_used(path):
+    assert poster_path({"poster_path": path}) is None
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b"null", b"<html>", b"\xff", b'{"results": 3}', b"[" * 100_000])
+def test_answers_that_make_no_sense_give_no_poster_and_no_error(service, answer):
+    service.content = answer
+    assert posters(service).addresses(API_KEY, FILMS) == {}
+
+
+@pytest.mark.parametrize(
+    ("size", "found"),
+    [(tmdb_client.MAX_REPLY_BYTES // 2, {0: "https://images/heat.jpg"}), (8 * tmdb_client.MAX_REPLY_BYTES, {})],
+)
+def test_of_two_good_answers_the_one_that_is_huge_is_not_used(service, size, found):
+    service.content = search(HEAT | {"overview": "x" * size})
+    assert posters(service, patience=10).addresses(API_KEY, FILMS) == found
+
+
+def test_a_film_without_a_poster_is_not_requested_again_today_but_tomorrow(service):
+    clock = Clock()
+    found = posters(service, clock=clock)
+    service.content = search()
+    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.addresses(API_KEY, FILMS) == {}
+    assert len(service.paths) == 1
+    clock.now += tmdb.NO_POSTER_TTL_SECONDS + 1
+    service.content = search(HEAT)
+    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+
+
+def test_addresses_expire(service):
+    clock = Clock()
+    found = posters(service, clock=clock)
+    found.addresses(API_KEY, FILMS)
+    clock.now += tmdb.POSTER_TTL_SECONDS + 1
+    found.addresses(API_KEY, FILMS)
+    assert len(service.paths) == 2
+
+
+def test_only_so_many_addresses_are_kept(service, monkeypatch):
+    monkeypatch.setattr(tmdb, "MAX_CACHED_FILMS", 3)
+    found = posters(service)
+    found.addresses(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
+    assert len(found._cache) == 3
+
+
+def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
+    monkeypatch.setattr(tmdb, "MAX_SILENCED_KEYS", 3)
+    service.tricks = [servers.status(401)] * 5
+    found, keys = posters(service), [Key(f"{number:032x}") for number in range(5)]
+    assert [found.check(key) for key in keys] == [ServiceStatus.REFUSED] * 5
+    assert list(found._silenced) == keys[2:]
+
+
+# A service that is slow, fails or limits the rate
+
+
+def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(service):
+    released = threading.Event()
+
+    def late(request):
+        released.wait(60)
+        service.behave(request)
+
+    service.tricks = [late]
+    found = posters(service, patience=PATIENCE)
+    try:
+        assert found.addresses(API_KEY, FILMS) == {}
+        assert found.service_status(API_KEY) is ServiceStatus.RESTING
+        assert found.addresses(API_KEY, FILMS) == {}  # not waited for again
+    finally:
+        released.set()
+    while not (answer := found.addresses(API_KEY, FILMS)):
+        time.sleep(0.02)
+    assert answer == {0: "https://images/heat.jpg"}
+    assert len(service.paths) == 1
+
+
+def test_many_films_on_a_slow_service_delay_a_page_by_no_more_than_its_patience(service):
+    service.tricks = [slow(0.3)] * 30
+    start = time.monotonic()
+    posters(service, patience=0.2).addresses(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(30)})
+    assert time.monotonic() - start < 1.5  # one after the other they take 2.4 s
+
+
+def test_an_answer_that_comes_byte_by_byte_is_given_up(service, monkeypatch):
+    monkeypatch.setattr(tmdb_client, "DEADLINE_SECONDS", 0.3)
+    service.tricks = [servers.slow, servers.slow]
+    found = posters(service, patience=5)
+    start = time.monotonic()
+    assert found.addresses(API_KEY, FILMS) == {}
+    assert time.monotonic() - start < 3
+
+
+def test_one_failure_is_tried_again_at_once(service):
+    service.tricks = [servers.status(503)]
+    assert posters(service).addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+
+
+def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(service):
+    clock = Clock()
+    found = posters(service, clock=clock)
+    films = {item: FilmRef("Heat", 1995, item) for item in range(200)}
+    service.tricks = [servers.status(500)] * 1000
+    assert found.addresses(API_KEY, films) == {}
+    first = len(service.paths)
+    assert first <= 2 * (tmdb.MAX_FAILURES + tmdb_client.MAX_PARALLEL)  # each tried twice; those under way finish
+    assert found.service_status(API_KEY) is ServiceStatus.RESTING
+    found.addresses(API_KEY, films)
+    assert len(service.paths) == first
+    service.tricks.clear()
+    clock.now += tmdb.REST_SECONDS + 1
+    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.service_status(API_KEY) is ServiceStatus.GOOD
+
+
+def test_a_service_that_is_not_there_is_no_error():
+    assert Posters("http://127.0.0.1:9", "https://images").addresses(API_KEY, FILMS) == {}
+
+
+def test_a_pause_that_the_service_demands_is_kept(service):
+    def rate_limited(request):
+        request.send_response(429)
+        request.send_header("Retry-After", "17")
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    clock = Clock()
+    found = posters(service, clock=clock)
+    service.tricks = [rate_limited]
+    assert found.addresses(API_KEY, FILMS) == {}
+    clock.now += 16
+    assert found.addresses(API_KEY, FILMS) == {}
+    assert len(service.paths) == 1  # and not tried again at once
+    clock.now += 2
+    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+
+
+def test_a_key_that_is_refused_is_not_used_again_and_other_keys_are(service):
+    service.tricks = [servers.status(401)]
+    found = posters(service)
+    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.service_status(API_KEY) is ServiceStatus.REFUSED
+    assert found.addresses(API_KEY, FILMS) == {}
+    assert len(service.paths) == 1
+    assert found.service_status(TOKEN) is ServiceStatus.GOOD
+    assert found.addresses(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+
+
+def test_a_key_is_checked_before_it_is_used(service):
+    found = posters(service)
+    assert found.check(API_KEY) is ServiceStatus.GOOD
+    service.tricks = [servers.status(401)]
+    assert found.check(API_KEY) is ServiceStatus.REFUSED
+    assert found.check(API_KEY) is ServiceStatus.GOOD  # it may be valid by now
+    assert {path for path, _ in requests_of(service)} == {"/authentication"}
+
+
+def test_a_check_does_not_wait_for_a_slow_service(service):
+    released = threading.Event()
+    service.tricks = [lambda request: released.wait(60)] * 8
+    found = posters(service, patience=PATIENCE)
+    try:
+        assert found.check(API_KEY) is ServiceStatus.RESTING
+        assert found.addresses(API_KEY, FILMS) == {}  # nor for its posters after that
+    finally:
+        released.set()
+
+
+def test_eight_threads_request_a_film_once(service):
+    found = posters(service)
+    threads = [threading.Thread(target=found.addresses, args=(API_KEY, FILMS)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(service.paths) == 1
+
+
+def test_films_are_looked_up_by_what_the_catalogue_knows():
+    catalog = toys.catalog(3)
+    catalog.movies.loc[1, "tmdb_id"] = 862
+    catalog.movies.loc[2, "year"] = None
+    found = film_refs(catalog, [1, 2])
+    assert found == {1: FilmRef("Film 1", 1991, 862), 2: FilmRef("Film 2", None, None)}
+    assert film_refs(catalog, []) == {}
+
+
+# Plot and cast
+
+TOLD = {
+    "overview": " A heist.\nAnother one. ",
+    "credits": {"cast": [{"name": "Al Pacino", "character": "Hanna"}, {"name": "Val Kilmer", "character": None}]},
+}
+STORY = Story("A heist. Another one.", (("Al Pacino", "Hanna"), ("Val Kilmer", "")))
+
+
+def test_a_film_is_told_by_its_id_in_one_request(service):
+    service.content = json.dumps(TOLD).encode()
+    assert posters(service, patience=10).story(API_KEY, FilmRef("Heat", 1995, 949)) == STORY
+    assert requests_of(service) == [("/movie/949", {"append_to_response": ["credits"], "api_key": [API_KEY.text]})]
+
+
+def test_without_an_id_it_is_searched_for_first(service):
+    def says(content):
+        def trick(request):
+            service.content = content
+            service.behave(request)
+
+        return trick
+
+    service.tricks = [says(search(HEAT | {"id": 949})), says(json.dumps(TOLD).encode())]
+    assert posters(service, patience=10).story(TOKEN, FILMS[0]) == STORY
+    assert [path for path, _ in requests_of(service)] == ["/search/movie", "/movie/949"]
+
+
+def test_a_film_that_tmdb_does_not_know_has_no_story(service):
+    service.content = search()
+    assert posters(service, patience=10).story(TOKEN, FILMS[0]) == Story()
+
+
+def test_a_story_that_does_not_come_is_none_and_the_page_goes_on(service):
+    service.tricks = [slow(1), slow(1)]
+    start = time.monotonic()
+    assert posters(service, patience=0.1).story(TOKEN, FilmRef("Heat", 1995, 949)) is None
+    assert time.monotonic() - start < 0.8
+
+
+@pytest.mark.parametrize("size", [tmdb_client.MAX_REPLY_BYTES, 2 * tmdb.MAX_STORY_BYTES])
+def test_a_story_may_be_longer_than_an_address_but_not_endless(service, size):
+    service.content = json.dumps(TOLD | {"crew": "x" * size}).encode()
+    told = posters(service, patience=10).story(API_KEY, FilmRef("Heat", 1995, 949))
+    assert told == (STORY if size < tmdb.MAX_STORY_BYTES else None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{}, {"overview": 3}, {"credits": 3}, {"credits": {"cast": 3}}, {"credits": {"cast": [3, {}, {"name": " "}]}}],
+)
+def test_what_does_not_look_like_a_story_is_left_out(answer):
+    assert parse_story(answer) == Story()
+
+
+def test_of_a_story_only_so_much_is_shown():
+    told = parse_story({"overview": "x" * 9_000, "credits": {"cast": [{"name": "y" * 900}] * 99}})
+    assert len(told.plot) == tmdb.MAX_PLOT_CHARS + 1
+    assert len(told.cast) == tmdb.MAX_CAST
+    assert len(told.cast[0][0]) == tmdb.MAX_NAME_CHARS + 1
