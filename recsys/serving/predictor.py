@@ -169,7 +169,7 @@ def variants() -> tuple[Recommender, ...]:
 
 
 def variants_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...]:
-    """Return the recommenders with a capability: variants_with(lambda model: model.has_attention)."""
+    """Return the recommenders whose model passes a test such as `lambda model: model.has_attention`."""
     return tuple(variant for variant in variants() if capability(variant.model()))
 
 
