@@ -9,6 +9,7 @@ import pytest
 
 from recsys import checksums, paths, verify
 from recsys.evaluation import published_figures
+from recsys.serving import history
 from recsys.serving.search import search
 
 SHIPPED = [path.relative_to(paths.REPOSITORY) for path in checksums.covered()]
@@ -16,6 +17,7 @@ LIST = paths.checksums().relative_to(paths.REPOSITORY)
 DATASETS = ("ml-1m", "ml-20m", "beauty")
 READERS = {
     paths.by_names().name: search.nicknames,
+    paths.sample_lists().name: history.sample_lists,
     paths.published().name: lambda: [published_figures.published(name, "full") for name in DATASETS],
 }
 

@@ -21,7 +21,8 @@ from recsys.serving.search.normalize import normalize, numbers_to_digits, sorted
 
 MAX_CANDIDATES = 5  # films to choose from
 BATCH_TITLES = 64  # titles that are compared with all names at a time: 8 MB for 100,000 names
-MIN_SIMILARITY, HIGH_SIMILARITY = 80, 92  # percent of common letters, for a candidate and for a likely candidate
+MIN_SIMILARITY = 80  # percent of common letters, for a candidate
+HIGH_SIMILARITY = 92  # percent, for a likely candidate
 MIN_SIMILARITY_WITHOUT_YEAR = 88  # percent, if the year is unknown
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
 MIN_POPULARITY_RATIO = 10  # to other films with the title, for a likely film without a year

@@ -19,7 +19,8 @@ from recsys.errors import N_
 from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
-CHOSEN, NONE = N_("chosen in the review"), N_("none of the films that were offered")
+CHOSEN = N_("chosen in the review")
+NONE = N_("none of the films that were offered")
 REASON_COLUMNS = "found", "why it is not taken"  # columns whose cells are texts of the program
 SAME_VIEWING = timedelta(days=1)  # two services can date the same viewing a day apart
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 200, 300  # the 2:3 of a film poster
+WIDTH = 200
+HEIGHT = 300  # the 2:3 of a film poster
 Point = tuple[float, float]
 
 

@@ -25,7 +25,8 @@ from recsys.serving import substitutes
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 
-LIKED_STARS, DISLIKED_STARS = 5.0, 2.0  # stars of a thumb up and a thumb down
+LIKED_STARS = 5.0  # of a thumb up
+DISLIKED_STARS = 2.0  # of a thumb down
 LIKED_THRESHOLD = 3.0  # stars; a film with fewer is disliked
 MAX_SCORES = 1 << 24  # floats in the score blocks of all threads: 64 MB for any catalogue
 MAX_BATCH = 256  # histories

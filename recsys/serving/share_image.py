@@ -19,12 +19,21 @@ from recsys.data.dataset import Film
 from recsys.serving import poster_art, poster_png
 
 SCALE = 1.5
-WIDTH, MARGIN = 1200, 60
-MAX_WATCHED, MAX_NEXT = 7, 5  # films in the two rows
-BACKGROUND, TEXT, MUTED_TEXT, ACCENT = "#15171c", "#f4f2ee", "#a8a7a3", "#3fb3ab"
-MAX_TABLE_ROWS, MAX_TABLE_COLUMNS = 60, 12
+WIDTH = 1200
+MARGIN = 60
+MAX_WATCHED = 7  # films
+MAX_NEXT = 5  # films
+BACKGROUND = "#15171c"
+TEXT = "#f4f2ee"
+MUTED_TEXT = "#a8a7a3"
+ACCENT = "#3fb3ab"
+MAX_TABLE_ROWS = 60
+MAX_TABLE_COLUMNS = 12
 MAX_COLUMN_WIDTH = 380
-TABLE_BACKGROUND, TABLE_TEXT, TABLE_MUTED_TEXT, TABLE_LINE = "#fbfaf8", "#1d1d1f", "#5f5e5b", "#dcd9d3"
+TABLE_BACKGROUND = "#fbfaf8"
+TABLE_TEXT = "#1d1d1f"
+TABLE_MUTED_TEXT = "#5f5e5b"
+TABLE_LINE = "#dcd9d3"
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Point = tuple[float, float]  # from the left, from the top

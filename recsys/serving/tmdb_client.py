@@ -25,7 +25,8 @@ DEADLINE_SECONDS = 3.0  # from the address look-up to the last byte, including a
 MAX_PARALLEL = 8  # films
 MAX_PER_SECOND = 35  # requests, evenly spaced; TMDB allows about 40
 MAX_REPLY_BYTES = 1 << 18  # decompressed
-PAUSE_SECONDS, MAX_PAUSE_SECONDS = 60.0, 300.0  # if the service does not name a pause, and at most
+PAUSE_SECONDS = 60.0  # if the service does not name a pause
+MAX_PAUSE_SECONDS = 300.0
 
 _API_KEY_PARAMETER = re.compile(r"api_key=[^&\s\"']+")
 

@@ -56,7 +56,7 @@ loaded = [datasets.get(name), datasets.load(name), themes.open_index(dataset)]
 loaded.append(films.load_vectors(name, dataset.catalog))
 for variant in predictor.trained(name):
     ready = predictor.load(variant.name, dataset)
-    loaded += [ready, tsne.kept(ready)]
+    loaded += [ready, tsne.load_points(ready)]
 for protocol in {protocol for data, protocol in results.available() if data == name}:
     for document in results.documents(name, protocol, warn=lambda _: None):
         loaded.append(results.ranks(name, protocol, document["variant"]))

@@ -19,7 +19,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, check_items
 
 MAX_DISTANCE = 30  # films before the next one
-MASK_LABEL, START_LABEL = "[mask]", "start"  # of the token that is not a film, in models that fill masks and in others
+MASK_LABEL = "[mask]"  # of the token that is not a film, in models that fill masks
+START_LABEL = "start"  # of this token in other models
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ MAX_STORED_TOKENS = 50  # newest tokens of each user
 PAD = -1  # before the first token of a short history
 MIN_USERS = 20  # with films of two genres; with fewer, the ratio is NaN
 N_ROUNDS = 30  # of fitting r and c alternately
-N_BOOTSTRAP, BOOTSTRAP_SEED = 400, 0  # samples of users for an interval
+N_BOOTSTRAP = 400  # samples of users for an interval
+BOOTSTRAP_SEED = 0
 GENRE_COLUMNS = ["from", "to", "times", "low", "high", "people", "pairs"]
 
 

@@ -17,7 +17,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 from recsys.text.films import genre_matrix
 
-TSNE, PCA = "t-SNE", "PCA"
+TSNE = "t-SNE"
+PCA = "PCA"
 OTHER_GENRE = ""  # of a film without any of the genres that have a colour
 MIN_GENRE_SHARE = 0.05  # share of all films that a genre needs to be a main genre
 MAX_DRAWN_FILMS = 10_000
@@ -26,8 +27,10 @@ MIN_REGION_FILMS = 40  # mean films per region; a map with few films has fewer r
 MIN_Z_SCORE = 6.0  # of the share of a region's films against the share of all films
 MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # of a region's films
 MIN_SHARE_RATIO = 1.5  # share of a region's films / share of all films
-MIN_TAG_USES, MIN_TAG_FILMS = 2, 5  # uses for one film, and such films: excludes the private list of one user
-WIDELY_WATCHED, SELDOM_WATCHED = ("widely watched", 0.9, 1.0), ("seldom watched", 0.0, 0.33)  # name, range of ranks
+MIN_TAG_USES = 2  # for one film
+MIN_TAG_FILMS = 5  # with MIN_TAG_USES: excludes the private list of one user
+WIDELY_WATCHED = ("widely watched", 0.9, 1.0)  # name, range of the rank by views, 1: most watched
+SELDOM_WATCHED = ("seldom watched", 0.0, 0.33)
 FIRST_DECADE = 1960  # earlier decades are one term
 FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
 

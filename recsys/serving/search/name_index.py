@@ -15,10 +15,16 @@ from rapidfuzz.distance import OSA
 
 from recsys.serving.search.normalize import MAX_CHAR, numbers_to_digits, sorted_span, strip_article
 
-# Scores in percent: the whole name, its first words, the name without blanks, its beginning, words within it, all words
-# in any order, and the beginning without blanks.
-EXACT, WHOLE_WORDS, TIGHT, PREFIX, PHRASE, ALL_WORDS, TIGHT_PREFIX = 100, 97, 96, 95, 85, 80, 78
-MISSPELT_NAME, MISSPELT_WORDS = 74, 70  # scores of similarity 1: of whole names, word by word
+# scores in percent
+EXACT = 100  # the whole name
+WHOLE_WORDS = 97  # the first words of the name
+TIGHT = 96  # the name without blanks
+PREFIX = 95  # the beginning of the name
+PHRASE = 85  # words within the name
+ALL_WORDS = 80  # all words in any order
+TIGHT_PREFIX = 78  # the beginning of the name without blanks
+MISSPELT_NAME = 74  # at a similarity of 1 to the whole name
+MISSPELT_WORDS = 70  # at a similarity of 1 word by word
 MIN_GUESS_RATIO = 0.9  # of the score of the best guess
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # if the query has an article that the name lacks; not the other way round

@@ -19,8 +19,10 @@ from recsys.serving.search.name_index import raise_scores
 from recsys.serving.search.normalize import normalize, strip_article, title_names
 
 # scores in percent: below matches of titles, above guesses
-OTHER_TITLE, PART_OF_OTHER_TITLE = 84, 77  # the whole title, some of its words
-PERSON, PART_OF_PERSON = 79, 76  # the whole name, some of its words
+OTHER_TITLE = 84
+PART_OF_OTHER_TITLE = 77  # some of its words
+PERSON = 79
+PART_OF_PERSON = 76  # some words of the name
 MIN_QUERY_CHARS = 3  # one less in scripts with more characters than ASCII
 
 

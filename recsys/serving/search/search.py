@@ -32,10 +32,13 @@ from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, People
 
 TOO_FEW = "too few ratings to learn from"
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
-SERIES_MATCH, INITIALS_MATCH, YEAR_MATCH = 90, 88, 75  # scores in percent
+SERIES_MATCH = 90  # score in percent, as the following ones
+INITIALS_MATCH = 88
+YEAR_MATCH = 75
 MISSPELT_SERIES = 68  # score of a similarity of 1 to the name of a series
 MIN_CONFIDENT = 40  # score; films below it are shown, but not taken as the answer
-NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT = 0.9, 0.39  # if the year, or the number in the series, differs from the query
+NEXT_YEAR_WEIGHT = 0.9  # if the year differs from the query by one
+OTHER_YEAR_WEIGHT = 0.39  # if the year, or the number in the series, differs from the query
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 NO_PEOPLE: Mapping[int, str] = {}
 

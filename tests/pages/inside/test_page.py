@@ -341,7 +341,7 @@ def test_the_computation_of_a_map_shows_its_progress_and_can_be_cancelled_or_rep
         if error := results.pop(0):
             raise error
 
-    monkeypatch.setattr(film_map.tsne, "compute", compute)
+    monkeypatch.setattr(film_map.tsne, "compute_map", compute)
     app = section(visit, "map")
     app.button(key=TSNE_BUTTON).click().run()
     assert not app.exception
