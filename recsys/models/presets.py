@@ -88,8 +88,14 @@ EASE: dict[str, Changes] = {
     "ml-latest-small": {"regularization": 50.0},
 }
 SEGMENTS: Changes = {  # with --also ml-1m; the other values of the data set stay in the memory variants
-    "crop": "segments", "only_unseen": True, "redraw": True, "dropout": 0.2,
-    "batch_size": 128, "lr": 4e-3, "warmup_steps": 100, "validate_every": 10,
+    "crop": "segments",
+    "only_unseen": True,
+    "redraw": True,
+    "dropout": 0.2,
+    "batch_size": 128,
+    "lr": 4e-3,
+    "warmup_steps": 100,
+    "validate_every": 10,
 }
 POOL_MEMBERS = (
     "bert4rec",
