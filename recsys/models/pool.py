@@ -15,7 +15,7 @@ recommender a weighted hybrid.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -31,6 +31,9 @@ MIN_EXAMPLES = 300  # queries of a range; if there are fewer, longer histories a
 MAX_EXAMPLES = 2000  # queries of a range
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
+EMPHASISED = "content-fields"  # a member of `VisitorPool`
+EMPHASIS = 2.0  # factor of its weight
+EMPHASIS_ENDS = 10  # lowest length, in items, of the lists without emphasis
 PRIOR_STRENGTH = 3.0  # of the L2 penalty on the distance from the prior weights
 
 MemberScores = Callable[[Queries], Sequence[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
@@ -142,7 +145,7 @@ class LengthWeights:
         valid: HeldOut,
         run: RunOptions,
         choose_examples: ChooseExamples = whole_histories,
-        emphasis: Sequence[float] = (),
+        emphasis: np.ndarray | None = None,
     ) -> None:
         """Fit the weights on validation queries.
 
@@ -151,8 +154,8 @@ class LengthWeights:
             valid: Held-out queries with their targets.
             run: Its seed draws examples and candidates. Reports {"stage": "fit", "done": queries, "total": queries}.
             choose_examples: Chooses the queries of each range.
-            emphasis: A factor for the weight of each member, M. If a factor is not 1, the weight of this member is the
-                fitted one times the factor, and the other weights are fitted again. Empty: 1 for all.
+            emphasis: Factors of the weights, (W, M). A weight whose factor is not 1 is the fitted weight times the
+                factor, and the other weights of its range are then fitted again. None: all factors are 1.
         """
         rng = np.random.default_rng(run.seed)
         n_members = self.weights.shape[1]
@@ -163,8 +166,8 @@ class LengthWeights:
         for number in range(len(self.weights)):
             rows = ranges == number
             weights = _fit_weights(margins[rows], log_counts[rows], common)
-            if any(factor != 1 for factor in emphasis):
-                fixed = np.where(np.array(emphasis) == 1, np.nan, weights * emphasis)
+            if emphasis is not None and (emphasis[number] != 1).any():
+                fixed = np.where(emphasis[number] == 1, np.nan, weights * emphasis[number])
                 weights = _fit_weights(margins[rows], log_counts[rows], common, fixed)
             self.weights[number] = weights
 
@@ -288,7 +291,6 @@ class Pool(Model):
     has_probabilities: bool = True
     is_fitted_on_validation: bool = True
     choose_examples = staticmethod(whole_histories)
-    emphasis: ClassVar[Mapping[str, float]] = {}  # member → factor of its fitted weight, see `LengthWeights.fit`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -326,9 +328,13 @@ class Pool(Model):
                 valid,
                 run or RunOptions(),
                 self.choose_examples,
-                [self.emphasis.get(name, 1.0) for name in self.members],
+                self.emphasis(),
             )
         return self
+
+    def emphasis(self) -> np.ndarray:
+        """Return the factors (W, M) of the fitted weights, see `LengthWeights.fit`. By default, all are 1."""
+        return np.ones_like(self.length_weights.weights)
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m, (B, I) float32: log-probabilities up to a constant per row."""
@@ -374,16 +380,21 @@ class VisitorPool(Pool):
       have long histories.
     - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
       of their own. In a memory, the weight of their network would scale them.
-    - The fitted weight of `content-fields` is multiplied. Next films in the data are mainly popular ones, so the
-      likelihood hardly rewards films of a rare taste. On validation, the factor 2 changes NDCG@10 by less than
-      .002 and raises the share of the visitor's taste in a list from .57 to .64 (docs/experiments.md).
+    - The fitted weight of `content-fields` is doubled for lists of fewer than 10 films. Next films in the data are
+      mainly popular ones, so the likelihood hardly rewards films of a rare taste. On validation, this changes NDCG@10
+      by less than .002 and raises the share of the visitor's taste in a list from .57 to .64 (docs/experiments.md).
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
-    emphasis: ClassVar[Mapping[str, float]] = {"content-fields": 2.0}
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
         super().set_members(members)
         for model in self.models:
             model.drop_memory()
+
+    def emphasis(self) -> np.ndarray:
+        """Return EMPHASIS for the member EMPHASISED in the ranges below EMPHASIS_ENDS items, else 1, (W, M)."""
+        lowest_lengths = np.array([0, *self.config.edges])
+        is_short, is_emphasised = lowest_lengths < EMPHASIS_ENDS, np.array(self.members) == EMPHASISED
+        return np.where(is_short[:, None] & is_emphasised, EMPHASIS, 1.0)

@@ -303,18 +303,17 @@ def test_members_take_part_without_their_count_memories():
     assert not members["network"].remembers
 
 
-def test_an_emphasised_member_has_a_multiple_of_its_weight_and_the_others_are_fitted_again():
-    class Emphasises(VisitorPool):
-        emphasis = {"content-fields": 3.0}
-
+def test_for_short_lists_an_emphasised_member_has_twice_its_weight_and_the_others_are_fitted_again():
     class Plain(VisitorPool):
-        emphasis = {}
+        emphasis = Pool.emphasis
 
     members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
-    valid, weights = drawn(800, members, (0.8, 0.4), (8, 20)), []
-    for kind in (Plain, Emphasises):
-        model = kind(PoolConfig(tuple(members), (5,)))
+    valid, weights = drawn(800, members, (0.8, 0.4), (12, 20)), []
+    for kind in (Plain, VisitorPool):
+        model = kind(PoolConfig(tuple(members), (5, 10)))
         model.set_members(members)
         weights.append(model.fit(TRAIN, valid).length_weights.weights)
-    np.testing.assert_allclose(weights[1][:, 1], 3 * weights[0][:, 1], rtol=1e-5)
-    assert (np.abs(weights[1][:, 0] - weights[0][:, 0]) > 0.01).all()
+    plain, emphasised = weights
+    np.testing.assert_allclose(emphasised[:2, 1], 2 * plain[:2, 1], rtol=1e-5)
+    assert (np.abs(emphasised[:2, 0] - plain[:2, 0]) > 0.01).all()
+    np.testing.assert_array_equal(emphasised[2], plain[2])  # lists of 10 and more
