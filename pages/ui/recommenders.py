@@ -37,7 +37,7 @@ BASE_SECONDS = 0.5  # of every fit
 SECONDS_PER_MILLION_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5}
 SECONDS_PER_MILLION_RATINGS |= {"ease": 1.0, "markov": 1.0}
 SENTENCE_MODEL = "content-sentence"  # slow if the vectors of the films are not stored
-SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1}
+SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
 EASE_CUBIC_SECONDS = 0.022  # by (1,000 films)³
 MIXTURE_SECONDS_PER_USER, MAX_MIXTURE_USERS = 0.0033, 6_000  # to tune the weights of a mixture
 
