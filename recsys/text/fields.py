@@ -10,8 +10,8 @@ Shapes: I films, D features of all fields, d features of one field.
 
 import csv
 import re
+import warnings
 from collections.abc import Callable, Iterable
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -93,14 +93,18 @@ FIELDS: tuple[tuple[Field, float], ...] = (
 
 
 def original_languages(dataset: str) -> dict[int, str]:
-    """Return movie id → ISO 639 code of the films that are not in English, {} for data sets with other movie ids."""
-    return _languages() if published.has_common_movie_ids(dataset) else {}
+    """Return movie id → ISO 639 code of the films that are not in English, {} for data sets with other movie ids.
 
-
-@cache
-def _languages() -> dict[int, str]:
-    with paths.film_languages().open(encoding="utf-8", newline="") as file:
-        return {int(row["movie_id"]): row["language"] for row in csv.DictReader(file)}
+    If the table cannot be read, it warns and returns {}.
+    """
+    if not published.has_common_movie_ids(dataset):
+        return {}
+    try:
+        with paths.film_languages().open(encoding="utf-8", newline="") as file:
+            return {int(row["movie_id"]): row["language"] for row in csv.DictReader(file)}
+    except (OSError, ValueError, KeyError) as error:
+        warnings.warn(f"the original languages of films are not used: {error}", stacklevel=2)
+        return {}
 
 
 def _one_hot(rows: Iterable[list[str]]) -> sparse.csr_array:

@@ -24,6 +24,7 @@ def test_everything_that_needs_no_training_is_fitted(home, with_encoder, capsys)
     }
     assert wanted - ready <= {
         "content-genre",
+        "content-fields",
         "content-tfidf",
         "content-sentence",
     }  # never kept, or fitted to all films

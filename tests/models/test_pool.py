@@ -303,17 +303,34 @@ def test_members_take_part_without_their_count_memories():
     assert not members["network"].remembers
 
 
-def test_for_short_lists_an_emphasised_member_has_twice_its_weight_and_the_others_are_fitted_again():
-    class Plain(VisitorPool):
-        emphasis = Pool.emphasis
-
+def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
+    """Films 0 to 9 were watched by 1 of 100 users, all others by 50."""
+    histories = [np.arange(10), *([np.arange(10, ITEMS)] * 50), *([np.arange(ITEMS - 1, ITEMS)] * 49)]
+    world = toys.dataset(histories, ITEMS)
     members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
-    valid, weights = drawn(800, members, (0.8, 0.4), (12, 20)), []
-    for kind in (Plain, VisitorPool):
-        model = kind(PoolConfig(tuple(members), (5, 10)))
-        model.set_members(members)
-        weights.append(model.fit(TRAIN, valid).length_weights.weights)
-    plain, emphasised = weights
-    np.testing.assert_allclose(emphasised[:2, 1], 2 * plain[:2, 1], rtol=1e-5)
-    assert (np.abs(emphasised[:2, 0] - plain[:2, 0]) > 0.01).all()
-    np.testing.assert_array_equal(emphasised[2], plain[2])  # lists of 10 and more
+    model = VisitorPool(PoolConfig(tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([1, 12]), np.array([], int)])
+    order, content = (comparable_scores(member, member.score(queries)) for member in members.values())
+    factors = model.emphasis(queries)
+    assert (factors[:, 0] == 1).all()
+    assert factors[0, 1] == factors[3, 1] == 1
+    assert factors[1, 1] == pytest.approx(min(pool.FREQUENT_SHARE / 0.02, pool.MAX_EMPHASIS), rel=1e-5)
+    assert factors[2, 1] == 1  # the geometric mean of 2 % and 51 % is 10 %
+    shares = factors / factors.sum(1, keepdims=True)  # the sum of the two weights stays 1
+    expected = shares[:, :1] * order + shares[:, 1:] * content
+    np.testing.assert_allclose(model.score(queries), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
+    members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
+    model, copy = (VisitorPool(PoolConfig(tuple(members), edges=(5,))) for _ in range(2))
+    for each in (model, copy):
+        each.set_members(members)
+    model.fit(toys.cycle(ITEMS, 50))
+    copy.load_state(model.state(), ITEMS)
+    queries = Queries([np.array([3, 4])])
+    np.testing.assert_array_equal(model.score(queries), copy.score(queries))
+    with pytest.raises(KeyError):
+        copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)

@@ -86,3 +86,9 @@ def test_languages_are_those_of_data_sets_with_common_movie_ids():
     lines = paths.film_languages().read_text("utf-8").splitlines()[1:]
     assert len(lines) == len(languages)
     assert all(len(code) in (2, 3) for code in languages.values())
+
+
+def test_without_the_table_the_language_is_unknown(monkeypatch, tmp_path):
+    monkeypatch.setattr(paths, "ASSETS", tmp_path)
+    with pytest.warns(UserWarning, match="languages"):
+        assert fields.original_languages("ml-1m") == {}
