@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = recsys.recommender(options.recommender or predictor.default(dataset.name), dataset)
     print("| list | films | first ten |\n|---|---|---|")
     for name, titles in LISTS.items():
-        films = [pick.film.label for pick in chosen.recommend(list(titles))]
+        films = [pick.film.title.partition(" (")[0] for pick in chosen.recommend(list(titles))]
         print(f"| {name} | {' · '.join(titles)} | {' · '.join(films)} |")
     return 0
 
