@@ -87,15 +87,27 @@ EASE: dict[str, Changes] = {
     **repeat_for((SAMPLE, "ml-100k"), {"regularization": 100.0}),
     "ml-latest-small": {"regularization": 50.0},
 }
-SEGMENTS: Changes = {  # with --also ml-1m; the other values of the data set stay in the memory variants
+SEGMENTS: Changes = {  # trained with --also ml-1m; not in the memory variants, which are older
     "crop": "segments",
     "only_unseen": True,
     "redraw": True,
     "dropout": 0.2,
     "batch_size": 128,
     "lr": 4e-3,
-    "warmup_steps": 100,
+}
+BERT4REC_ON_SEGMENTS: Changes = {
+    **SEGMENTS,
+    "epochs": 110,
+    "warmup_steps": 200,
+    "ema_decay": 0.995,
     "validate_every": 10,
+}
+SASREC_ON_SEGMENTS: Changes = {
+    **SEGMENTS,
+    "epochs": 40,
+    "warmup_steps": 100,
+    "ema_decay": 0.99,
+    "validate_every": 4,
 }
 POOL_MEMBERS = (
     "bert4rec",
@@ -108,7 +120,7 @@ POOL_MEMBERS = (
 )
 
 PRESETS: dict[str, Mapping[str, Changes]] = {
-    "bert4rec": BERT4REC | {SAMPLE: SEGMENTS | {"epochs": 110, "warmup_steps": 200, "ema_decay": 0.995}},
+    "bert4rec": BERT4REC | {SAMPLE: BERT4REC_ON_SEGMENTS},
     "bert4rec-memory": BERT4REC,
     "bert4rec-side": BERT4REC,
     "bert4rec-paper": {
@@ -116,7 +128,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
         "ml-1m": {"lr": 1e-3},
     },
     "bert4rec-ablated": BERT4REC,
-    "sasrec-softmax": SASREC | {SAMPLE: SEGMENTS | {"epochs": 40, "validate_every": 4, "ema_decay": 0.99}},
+    "sasrec-softmax": SASREC | {SAMPLE: SASREC_ON_SEGMENTS},
     "sasrec-ablated": SASREC,
     "sasrec-side": SASREC,
     "sasrec-memory": SASREC,
