@@ -105,6 +105,8 @@ def _show_notes(answer: Answer) -> None:
                 model=title,
             )
         )
+    if answer.predictor.favours_content(answer.request.history):
+        st.caption(_("Few people rated your films, so similar films count more than what other people watched."))
     if note:
         st.caption(format.escape_markdown(_(note)))
     if effect := _rating_effect(answer.predictor, answer.request.ratings):

@@ -57,6 +57,10 @@ class Model(ABC):
         """Set the fitted members by name. Call it before `fit` and after `load_state`."""
         raise NotImplementedError(f"{self.title} has no members")
 
+    def favours_content(self, history: np.ndarray) -> bool:
+        """Return whether descriptions of items count more than usual, because few users watched the history."""
+        return False
+
     def drop_memory(self) -> None:
         """Remove the transition and co-occurrence counts that are combined with a network's scores, if any.
 

@@ -397,6 +397,10 @@ class VisitorPool(Pool):
         factors[:, emphasised] = np.clip(FREQUENT_SHARE / np.exp(log_shares), 1, MAX_EMPHASIS)[:, None]
         return factors
 
+    def favours_content(self, history: np.ndarray) -> bool:
+        """Return whether the weight of the member EMPHASISED is at least doubled."""
+        return bool(self.emphasis(Queries([history])).max(initial=1) >= 2)
+
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool` and "log_shares" (I,) float32, of the users who watched each item."""
         return super().state() | {"log_shares": self.log_shares}

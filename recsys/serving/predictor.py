@@ -1,8 +1,10 @@
 """Load a recommender for a data set, and list the recommenders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+
+import numpy as np
 
 from recsys import checkpoints
 from recsys.data import film_details
@@ -15,6 +17,7 @@ from recsys.models.pool import Pool
 from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
+from recsys.serving import substitutes
 from recsys.serving.filters import FilmFeatures, film_features
 from recsys.training.options import RunOptions
 
@@ -41,6 +44,11 @@ class Predictor:
     def features(self) -> FilmFeatures:
         """The features of films for filters."""
         return film_features(self.dataset)
+
+    def favours_content(self, films: Sequence[int]) -> bool:
+        """Return whether similar films count more than usual, because few users watched these films."""
+        items = substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
+        return self.model.favours_content(items)
 
     @property
     def is_current(self) -> bool:

@@ -318,6 +318,9 @@ def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
     assert factors[0, 1] == factors[3, 1] == 1
     assert factors[1, 1] == pytest.approx(min(pool.FREQUENT_SHARE / 0.02, pool.MAX_EMPHASIS), rel=1e-5)
     assert factors[2, 1] == 1  # the geometric mean of 2 % and 51 % is 10 %
+    assert model.favours_content(np.array([1, 2]))
+    assert not model.favours_content(np.array([12, 13]))
+    assert not model.favours_content(np.array([], int))
     shares = factors / factors.sum(1, keepdims=True)  # the sum of the two weights stays 1
     expected = shares[:, :1] * order + shares[:, 1:] * content
     np.testing.assert_allclose(model.score(queries), expected, rtol=1e-4, atol=1e-4)

@@ -4,6 +4,7 @@ from pages.ui import dataset_menu
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
+from recsys.serving.predictor import Predictor
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, titles, watched
 
@@ -21,6 +22,14 @@ def test_a_ready_made_list_fills_the_sequence(visit):
     app.button(key="take-Animated family films").click().run()
     assert watched(app) == ["Aladdin", "The Lion King", "Beauty and the Beast", "Pinocchio", "Toy Story"]
     assert app.query_params["s"].count("-") == 4
+
+
+def test_a_note_appears_if_similar_films_count_more_than_usual(visit, monkeypatch):
+    note = "Few people rated your films"
+    assert note not in said(visit(s="1-2"))
+    monkeypatch.setattr(Predictor, "favours_content", lambda predictor, films: films == (0, 1))
+    assert note in said(visit(s="1-2"))
+    assert note not in said(visit(s="1-3"))
 
 
 def test_a_link_reproduces_a_sequence_and_its_predictions(visit):
