@@ -94,6 +94,12 @@ def test_where_no_more_items_were_left_there_is_no_prediction():
     assert found["ece"] == pytest.approx((0.5 + 0.25 + 0.25) / 3)  # three predictions, a bin each
 
 
+def test_the_hit_rate_of_a_rank_is_over_the_lists_that_have_an_item_there():
+    items, targets = np.array([[0, 1], [2, -1]]), np.array([1, 9])
+    measured = calibration(items, np.array([[0.5, 0.25], [0.75, 0]]), targets)
+    assert measured["by_rank"]["hit_rate"] == [0.0, 1.0]
+
+
 SCORES = np.log([0.1, 0.4, 0.2, 0.3])
 
 

@@ -159,3 +159,14 @@ def test_a_set_that_there_is_not_is_not_opened_whatever_a_browser_sends(visit, f
         patch.setattr(st, "session_state", app.session_state)
         ui_session.open_dataset(forged)
     assert app.session_state.visitor.current.dataset == "ml-latest-sample"
+
+
+def test_more_than_two_steps_can_be_undone(visit):
+    app = visit(s="1-2-3-4-5")
+    for _ in range(4):
+        remove_first(app)
+    assert watched(app) == titles(4)
+    for n_left in (2, 3, 4, 5):
+        app.button(key="undo").click().run()
+        assert len(watched(app)) == n_left
+    assert watched(app) == titles(0, 1, 2, 3, 4)

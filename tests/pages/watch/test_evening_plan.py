@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,17 @@ def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(s
     assert len(after) == 3
     app.button(key="plan-afresh").click().run()
     assert evening(app) == before
+
+
+def test_another_list_gets_an_evening_of_its_own(show):
+    """Films that were rejected or kept for one list have no effect on another list."""
+    app = show(s="1-2-3")
+    second = next(button for button in app.button if evening(app)[1] in button.label.replace("\\", ""))
+    second.click().run()
+    state = app.session_state.visitor
+    state.current = replace(state.current, films=(0, 1))
+    app.run()
+    assert evening(app) == evening(show(s="1-2"))
 
 
 def test_when_films_run_out_the_evening_says_so(show):
