@@ -28,6 +28,7 @@ MISSPELT_WORDS = 70  # at a similarity of 1 word by word
 MIN_GUESS_RATIO = 0.9  # of the score of the best guess
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # if the query has an article that the name lacks; not the other way round
+SWAPPABLE_LETTERS = 4  # letters of a word in which two can be swapped; longer words can have other errors too
 MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
 
 
@@ -207,9 +208,11 @@ def similar_words(query: list[str], words: list[str], best_word: Callable[[np.nd
 def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
     """Return the similarity of each word to one of the query, (W,); 0 if more letters differ than allowed."""
     exact = _plural_similarity(word, words)
-    max_edits = min(max_word_edits(len(word)), max_edits)
     if not max_edits or any(letter.isdigit() for letter in word):
         return exact
+    max_edits = min(max_word_edits(len(word)), max_edits)
+    if not max_edits:
+        return np.maximum(exact, _swap_similarity(word, words))
     edits = process.cdist([word], words, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
     similarity = np.where(edits <= max_edits, 1 - edits / len(word), 0.0)
     if allow_prefix:
@@ -229,6 +232,20 @@ def _plural_similarity(word: str, words: list[str]) -> np.ndarray:
     for form, similarity in forms.items():
         if (index := bisect_left(words, form)) < len(words) and words[index] == form:
             result[index] = similarity
+    return result
+
+
+def _swap_similarity(word: str, words: list[str]) -> np.ndarray:
+    """Return 3/4 for the words in which two neighbouring letters of a word of four letters are swapped, otherwise 0.
+
+    "stra" is "star". Shorter words have too many such pairs. Returns (W,).
+    """
+    result = np.zeros(len(words))
+    if len(word) == SWAPPABLE_LETTERS:
+        for first in range(len(word) - 1):
+            swapped = word[:first] + word[first + 1] + word[first] + word[first + 2 :]
+            if (index := bisect_left(words, swapped)) < len(words) and words[index] == swapped:
+                result[index] = 1 - 1 / len(word)
     return result
 
 

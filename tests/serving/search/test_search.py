@@ -127,6 +127,8 @@ def index() -> TitleIndex:
             ["The Good, the Bad and the Ugly (Buono, il brutto, il cattivo, Il) (1966)"],
         ),
         ("starwars", ["Star Wars: Episode IV - A New Hope (1977)"]),
+        ("stra wars", ["Star Wars: Episode IV - A New Hope (1977)"]),
+        ("star wras", ["Star Wars: Episode IV - A New Hope (1977)"]),
         ("eternl sunshine", ["Eternal Sunshine of the Spotless Mind (2004)"]),
         ("qqqqqqq", []),
     ],
