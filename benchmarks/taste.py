@@ -1,12 +1,12 @@
-"""Measure how much of a list is in a visitor's taste: five films of a group are given, the first ten are counted.
+"""Measure how many of the first ten recommendations match the taste of a visitor, who gives five films of one group.
 
     python -m benchmarks.taste                                    the default recommender, built-in data set
     python -m benchmarks.taste pool sasrec-memory --json benchmarks/taste.json
 
-A group has films of one language, genre and period, series or director. For each group, the films of a list are drawn
-DRAWS times. The share is the number of recommended films that belong to the group, divided by the number that could:
-ten, or all other films of the group. `mean` is over all groups, `worst_third` over the third of the groups with the
-lowest shares.
+A group is a language or region, a genre (sometimes of one period), a series or studio, or a director. For each group,
+GIVEN films are drawn DRAWS times. The share is the number of recommended films that belong to the group, divided by the
+highest possible number: ten, or fewer if the group has fewer other films. `mean` is over all groups, `worst_third` over
+the third of the groups with the lowest shares.
 """
 
 import argparse
@@ -26,9 +26,9 @@ from recsys.models.base import Model
 from recsys.serving import predictor
 from recsys.text.fields import original_languages
 
-GIVEN = 5  # films of a list
-LIST_LENGTH = 10
-DRAWS = 12  # lists per group
+GIVEN = 5  # films that a visitor gives
+LIST_LENGTH = 10  # recommendations that are counted
+DRAWS = 12  # visitors per group
 MIN_FILMS = 8  # of a group
 
 IsMember = Callable[[Film, set[str], str], bool]  # film, its genres, its language → whether it belongs to the group

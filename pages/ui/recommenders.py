@@ -25,12 +25,12 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 TRAIN_PAGE = "5_train.py"
 TO_TRAIN = "train_model"  # session key of the model menu of Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # by default: one of each family, then replacements if a network is not trained
+COMPARED = (  # by default the first MAX_COMPARED that are ready
     *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
     *("markov", "item-knn", "user-knn", "content-tfidf"),
 )
 MAX_AUTOMATIC_SECONDS = 10.0  # longer fits start after a click on a button that names the duration
-MAX_SECONDS = 60.0
+MAX_SECONDS = 60.0  # longer fits are not offered in the app
 WAIT_BEFORE_PROGRESS = 1.5  # seconds
 # Durations measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # of every fit
@@ -38,7 +38,7 @@ SECONDS_PER_MILLION_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0,
 SECONDS_PER_MILLION_RATINGS |= {"ease": 1.0, "markov": 1.0}
 SENTENCE_MODEL = "content-sentence"  # slow if the vectors of the films are not stored
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
-EASE_CUBIC_SECONDS = 0.022  # by (1,000 films)³
+EASE_CUBIC_SECONDS = 0.022  # per (1,000 films)³
 MIXTURE_SECONDS_PER_USER, MAX_MIXTURE_USERS = 0.0033, 6_000  # to tune the weights of a mixture
 
 
@@ -47,8 +47,8 @@ class State(Enum):
 
     READY = "ready"
     QUICK = "fitted automatically in seconds"
-    NEEDS_CLICK = "fitted in less than a minute after a click"
-    TOO_SLOW = "fitted by a command, because it takes more than a minute"
+    NEEDS_CLICK = "needs a click, then takes less than a minute"
+    TOO_SLOW = "fitted by a command, because it takes too long for the app"
     UNTRAINED = "it or one of its members must be trained"
 
 

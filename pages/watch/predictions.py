@@ -106,7 +106,7 @@ def _show_notes(answer: Answer) -> None:
             )
         )
     if answer.predictor.favours_content(answer.request.history):
-        st.caption(_("Few people rated your films, so similar films count more than what other people watched."))
+        st.caption(_("Few people rated your films, so similar films count more than usual."))
     if note:
         st.caption(format.escape_markdown(_(note)))
     if effect := _rating_effect(answer.predictor, answer.request.ratings):

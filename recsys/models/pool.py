@@ -33,9 +33,10 @@ MAX_EXAMPLES = 2000  # queries of a range
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
 EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
-FREQUENT_SHARE = 0.04  # of the users who watched a film; from this mean share on, the weight is the fitted one
+FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the factor is 1
 MAX_EMPHASIS = 8.0  # highest factor of the weight
-PRIOR_STRENGTH = 3.0  # of the L2 penalty on the distance from the prior weights
+NOTED_EMPHASIS = 2.0  # lowest factor that users are told about
+PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 
 MemberScores = Callable[[Queries], Sequence[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
 
@@ -45,7 +46,7 @@ def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
 
     They are the log-probabilities, if the model has any. Otherwise z = log(1 + x / mean of x), where x is the excess of
     a score over the lowest score of its row. This does not depend on the unit of the scores, keeps their order and
-    limits the influence of a few high counts.
+    limits the influence of a few very high scores.
     """
     items = np.arange(scores.shape[1])
     values = np.empty(scores.shape, np.float32)
@@ -81,7 +82,8 @@ ChooseExamples = Callable[[HeldOut, Sequence[int], np.random.Generator], Example
 def whole_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
     """Return up to MAX_EXAMPLES validation queries of each range.
 
-    A range with fewer than MIN_EXAMPLES is filled with longer histories, cut to a length of the range.
+    A range with fewer than MIN_EXAMPLES queries is filled up to MIN_EXAMPLES with longer histories, each cut to a
+    random length of the range. Only the items that are left in a cut history are excluded.
     """
     lengths = np.array([len(history) for history in valid.queries.histories])
     rows, sizes = [], []
@@ -124,7 +126,8 @@ class LengthWeights:
         log Σ_j n_j · exp(Σ_m w_m · (z_m(j) - z_m(t)))
 
     The candidates are t, the N_TOP items with the highest mean score (n = 1) and N_SAMPLED others, which stand for all
-    the rest (n = rest / N_SAMPLED). The sampling moves a weight by about 1 %. The loss is convex in w.
+    the rest (n = rest / N_SAMPLED). Sampled candidates in place of all items change a weight by about 1 %. The loss is
+    convex in w.
 
     The penalty PRIOR_STRENGTH / 2 · ‖w - prior‖² is added to the loss of all queries. The prior of a range is the
     weights fitted on the queries of all ranges, whose own prior is 1 / M.
@@ -171,7 +174,8 @@ class LengthWeights:
         Args:
             values: z of each member, (B, I). An iterator keeps one of them in memory at a time.
             queries: The B queries.
-            factors: Factors of the weights, (B, M) float32. The sum of the weights of a query stays. None: 1 for all.
+            factors: Factors of the weights, (B, M) float32. The weights of each query are then rescaled
+                to their previous sum. None: 1 for all.
         """
         weights = self.weights[self._ranges(queries)]  # (B, M)
         if factors is not None:  # the sum stays, so that probabilities do not become too high
@@ -222,7 +226,10 @@ def _margins(
 
 
 def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the candidates (n,) besides the target: N_TOP by `scores` (I,), N_SAMPLED others; and n_j of each (n,)."""
+    """Return the candidates without the target, (n,), and n_j of each, (n,).
+
+    They are the N_TOP items with the highest `scores` (I,) and N_SAMPLED of the others.
+    """
     allowed = np.flatnonzero(~np.isin(np.arange(len(scores)), excluded))
     order = np.argpartition(-scores[allowed], N_TOP) if len(allowed) > N_TOP else np.arange(len(allowed))
     top, rest = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
@@ -290,7 +297,7 @@ class Pool(Model):
 
     @classmethod
     def with_fixed_weights(cls, weights: Mapping[str, float], members: Mapping[str, Model], n_items: int) -> Self:
-        """Return a pool of fitted members with given weights, for all lengths. It promises no probabilities."""
+        """Return a pool of fitted members with given weights, for all lengths. The pool has no probabilities."""
         model = cls(PoolConfig(tuple(weights), edges=()))
         model.set_members(members)
         model.length_weights.load(np.array([[*weights.values()]], np.float32))
@@ -364,9 +371,10 @@ class VisitorPool(Pool):
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
     - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
-      of their own. In a memory, the weight of their network would scale them.
+      of their own. Inside a network, counts could only have the weight of that network.
     - The weight of `content-fields` is multiplied by clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS). s is the geometric
-      mean, over the films of the list, of the share of users who watched them. Counts and networks know little about
+      mean, over the films of the list, of the share of users who watched them. The weights are then rescaled to their
+      previous sum. Counts and networks know little about
       rarely watched films. On validation, NDCG@10 of the 10 % of the lists with the rarest films rises by a tenth, and
       that of the other lists does not change (docs/experiments.md).
     """
@@ -380,7 +388,7 @@ class VisitorPool(Pool):
             model.drop_memory()
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights as `Pool` does, and count how many users watched each item."""
+        """Fit the weights as `Pool` does, and store log((users who watched the item + 1) / users)."""
         super().fit(train, valid, run)
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         return self
@@ -398,11 +406,11 @@ class VisitorPool(Pool):
         return factors
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether the weight of the member EMPHASISED is at least doubled."""
-        return bool(self.emphasis(Queries([history])).max(initial=1) >= 2)
+        """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS."""
+        return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool` and "log_shares" (I,) float32, of the users who watched each item."""
+        """Return the state of `Pool` and "log_shares" (I,) float32, see `fit`."""
         return super().state() | {"log_shares": self.log_shares}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:

@@ -21,7 +21,7 @@ from recsys.serving import substitutes
 from recsys.serving.filters import FilmFeatures, film_features
 from recsys.training.options import RunOptions
 
-# The default of a data set is the first that is available, best first.
+# Best first. The default of a data set is the first for which `_answers_soon` holds.
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 FALLBACK = "popular"  # needs no training, so it can always answer
 
@@ -170,7 +170,7 @@ def use_one_thread() -> None:
 
 
 def names() -> list[str]:
-    """Return the names of all recommenders in the order of the menus."""
+    """Return the names of all listed recommenders in the order of the menus."""
     return registry.names()
 
 

@@ -162,7 +162,7 @@ def count_candidates(predictor: Predictor, request: Request) -> int:
 
 
 def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
-    """Return the excluded items of a request, (n,), or a mask (I,) bool if it has filters.
+    """Return the excluded items of a request, (n,), or a mask (I,) bool if a filter restricts the films.
 
     Item numbers are faster than a mask if the catalogue has millions of films.
     """
@@ -177,7 +177,7 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
 
 
 def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:
-    """Return the k best films of a ranking, best first. For `diversity`, 0…1, see `filters.mmr`."""
+    """Return k films of a ranking, best first. For `diversity`, 0…1, see `filters.mmr`."""
     items = ranking.top(max(k, film_filters.MMR_POOL_SIZE) if diversity else k)
     if diversity:
         items = film_filters.mmr(items, ranking.scores[items], _similarity(predictor, items), k, diversity)
@@ -236,7 +236,7 @@ def to_queries(
     """Return the input of a model for histories (n,) and the ratings of their users.
 
     Models that read ratings get them. Other models get histories without disliked films: they have learned which films
-    are watched together, which is no evidence for a user who disliked one of the films. Each infrequent film is
+    are watched together, and would recommend more films like the disliked one. Each infrequent film is
     replaced by its substitute, which gets its rating.
     """
     pairs = list(zip(histories, map(dict, ratings), strict=True))

@@ -1,9 +1,9 @@
-"""Films as one sparse vector of several fields: tags, genres, period, title, original language and credits.
+"""Each film as one sparse vector that joins several fields: tags, genres, period, title, original language and credits.
 
     v_i = [√w_f · x_if / ‖x_if‖ for each field f],   so   ⟨v_i, v_j⟩ = Σ_f w_f · cos(x_if, x_jf)
 
-A field that a film lacks adds 0. So a film without tags is less similar to all other films, not more similar to those
-without tags. The weights w were chosen on validation users and on lists of one taste, see docs/experiments.md.
+A field that a film lacks adds 0. Two films that both lack a field do not become more similar. The weights w were chosen
+on validation users and on lists of one taste, see docs/experiments.md.
 
 Shapes: I films, D features of all fields, d features of one field.
 """
@@ -22,8 +22,8 @@ from recsys.data import published
 from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
-MIN_FILMS = 3  # films that have a tag or credit; a rarer one is often the note of a single user
-TRIANGLE_YEARS = 20  # from the middle to the end of a triangle; films 40 years apart have nothing in common
+MIN_FILMS = 3  # a tag or credit of fewer films is dropped; a rare tag is often the note of a single user
+TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; films 40 years apart have a similarity of 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # shared by all films of other languages, so that these are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # of original and alternative titles
@@ -61,25 +61,25 @@ def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 
 def _title(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return TF-IDF of the words of titles without brackets, which parts of a series share."""
+    """Return TF-IDF of the words of titles, without text in brackets. Parts of a series share such words."""
     titles = [re.findall(r"\w{2,}", BRACKETS.sub("", title).lower()) for title in catalog.movies["title"].tolist()]
-    return _with_idf(_one_hot(titles), min_films=2)
+    return _with_idf(_value_counts(titles), min_films=2)
 
 
 def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return the original language of each film that is not in English."""
+    """Return the marks of the original language and of NOT_ENGLISH. Films in English have zeros."""
     languages = original_languages(dataset)
     rows = []
     for movie in catalog.movies["movie_id"].tolist():
         language = languages.get(movie)
         rows.append([language, NOT_ENGLISH] if language else [])
-    return _one_hot(rows)
+    return _value_counts(rows)
 
 
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return directors, cast, countries and subjects · idf. Zeros unless the data set was enriched."""
+    """Return directors, cast, countries and subjects · idf. Zeros without film details."""
     details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
-    return _with_idf(_one_hot([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details))
+    return _with_idf(_value_counts([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details))
 
 
 FIELDS: tuple[tuple[Field, float], ...] = (
@@ -107,8 +107,8 @@ def original_languages(dataset: str) -> dict[int, str]:
         return {}
 
 
-def _one_hot(rows: Iterable[list[str]]) -> sparse.csr_array:
-    """Return how often each row has each word, one column per word."""
+def _value_counts(rows: Iterable[list[str]]) -> sparse.csr_array:
+    """Return how often each value occurs in each row, with one column per value."""
     column: dict[str, int] = {}
     pairs, n_rows = [], 0
     for n_rows, words in enumerate(rows, start=1):
@@ -118,7 +118,7 @@ def _one_hot(rows: Iterable[list[str]]) -> sparse.csr_array:
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return how often each pair of row and column occurs, as float64 of a shape."""
+    """Return how often each pair of row and column occurs, as a float64 matrix of this shape."""
     counts = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape)
     return sparse.csr_array(counts)
 

@@ -23,8 +23,8 @@ PREFIX = 95  # the beginning of the name
 PHRASE = 85  # words within the name
 ALL_WORDS = 80  # all words in any order
 TIGHT_PREFIX = 78  # the beginning of the name without blanks
-MISSPELT_NAME = 74  # at a similarity of 1 to the whole name
-MISSPELT_WORDS = 70  # at a similarity of 1 word by word
+MISSPELT_NAME = 74  # times the similarity 0…1 of the whole name
+MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
 MIN_GUESS_RATIO = 0.9  # of the score of the best guess
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # if the query has an article that the name lacks; not the other way round
@@ -111,7 +111,8 @@ class NameIndex:
 
         Args:
             query: Normalized.
-            only_guesses: Whether there are no other matches. Then names are also compared word by word.
+            only_guesses: Whether there are no other matches. Then names are also compared word by
+                word, and without blanks by their beginning.
         """
         scores = np.zeros(self._n_films)
         if len(query) < 4 or not self._names:
@@ -236,14 +237,14 @@ def _plural_similarity(word: str, words: list[str]) -> np.ndarray:
 
 
 def _swap_similarity(word: str, words: list[str]) -> np.ndarray:
-    """Return 3/4 for the words in which two neighbouring letters of a word of four letters are swapped, otherwise 0.
+    """Return 3/4 for each of `words` that differs by a swap of two neighbouring letters from `word`, otherwise 0, (W,).
 
-    "stra" is "star". Shorter words have too many such pairs. Returns (W,).
+    "stra" is "star". The result is 0 unless `word` has SWAPPABLE_LETTERS letters.
     """
     result = np.zeros(len(words))
     if len(word) == SWAPPABLE_LETTERS:
-        for first in range(len(word) - 1):
-            swapped = word[:first] + word[first + 1] + word[first] + word[first + 2 :]
+        for position in range(len(word) - 1):
+            swapped = word[:position] + word[position + 1] + word[position] + word[position + 2 :]
             if (index := bisect_left(words, swapped)) < len(words) and words[index] == swapped:
                 result[index] = 1 - 1 / len(word)
     return result
