@@ -52,6 +52,7 @@ RULE_TITLES = {  # in display order
     "filter": N_("Films"),
     "order": N_("Order"),
     "history": N_("History"),
+    "newest": N_("Films given"),
     "hidden": N_("Excluded"),
     "ranked": N_("Candidates"),
     "sampled": N_("Sampled films"),

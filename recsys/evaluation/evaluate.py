@@ -87,7 +87,7 @@ def evaluate(
         evaluations.append(SeedEvaluation(seed, model, split, held_out, result))
     document |= _accuracy({each.seed: each.result.ranks for each in evaluations})
     document |= _list_metrics(evaluations, document["seeds"])
-    if not protocol.n_candidates and all(model.predicts_ratings for model in models.values()):
+    if not (protocol.n_candidates or protocol.newest) and all(model.predicts_ratings for model in models.values()):
         errors = rating_errors.summary([(each.model, each.split, each.held_out) for each in evaluations], dataset)
         document["stars"] = _rounded(errors)
     document["run"] = _circumstances(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recsys.data.dataset import Dataset, Split, Ties
+from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
@@ -34,6 +34,7 @@ class Protocol:
     rules: dict[str, Any]  # part of every result file, as plain JSON
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
     own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
+    newest: int = 0  # number of items of each history that the recommender gets, the newest ones; 0: all
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all unseen items compete
     seed: int = 0  # of the sampler
     sampler: Sampler | None = None  # None if n_candidates is 0
@@ -46,6 +47,13 @@ class Protocol:
         """Return the rules with the order of equal timestamps and the dates of a split by time. Raises as `split`."""
         description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
         return {"order": ORDERS[dataset.ties]} | self.rules | description
+
+    def shorten(self, queries: Queries) -> Queries:
+        """Return the queries that the recommender gets: with `newest`, the newest items, without users or profiles."""
+        if not self.newest:
+            return queries
+        ratings = None if queries.ratings is None else [values[-self.newest :] for values in queries.ratings]
+        return Queries([history[-self.newest :] for history in queries.histories], ratings=ratings)
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
         """Return the items (B, N) that compete with the target of each query. `histories` are whole and excluded.
@@ -187,6 +195,32 @@ TIME = Protocol(
 )
 
 
+def _short(n: int, title: str) -> Protocol:
+    """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
+    return Protocol(
+        f"short-{n}",
+        title=title,
+        meaning="As with all films, but recommenders get only the newest films of each person, like the list of a "
+        "visitor. Films that the person watched before are excluded, too.",
+        rules=FULL.rules
+        | {
+            "history": "the newest films of the user, without anything else about the user",
+            "newest": n,
+            "hidden": "all films of the user's whole history before the target",
+        },
+        newest=n,
+    )
+
+
+SHORT = (
+    _short(1, "Newest film only"),
+    _short(2, "2 newest films"),
+    _short(3, "3 newest films"),
+    _short(5, "5 newest films"),
+    _short(10, "10 newest films"),
+)
+
+
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     """Return protocols by name. Raises ValueError if their splittings, texts and training commands do not fit."""
     table = {protocol.name: protocol for protocol in protocols}
@@ -200,7 +234,7 @@ def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     return table
 
 
-PROTOCOLS = by_name(FULL, UNTIED_FULL, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
+PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
 
 
 def get(name: str) -> Protocol:

@@ -40,7 +40,8 @@ def rank_held_out(
     """Rank each held-out item among the items that compete with it under the protocol.
 
     A tie counts against the held-out item. In lists, equal scores are ordered by item number. Sampled protocols give no
-    lists. Each process that `torchrun` started ranks a part, and all processes return the whole result.
+    lists. With `protocol.newest`, the model gets shortened histories. All items of the whole histories are excluded.
+    Each process that `torchrun` started ranks a part, and all processes return the whole result.
 
     `dataset` is the whole data set. `seed` is the training seed, on which a seeded splitting depends. After each batch,
     `report` is called with {"stage": "rank", "done", "total"}.
@@ -57,7 +58,7 @@ def rank_held_out(
     for start in distributed.shard(np.arange(0, n_queries, batch)):
         rows = range(start, min(start + batch, n_queries))
         queries, targets = held_out.queries[rows.start : rows.stop], held_out.targets[rows.start : rows.stop]
-        scores = _scores(model, queries, dataset.n_items)
+        scores = _scores(model, protocol.shorten(queries), dataset.n_items)
         if protocol.n_candidates:
             assert queries.users is not None, "held-out queries have users"
             counts = protocol.split(dataset, seed).train.counts

@@ -3,7 +3,7 @@ import pytest
 from scipy.special import softmax
 
 from recsys.data.dataset import HeldOut, Queries
-from recsys.evaluation.protocols import FULL
+from recsys.evaluation.protocols import FULL, SHORT
 from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.ranking import log_sum_exp
 from tests import fakes, toys
@@ -87,3 +87,24 @@ def test_a_target_that_was_seen_before_competes_but_is_not_recommended():
 
 def test_scores_that_stand_for_no_probabilities_give_none():
     assert rank(Fixed()).probabilities is None
+
+
+@pytest.mark.parametrize("protocol", SHORT, ids=lambda protocol: protocol.name)
+def test_short_protocols_give_only_the_newest_films_but_exclude_all_of_them(protocol):
+    histories = [np.arange(11), np.array([12])]
+    given = []
+
+    class Recorder(fakes.Counts):
+        def score(self, queries):
+            given.append(queries)
+            return np.tile(-np.arange(14, dtype=np.float32), (len(queries), 1))  # item 0 is best
+
+    held_out = HeldOut(Queries(histories, np.arange(2), [np.arange(11), np.ones(1)]), np.array([13, 1]))
+    result = rank_held_out(Recorder(), held_out, protocol, WORLD)
+    (queries,) = given
+    n = protocol.newest
+    assert [history.tolist() for history in queries.histories] == [list(range(11 - n, 11)), [12]]
+    assert [ratings.tolist() for ratings in queries.ratings] == [list(range(11 - n, 11)), [1]]
+    assert queries.users is None
+    assert result.ranks.tolist() == [3, 2]  # 11 and 12 are before 13, and 0 is before 1
+    assert result.lists[0, :4].tolist() == [11, 12, 13, -1]
