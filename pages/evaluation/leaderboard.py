@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.evaluation import data
+from pages.evaluation import data, list_lengths
 from pages.evaluation.charts import TIME_UNITS, Look, look
 from pages.evaluation.data import HARDWARE, EvaluationView, metric_title
 from pages.ui import cache, errors, format
@@ -92,6 +92,8 @@ def show(view: EvaluationView) -> None:
         )
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
+    if protocols.get_or_former(view.protocol).newest:
+        list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:
         board = board[board["family"].isin(families)]

@@ -1,0 +1,49 @@
+"""A metric of the same recommenders for lists of one to ten films, and for whole histories."""
+
+import streamlit as st
+
+from pages.evaluation import data
+from pages.evaluation.charts import label_line_ends, plot_lines
+from pages.evaluation.data import EvaluationView, metric_title
+from pages.ui.charts import chart
+from pages.ui.i18n import _
+from recsys.evaluation import protocols, tables
+
+MAX_DEFAULT_LINES = 5
+
+
+def show(view: EvaluationView, metric: str) -> None:
+    """Plot the metric against the number of films given. Without results for two lengths, show nothing."""
+    lengths = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
+    lengths[protocols.FULL.name] = _("all")
+    boards = {name: data.leaderboard(view.dataset, name)[0] for name in lengths}
+    boards = {name: board for name, board in boards.items() if not board.empty}
+    table = tables.orders(boards, metric)
+    if len(boards) < 2 or table.empty:
+        return
+    st.header(_("Quality by the length of the list"))
+    st.caption(
+        _(
+            "{metric} for the newest films of each person, and for all of them. "
+            "Lines of recommenders that need long histories rise more.",
+            metric=metric_title(metric),
+        )
+    )
+    variants = [variant for variant in view.board["variant"] if variant in set(table["variant"])]
+    default = tables.best_of_families(view.board, variants, MAX_DEFAULT_LINES)
+    selected = data.select_recommenders(view, variants, default, "lengths")
+    if not selected:
+        return
+    rows = table.set_index("variant")
+    lines = rows.loc[selected, list(boards)].rename(columns=lengths)
+    by_variant = {variant: line.rename_axis("films").rename(metric).reset_index() for variant, line in lines.iterrows()}
+    titles = rows["title"].to_dict()
+    figure = plot_lines(by_variant, titles, "films", metric, _("Number of films given"))
+    figure.update_traces(hovertemplate="%{x}: %{y:.4f}")
+    figure.update_xaxes(type="category").update_yaxes(title=metric_title(metric))
+    alt = _(
+        "{metric} by number of films given, for {names}",
+        metric=metric_title(metric),
+        names=", ".join(titles[variant] for variant in selected),
+    )
+    chart(label_line_ends(figure), alt, table[["variant", "title", *boards]], f"lengths-{view.dataset}-{metric}")

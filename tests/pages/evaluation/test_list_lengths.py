@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from recsys.evaluation import results
+from tests.pages.evaluation.test_page import chart, measured, result  # noqa: F401  # a fixture
+
+
+def write(variant, protocol, rank):
+    ranks = np.full((1, 3), rank)
+    results.write(result(variant, "ml-1m", protocol, ranks), ranks)
+
+
+@pytest.mark.usefixtures("measured")
+def test_short_lists_are_charted_by_their_length_for_recommenders_measured_with_all(visit):
+    for protocol, rank in {"short-1": 3, "short-3": 2, "short-10": 1}.items():
+        write("popular", protocol, rank)
+    write("markov", "short-1", 1)  # not measured with other lengths
+    app = visit("evaluation", data="ml-1m")
+    assert not app.get("plotly_chart")  # full lists: no chart above the leaderboard
+    app.get_by_key("protocol-ml-1m").set_value("short-1").run()
+    (line,) = chart(app)
+    full = results.load("ml-1m", "full", "popular")["mean"]["ndcg@10"]
+    assert line["name"] == "Popular"
+    assert line["x"] == ["1", "3", "10", "all"]
+    assert line["y"] == pytest.approx([0.5, 1 / np.log2(3), 1, full])
+
+
+@pytest.mark.usefixtures("measured")
+def test_results_for_one_length_give_no_chart(visit):
+    write("markov", "short-1", 1)
+    app = visit("evaluation", data="ml-1m")
+    app.get_by_key("protocol-ml-1m").set_value("short-1").run()
+    assert not app.get("plotly_chart")
