@@ -95,15 +95,15 @@ def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> No
     ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].log_rank_score))
     rank, probability = _("Rank"), _("Probability")
     cells = {
-        rank: [rank_text(standing, mark_hits) for standing in ordered.values()],
+        rank: [rank_text(position, mark_hits) for position in ordered.values()],
         probability: [
-            "–" if standing.probability is None else format.escape_markdown(format.percent(standing.probability))
-            for standing in ordered.values()
+            "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
+            for position in ordered.values()
         ],
     }
     bars = [
-        f"background: linear-gradient(90deg, {ACCENT}55 {standing.log_rank_score:.1%}, transparent 0)"
-        for standing in ordered.values()
+        f"background: linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)"
+        for position in ordered.values()
     ]
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
     table = pd.DataFrame(cells, index=titles)
@@ -111,19 +111,19 @@ def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> No
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 
 
-def rank_text(standing: RankPosition, mark_hits: bool) -> str:
+def rank_text(position: RankPosition, mark_hits: bool) -> str:
     """Return a rank as Markdown, with a badge if hits are marked and the rank is a hit."""
-    if standing.rank is None:
+    if position.rank is None:
         return ":gray[" + _("not in the list") + "]"
-    if mark_hits and list_comparison.is_hit(standing):
+    if mark_hits and list_comparison.is_hit(position):
         text = _(
             "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]",
-            rank=standing.rank,
-            n=standing.n_ranked,
+            rank=position.rank,
+            n=position.n_ranked,
             k=list_comparison.TOP_K,
         )
     else:
-        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.n_ranked)
+        text = _("**{rank:,}** :gray[of {n:,}]", rank=position.rank, n=position.n_ranked)
     return text
 
 

@@ -67,7 +67,7 @@ RULE_TITLES = {  # in display order
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
     """Show the selectors of the data set and the protocol. available: Pairs of both with results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        dataset = _select_dataset(url.datasets_with_results())
+        dataset = _select_dataset(url.evaluation_datasets())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
         names = names or [datasets.serving_split(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
@@ -81,9 +81,9 @@ def _select_dataset(names: list[str]) -> str:
     is_new = state.get("results_for", current) != current
     state.results_for = current
     if (is_new and current in names) or state.get("results_of", names[0]) not in names:
-        state.results_of = url.default_results()
+        state.results_of = url.default_evaluation_dataset()
     titles = {name: cache.dataset_title(name) for name in names}
-    return selectbox(_("Films from"), titles, "results_of", default=url.default_results(), width=230)
+    return selectbox(_("Films from"), titles, "results_of", default=url.default_evaluation_dataset(), width=230)
 
 
 @st.fragment

@@ -16,9 +16,10 @@ from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localize_chart
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
+from recsys.serving import predictor as predictors
 from recsys.serving.insight import attention
 from recsys.serving.insight.bert4rec_steps import Steps
-from recsys.serving.predictor import Predictor, variants_with
+from recsys.serving.predictor import Predictor
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
 LINE_COLOURS = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
@@ -75,7 +76,7 @@ class Lesson:
 
 def file_name(predictor: Predictor) -> str:
     """Return the recommender and the data set, for the names of files and the keys of widgets."""
-    return f"{predictor.variant.name}-{predictor.dataset.name}"
+    return f"{predictor.recommender.name}-{predictor.dataset.name}"
 
 
 def short_title(label: str, max_length: int = 18) -> str:
@@ -172,7 +173,7 @@ def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True)
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
     """Return the names of the recommenders with a capability, the default recommender first."""
-    names = recommenders.ordered(variants_with(capability))
+    names = recommenders.ordered(predictors.recommenders_with(capability))
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 

@@ -99,7 +99,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             lambda film: film_button(dataset.name, film),
             5,
             "found-on-map",
-            on_enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
+            on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
         )
         show_neighbours(predictor, film_map, chosen)
     with chart:
@@ -131,7 +131,7 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
             )
         )
         if paths.is_public():  # the computation uses all cores for minutes
-            errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
+            errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.recommender.name}")
         elif task and not task.is_finished:
             tasks.show_progress(
                 name,
@@ -169,8 +169,8 @@ def handle_click(dataset_name: str, n_items: int) -> None:
 
 def film_button(dataset_name: str, film: SearchResult) -> None:
     """Show a search hit as a button, disabled with the reason if no model has the film."""
-    key, args = f"mark-{film.movie_id}", (dataset_name, film.item)
-    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.reason))
+    key, args = f"mark-{film.movie_id}", (dataset_name, film.number)
+    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.unknown_reason))
 
 
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:

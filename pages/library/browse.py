@@ -83,7 +83,7 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
     matches = [film for film in results if film.is_confident]
     if notice := film_search.missing_note(name, text, matches):
         st.caption(f"{notice} " + _("Similar titles:") if results and not matches else notice)
-    return library.search(query, [film.item for film in matches or results]).tolist()
+    return library.search(query, [film.number for film in matches or results]).tolist()
 
 
 def show_count(dataset: Dataset, total: int, n: int) -> None:

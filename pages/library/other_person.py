@@ -35,7 +35,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     notices = [localize(message) for message in messages]
     if data != dataset.name:
         index = cache.title_index(dataset.name)
-        matches = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
+        matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
         if n_missing := len(items) - len(matches):
             notices.append(
                 ngettext(
@@ -64,7 +64,7 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             "add",
             add,
             (dataset, items, film),
-            _("already in their list") if film.item in items else "",
+            _("already in their list") if film.number in items else "",
         ),
         limit=6,
         on_enter=lambda film: add(dataset, items, film),
@@ -97,8 +97,8 @@ def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
 
 def add(dataset: Dataset, items: tuple[int, ...], film: SearchResult) -> None:
     """Add a search result to the films. Clear the search box and keep the focus in it."""
-    if film.item not in items:
-        replace_films(dataset, [*items, film.item])
+    if film.number not in items:
+        replace_films(dataset, [*items, film.number])
     st.session_state.other_search = ""
     browser.focus_on("other_search")
 

@@ -33,7 +33,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     ui_page.show_notices()
     viewer = visitor().user
     if viewer and viewer.items == films:
-        st.caption(ui_page.user_caption(viewer.watched, len(films), cache.dataset_title(visitor().current.dataset)))
+        st.caption(ui_page.user_caption(viewer.n_watched, len(films), cache.dataset_title(visitor().current.dataset)))
     if films:
         _show_films(dataset, films, answer)
     else:
@@ -51,15 +51,15 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
 def _search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
     film_search.search_box(
-        dataset_name, _("Add a film"), "search", _result, limit=8, on_enter=lambda film: _add(film.item)
+        dataset_name, _("Add a film"), "search", _result, limit=8, on_enter=lambda film: _add(film.number)
     )
 
 
 def _result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
-    reason = _("already in your list") if film.item in visitor().current.films else ""
-    note = _("too few ratings, so a similar film is used instead") if film.not_trained else ""
-    film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
+    reason = _("already in your list") if film.number in visitor().current.films else ""
+    note = _("too few ratings, so a similar film is used instead") if film.is_infrequent else ""
+    film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.number,), reason, note)
 
 
 def _add(item: int) -> None:
