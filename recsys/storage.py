@@ -102,8 +102,12 @@ def version(*documents: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock that belongs to a path. Others wait for it. On a read-only disk there is no lock."""
-    lock = FileLock(paths.home() / "locks" / f"{sha256(os.fsencode(path.absolute()))[:16]}.lock")
+    """Hold the lock that belongs to a path. Others wait for it. On a read-only disk there is no lock.
+
+    The thread that holds the lock may lock the path again.
+    """
+    name = f"{sha256(os.fsencode(path.absolute()))[:16]}.lock"
+    lock = FileLock(paths.home() / "locks" / name, is_singleton=True)
     with suppress(OSError):  # the write in the block fails too, and reports the error
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
@@ -146,13 +150,7 @@ def sign_document(document: dict[str, Any]) -> bytes:
     The hash is in the object "run", the innermost one if nested, or else at the top. So repeated measurements differ in
     "run" only.
     """
-    result = json.loads(_to_json(document))  # as it will be read: tuples become lists
-    target = result  # the object with the hash
-    while isinstance(target.get("run"), dict):
-        target = target["run"]
-    target.pop("sha256", None)
-    target["sha256"] = sha256(_to_json(result))
-    return _to_json(result) + b"\n"
+    return _sign(json.loads(_to_json(document)))  # as it will be read: tuples become lists
 
 
 def sealed_bytes(data: bytes) -> bytes:
@@ -217,11 +215,21 @@ def _verify_document(path: Path, *identity: int) -> None:
     try:
         document = json.loads(data)
         # compares bytes, because different bytes may have equal values: 1E-05 and 1e-05
-        is_intact = isinstance(document, dict) and sign_document(document) == data
+        is_intact = isinstance(document, dict) and _sign(document) == data
     except (ValueError, RecursionError):
         is_intact = False
     if not is_intact:
         raise DamagedFileError("{path} is damaged", path=path)
+
+
+def _sign(document: dict[str, Any]) -> bytes:
+    """Return the bytes of `sign_document`. Changes the document, which must be as read from JSON."""
+    target = document  # the object with the hash
+    while isinstance(target.get("run"), dict):
+        target = target["run"]
+    target.pop("sha256", None)
+    target["sha256"] = sha256(_to_json(document))
+    return _to_json(document) + b"\n"
 
 
 def _identity(path: Path) -> tuple[int, ...]:
