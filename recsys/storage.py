@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
 from filelock import FileLock, Timeout
@@ -38,13 +38,14 @@ class DamagedFileError(RecsysError):
 def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, Content] | None = None) -> None:
     """Replace a document and its payloads, which are given by names without hash, such as "weights.safetensors".
 
+    Several documents can share a payload outside their folders, such as "../counts.safetensors". It is never deleted.
     Raises OSError. The old version is then intact.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
         old_names = _payload_names(path)
         try:
-            files = dict(_write_payload(path.parent / name, content) for name, content in (payloads or {}).items())
+            files = dict(_write_payload(path.parent, name, content) for name, content in (payloads or {}).items())
             replace_file(path, sign_document(document | ({"files": files} if files else {})))
         finally:
             _delete_unused(path, payloads or {}, old_names)
@@ -273,13 +274,14 @@ def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[s
             file.unlink(missing_ok=True)
 
 
-def _write_payload(path: Path, content: Content) -> tuple[str, str]:
+def _write_payload(folder: Path, name: str, content: Content) -> tuple[str, str]:
     """Write a payload. Returns its name with hash, and its SHA-256."""
-    with _temporary(path, content) as temporary:
+    path = PurePosixPath(name)
+    with _temporary(folder / path, content) as temporary:
         hexadecimal = digest(temporary, "sha256")
-        name = f"{path.stem}-{hexadecimal[:12]}{path.suffix}"
-        os.replace(temporary, path.with_name(name))
-    return name, hexadecimal
+        path = path.with_stem(f"{path.stem}-{hexadecimal[:12]}")
+        os.replace(temporary, folder / path)
+    return str(path), hexadecimal
 
 
 @contextmanager
