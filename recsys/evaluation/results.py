@@ -262,8 +262,8 @@ def _move_into_board(folder: Path, board: Path) -> None:
             except storage.DamagedFileError as error:
                 errors.warn(_damage(error, board, path.stem))
                 continue
-            document.pop("files")  # the hashes of the older files
-            document["run"].pop("sha256")
+            document.pop("files", None)  # the hashes of the older files
+            document.get("run", {}).pop("sha256", None)
             older_documents[path.stem] = document
         if older_documents:
             boards.update(board, older_documents, older_ranks, _command(board))
