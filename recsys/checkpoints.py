@@ -7,7 +7,7 @@ versions of their checkpoints, and is invalid if one of them changes.
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ from recsys.training.options import RunOptions
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"  # without the hash that the file has in its name
+COUNTS = "../counts.safetensors"  # arrays of a shipped count memory, equal for several networks
+COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # names of these arrays, see `CountMemory.state`
 MAX_FLOAT16 = 60_000  # larger weights stay in 32 bits
 
 
@@ -73,7 +75,7 @@ def save(
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
     members = member_versions(model, dataset.name, seed, splitting)
     meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": notes or {}}
-    _write(folder, meta, model.state())
+    _write(folder, meta, {WEIGHTS: model.state()})
     return folder
 
 
@@ -83,7 +85,7 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
     Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data.
     A model that needs training and has older data only gives a warning, unless `measuring`.
     """
-    meta, weights = _read(folder)
+    meta, payloads = _read(folder)
     variant = meta.variant
     command = training_command(variant, dataset.name, splitting.protocol, meta.seed)
     if meta.films != dataset.catalog.fingerprint:
@@ -93,7 +95,7 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
         )
     if meta.split.get("name") != splitting.name:
         raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=dataset.name)
-    model = _build(folder, meta, weights, command)
+    model = _build(folder, meta, payloads, command)
     if any(getattr(meta, name) != value for name, value in training_fingerprints(model, dataset, splitting).items()):
         if measuring or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
@@ -286,8 +288,11 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
         )
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
-    _, weights = _read(source)
-    _write(target, storage.read_document(source / META), to_float16(weights_from_bytes(weights)))
+    _, payloads = _read(source)
+    state = to_float16(_arrays(payloads))
+    counts = {name: array for name, array in state.items() if name.startswith(COUNT_PREFIXES)}
+    parts = {WEIGHTS: {name: array for name, array in state.items() if name not in counts}}
+    _write(target, storage.read_document(source / META), parts | ({COUNTS: counts} if counts else {}))
     if (source / paths.LOG).exists():
         with disk_errors(target, StoreError):
             storage.replace_file(target / paths.LOG, (source / paths.LOG).read_bytes())
@@ -367,13 +372,13 @@ def _describe(
     }
 
 
-def _build(folder: Path, meta: CheckpointMeta, weights: bytes, command: str) -> Model:
+def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], command: str) -> Model:
     """Return the model of a checkpoint. 16-bit weights become 32-bit weights."""
     variant = meta.variant
     try:
         recommender = registry.get(variant)
         model = recommender.model(recommender.read_config(meta.config))
-        arrays = weights_from_bytes(weights).items()
+        arrays = _arrays(payloads).items()
         state = {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in arrays}
         model.load_state(state, meta.n_items)
         model.also = meta.also
@@ -424,22 +429,36 @@ def _fit(
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
     meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": {}, "tuned": True}
     try:
-        _write(folder, meta, model.state())
+        _write(folder, meta, {WEIGHTS: model.state()})
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model
 
 
-def _write(folder: Path, meta: dict[str, Any], state: Mapping[str, np.ndarray]) -> None:
-    weights = weights_to_bytes({name: np.asarray(array, order="C") for name, array in state.items()})
+def _write(folder: Path, meta: dict[str, Any], parts: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write a checkpoint with the arrays of each payload, which are given by the name of the payload."""
+    payloads = {
+        payload: weights_to_bytes({name: np.asarray(array, order="C") for name, array in state.items()})
+        for payload, state in parts.items()
+    }
     with disk_errors(folder, StoreError):
-        storage.write_document(folder / META, meta, {WEIGHTS: weights})
+        storage.write_document(folder / META, meta, payloads)
 
 
-def _read(folder: Path) -> tuple[CheckpointMeta, bytes]:
+def _read(folder: Path) -> tuple[CheckpointMeta, list[bytes]]:
+    """Return the content of meta.json and of the payloads."""
+
+    def read(document: dict[str, Any], files: dict[str, Path]) -> tuple[dict[str, Any], list[bytes]]:
+        return document, [path.read_bytes() for path in files.values()]
+
     with _read_errors(folder):
-        document, weights = storage.read_payload(folder / META)
-        return CheckpointMeta.model_validate(document), weights
+        document, payloads = storage.read_artifact(folder / META, read)
+        return CheckpointMeta.model_validate(document), payloads
+
+
+def _arrays(payloads: Sequence[bytes]) -> dict[str, np.ndarray]:
+    """Return the arrays of all payloads of a checkpoint by name."""
+    return {name: array for payload in payloads for name, array in weights_from_bytes(payload).items()}
 
 
 @contextmanager
@@ -456,7 +475,7 @@ def _read_errors(folder: Path) -> Iterator[None]:
         else:
             message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
         if folder.is_relative_to(paths.ASSETS):
-            command = restore_command(folder)
+            command = restore_command(folder.parent)  # with the counts that checkpoints share
         else:
             dataset, splitting, variant, seed = folder.parts[-4:]  # see `paths.checkpoint`
             protocol = SPLITTINGS.get(splitting, LEAVE_ONE_OUT).protocol

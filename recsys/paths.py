@@ -100,8 +100,8 @@ def film_map(root: Path, dataset: str, variant: str) -> Path:
 
 
 def results(root: Path, dataset: str, protocol: str) -> Path:
-    """Return the folder of results."""
-    return root / "results" / dataset / protocol
+    """Return the board of results."""
+    return root / "results" / dataset / f"{protocol}.json"
 
 
 def ties(root: Path, dataset: str) -> Path:
@@ -114,9 +114,14 @@ def studies(root: Path) -> Path:
     return root / "results" / "studies"
 
 
-def trial(root: Path, dataset: str, protocol: str, name: str) -> Path:
-    """Return the folder of a trial of a study."""
-    return root / "trials" / dataset / protocol / name
+def trials(root: Path, dataset: str, protocol: str) -> Path:
+    """Return the board of the trials of studies."""
+    return root / "trials" / dataset / f"{protocol}.json"
+
+
+def trial_run(dataset: str, protocol: str, name: str) -> Path:
+    """Return the folder of a trial while it is trained."""
+    return home() / "trials" / dataset / protocol / name
 
 
 def jobs() -> Path:

@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
 from filelock import FileLock, Timeout
@@ -38,13 +38,14 @@ class DamagedFileError(RecsysError):
 def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, Content] | None = None) -> None:
     """Replace a document and its payloads, which are given by names without hash, such as "weights.safetensors".
 
+    Several documents can share a payload outside their folders, such as "../counts.safetensors". It is never deleted.
     Raises OSError. The old version is then intact.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
         old_names = _payload_names(path)
         try:
-            files = dict(_write_payload(path.parent / name, content) for name, content in (payloads or {}).items())
+            files = dict(_write_payload(path.parent, name, content) for name, content in (payloads or {}).items())
             replace_file(path, sign_document(document | ({"files": files} if files else {})))
         finally:
             _delete_unused(path, payloads or {}, old_names)
@@ -102,8 +103,12 @@ def version(*documents: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock that belongs to a path. Others wait for it. On a read-only disk there is no lock."""
-    lock = FileLock(paths.home() / "locks" / f"{sha256(os.fsencode(path.absolute()))[:16]}.lock")
+    """Hold the lock that belongs to a path. Others wait for it. On a read-only disk there is no lock.
+
+    The thread that holds the lock may lock the path again.
+    """
+    name = f"{sha256(os.fsencode(path.absolute()))[:16]}.lock"
+    lock = FileLock(paths.home() / "locks" / name, is_singleton=True)
     with suppress(OSError):  # the write in the block fails too, and reports the error
         Path(lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
@@ -146,13 +151,7 @@ def sign_document(document: dict[str, Any]) -> bytes:
     The hash is in the object "run", the innermost one if nested, or else at the top. So repeated measurements differ in
     "run" only.
     """
-    result = json.loads(_to_json(document))  # as it will be read: tuples become lists
-    target = result  # the object with the hash
-    while isinstance(target.get("run"), dict):
-        target = target["run"]
-    target.pop("sha256", None)
-    target["sha256"] = sha256(_to_json(result))
-    return _to_json(result) + b"\n"
+    return _sign(json.loads(_to_json(document)))  # as it will be read: tuples become lists
 
 
 def sealed_bytes(data: bytes) -> bytes:
@@ -217,11 +216,21 @@ def _verify_document(path: Path, *identity: int) -> None:
     try:
         document = json.loads(data)
         # compares bytes, because different bytes may have equal values: 1E-05 and 1e-05
-        is_intact = isinstance(document, dict) and sign_document(document) == data
+        is_intact = isinstance(document, dict) and _sign(document) == data
     except (ValueError, RecursionError):
         is_intact = False
     if not is_intact:
         raise DamagedFileError("{path} is damaged", path=path)
+
+
+def _sign(document: dict[str, Any]) -> bytes:
+    """Return the bytes of `sign_document`. Changes the document, which must be as read from JSON."""
+    target = document  # the object with the hash
+    while isinstance(target.get("run"), dict):
+        target = target["run"]
+    target.pop("sha256", None)
+    target["sha256"] = sha256(_to_json(document))
+    return _to_json(document) + b"\n"
 
 
 def _identity(path: Path) -> tuple[int, ...]:
@@ -265,13 +274,14 @@ def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[s
             file.unlink(missing_ok=True)
 
 
-def _write_payload(path: Path, content: Content) -> tuple[str, str]:
+def _write_payload(folder: Path, name: str, content: Content) -> tuple[str, str]:
     """Write a payload. Returns its name with hash, and its SHA-256."""
-    with _temporary(path, content) as temporary:
+    path = PurePosixPath(name)
+    with _temporary(folder / path, content) as temporary:
         hexadecimal = digest(temporary, "sha256")
-        name = f"{path.stem}-{hexadecimal[:12]}{path.suffix}"
-        os.replace(temporary, path.with_name(name))
-    return name, hexadecimal
+        path = path.with_stem(f"{path.stem}-{hexadecimal[:12]}")
+        os.replace(temporary, folder / path)
+    return str(path), hexadecimal
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from recsys import checkpoints, checksums, paths, progress, storage
+from recsys import boards, checkpoints, checksums, paths, progress, storage
 from recsys.data import datasets, own_data, prepared, published
 from recsys.data.dataset import DataError
 from recsys.errors import RecsysError, recsys_command, restore_command
@@ -24,7 +24,7 @@ class Finding(NamedTuple):
     command: str | None = None  # shell command that fixes the problem
 
     def __str__(self) -> str:
-        """Return a line such as "results/ml-1m/full/popular.json: … is damaged; run: …"."""
+        """Return a line such as "results/ml-1m/full.json: … is damaged; run: …"."""
         root = paths.home() if self.path.is_relative_to(paths.home()) else paths.REPOSITORY
         name = self.path.relative_to(root) if self.path.is_relative_to(root) else self.path
         command = f"; run: {self.command}" if self.command else ""
@@ -75,9 +75,11 @@ def of_set(name: str) -> Iterator[Finding]:
         f"maps/{name}/*.json": (storage.check, None),
         f"checkpoints/{name}/**/{checkpoints.META}": (lambda path: checkpoints.check(path.parent), None),
         f"checkpoints/{name}/**/{paths.LOG}": (_check_log, None),
-        f"results/{name}/*/*.json": (results.check, None),
+        f"results/{name}/*.json": (results.check, None),
+        f"results/{name}/*/*.json": (storage.check, None),  # of older programs, see `results`
         f"results/studies/*-{name}.json": (studies.read, None),
         f"results/ties/{name}.json": (storage.check, ties),
+        f"trials/{name}/*.json": (boards.check, None),
         f"trials/{name}/**/trial.json": (storage.check, None),
         f"*/{name}/**/resume.pt": (storage.read_sealed_bytes, None),
     }

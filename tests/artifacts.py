@@ -1,14 +1,35 @@
 """Payload files of artifacts, see `recsys.storage`."""
 
+import io
 import json
 
-from recsys import storage
+import numpy as np
+
+from recsys import boards, storage
 
 
 def payload(document, name):
     """Return a payload by its name without hash. The document may be damaged later, but not yet."""
     files = json.loads(document.read_bytes())["files"]
     return next(document.with_name(file) for file in files if storage.HASH.sub("", file) == name)
+
+
+def change(board, name, *removed, **changes):
+    """Write a board again with an altered document: fields are removed and changed."""
+    content = without_hashes(board)
+    entry = content["documents"][name] | changes
+    content["documents"][name] = {key: value for key, value in entry.items() if key not in removed}
+    ranks = payload(board, f"{board.stem}.npz").read_bytes()
+    storage.write_document(board, content, {f"{board.stem}.npz": ranks})
+
+
+def remove_ranks(board, name):
+    """Write a board again without the ranks of a name, as after a damage of the .npz file."""
+    ranks = boards.read_ranks(board)
+    del ranks[name]
+    buffer = io.BytesIO()
+    np.savez(buffer, **ranks)
+    storage.write_document(board, without_hashes(board), {f"{board.stem}.npz": buffer.getvalue()})
 
 
 def without_hashes(document):

@@ -411,6 +411,22 @@ def test_a_damaged_shipped_checkpoint_is_restored_by_the_command_shown(home):
     assert checkpoints.load_or_fit("trained", WORLD)
 
 
+def test_counts_of_several_shipped_checkpoints_are_stored_once_and_restored_by_the_command_shown(home, monkeypatch):
+    git("init", "-q")
+    monkeypatch.setattr(checkpoints, "COUNT_PREFIXES", ("counts",))
+    monkeypatch.setitem(fakes.VARIANTS, "twin", replace(fakes.VARIANTS["trained"], name="twin"))
+    folders = [shipped("trained"), shipped("twin")]
+    (counts,) = folders[0].parent.glob("*.safetensors")
+    assert [list(load(weights_of(folder).read_bytes())) for folder in folders] == [["step"], ["step"]]
+    assert all(np.array_equal(checkpoints.load(folder, WORLD).counts, fitted().counts) for folder in folders)
+    git("add", "assets")
+    counts.write_bytes(b"")
+    with pytest.raises(checkpoints.StoreError, match=r"counts-.* is missing or damaged") as error:
+        checkpoints.load(folders[1], WORLD)
+    subprocess.run(error.value.command, shell=True, check=True, cwd="/")
+    assert checkpoints.load(folders[1], WORLD)
+
+
 def git(*arguments):
     subprocess.run(["git", "-C", str(paths.REPOSITORY), *arguments], check=True)
 

@@ -8,7 +8,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.paths",),
     ("recsys.errors", "recsys.monitoring", "recsys.progress"),
     ("recsys.config", "recsys.storage", "recsys.machine", "recsys.runtime"),
-    ("recsys.arrays", "recsys.checksums"),
+    ("recsys.arrays", "recsys.boards", "recsys.checksums"),
     ("recsys.data",),
     ("recsys.text", "recsys.ranking"),
     ("recsys.training",),

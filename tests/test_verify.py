@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from recsys import arrays, checkpoints, paths, progress, storage, verify
+from recsys import arrays, boards, checkpoints, paths, progress, storage, verify
 from recsys.cli.main import main
 from recsys.data import datasets, film_details, prepared, published
 from recsys.data.dataset import DataError
@@ -33,11 +33,14 @@ DAMAGE = {  # file, from the home → a part of the command that mends it
     "checkpoints/toy/leave-one-out/counts/seed-0/meta.json": "train counts --dataset toy",
     "checkpoints/toy/leave-one-out/counts/seed-0/resume.pt": "rm -r",
     "checkpoints/toy/leave-one-out/counts/seed-0/log.jsonl": "rm -r",
-    "results/toy/full/counts.json": "evaluate counts --dataset toy --protocol full",
-    "results/toy/full/counts.npz": "evaluate counts --dataset toy --protocol full",
+    "results/toy/full.json": "evaluate all --dataset toy --protocol full",
+    "results/toy/full.npz": "evaluate all --dataset toy --protocol full",
+    "results/toy/time/counts.json": "rm -r",  # of an older program
     "results/studies/length-toy.json": "rm -r",
     "results/ties/toy.json": "experiment ties --dataset toy",
-    "trials/toy/full/popular/trial.json": "rm -r",
+    "trials/toy/full.json": "rm -r",
+    "trials/toy/full.npz": "rm -r",
+    "trials/toy/full/popular/trial.json": "rm -r",  # of an older program
 }
 
 
@@ -60,9 +63,10 @@ def home(tmp_path, monkeypatch):
     made_up.keep("counts", [[1, 2]])
     for path in (paths.studies(home) / "length-toy.json", paths.ties(home, "toy")):
         storage.replace_file(path, storage.sign_document(STUDY))
-    storage.replace_file(
-        paths.trial(paths.home(), "toy", FULL.name, "popular") / trials.FILE, storage.sign_document({"ranks": [1]})
-    )
+    boards.update(paths.trials(home, "toy", FULL.name), {"popular": {"seed": 0}}, {"popular": np.array([1, 2])})
+    older = [paths.trial_run("toy", FULL.name, "popular") / trials.OLDER_FILE, home / "results/toy/time/counts.json"]
+    for path in older:
+        storage.replace_file(path, storage.sign_document({"ranks": [1]}))
     return home
 
 

@@ -22,7 +22,7 @@ def evaluate(
     add: bool = False,
     ship: bool = False,
 ) -> int:
-    """Measure a recommender and write the result file.
+    """Measure a recommender and store the result.
 
     Args:
         model: A recommender, or all. With all, recommenders that cannot be measured are skipped.

@@ -147,7 +147,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
     from recsys.cli.evaluate import evaluate
     from recsys.cli.train import train
     from recsys.data import datasets
-    from recsys.evaluation import protocols
+    from recsys.evaluation import protocols, results
     from recsys.evaluation.report import markdown
 
     for name in dataset:
@@ -163,7 +163,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
         folder = paths.checkpoint(name, protocols.get(THESIS_PROTOCOL).splitting.name, THESIS_MODEL, 0)
         if not (folder / checkpoints.META).exists():
             train([THESIS_MODEL, "--dataset", name, "--seed", "0", "--resume", *THESIS_SETTINGS, *set])()
-        if not (paths.results(paths.home(), name, THESIS_PROTOCOL) / f"{THESIS_MODEL}.json").exists():
+        if not results.is_in_home(name, THESIS_PROTOCOL, THESIS_MODEL):
             evaluate([THESIS_MODEL, "--dataset", name, "--protocol", THESIS_PROTOCOL])()
     rows, commands = _table(dataset)
     print(markdown(["data", "recommender", "source", *map(str.upper, THESIS_METRICS)], rows))

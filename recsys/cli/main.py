@@ -15,7 +15,7 @@ from recsys.progress import Cancelled
 COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this name, help)
     "data": ("data", "list, download, add, verify or delete data sets"),
     "train": ("train", "train a recommender and save its checkpoint"),
-    "evaluate": ("evaluate", "measure a recommender and write the result file"),
+    "evaluate": ("evaluate", "measure a recommender and store the result"),
     "report": ("evaluate", "print all results as Markdown, with published results for comparison"),
     "recommend": ("recommend", "print the films to watch after a history"),
     "experiment": ("experiment", "run a study or reproduce a published table"),

@@ -1,15 +1,16 @@
-"""Stored results of evaluations: `results/<data set>/<protocol>/<variant>.json` with ranks (S seeds, B users) as .npz.
+"""Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
 A result in the home folder is preferred to the shipped result. If the data set is on this machine, only results of the
 same data are used. Otherwise the results of the most common data are used. Loads neither torch nor Streamlit.
 """
 
-import io
 import json
 import math
-import zipfile
+import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -18,10 +19,11 @@ import pandas as pd
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from recsys import errors, paths, progress, storage
-from recsys.data import prepared
+from recsys import boards, errors, paths, progress, storage
+from recsys.boards import Document
+from recsys.data import own_data, prepared
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
-from recsys.errors import Message, RecsysError, disk_errors, recsys_command
+from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.evaluation import protocols
 from recsys.models import registry
 from recsys.ranking.metrics import METRICS
@@ -68,27 +70,31 @@ _RESULT = TypeAdapter(Result)
 
 def write(document: dict[str, Any], ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, ranks=ranks.astype(np.min_scalar_type(int(ranks.max(initial=0)))))
-    _write(paths.home(), document, buffer.getvalue())
+    dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
+    home_board, _ = _boards(dataset, protocol)
+    _update(home_board, variant, document, ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
-    """Copy a result from the home folder into assets/, and return the document."""
-    return _write(paths.ASSETS, *_read(_path(paths.home(), dataset, protocol, variant), with_ranks=True))
+    """Copy a result from the home folder into assets/, and return the board."""
+    home_board, shipped_board = _boards(dataset, protocol)
+    variant_ranks = boards.read_ranks(home_board, [variant])[variant]
+    _update(shipped_board, variant, _read(home_board)[variant], variant_ranks)
+    return shipped_board
 
 
-def check(path: Path) -> None:
-    """Raise ResultError, with the command that fixes it, if a result or its ranks are damaged. Reads both again."""
+def check(board: Path) -> None:
+    """Raise ResultError, with the command that fixes it, if a board is damaged. Reads it again."""
     try:
-        storage.check(path)
+        boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
-        raise _damage(error, path) from error
-    _read(path)
+        raise _damage(error, board) from error
+    for variant, document in _read(board).items():
+        _validate(document, board, variant)
 
 
 def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = errors.warn) -> dict[str, Any]:
-    """Return a `Result`. `warn` is called if the result in the home folder is damaged and the shipped one is returned.
+    """Return a `Result`. `warn` is called if the board in the home folder is damaged and the shipped one is used.
 
     Raises ResultError if there is no result, or if it is damaged or of other data.
     """
@@ -97,12 +103,17 @@ def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = erro
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     """Return the ranks of the held-out items, (S, B), users in the order of the data. Raises ResultError as `load`."""
-    path, _ = _find(dataset, protocol, variant, errors.warn)
-    _, data = _read(path, with_ranks=True)
+    board, _ = _find(dataset, protocol, variant, errors.warn)
     try:
-        return np.load(io.BytesIO(data))["ranks"].astype(np.int32)  # stored in the smallest integer type
-    except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ResultError("{path} holds no ranks", _command(path), path=path.with_suffix(".npz")) from error
+        return boards.read_ranks(board, [variant])[variant].astype(np.int32)  # stored in the smallest integer type
+    except (OSError, storage.DamagedFileError) as error:
+        raise _damage(error, board, variant) from error
+
+
+def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
+    """Return whether a result is in the home folder. Raises ResultError if the board is damaged."""
+    home_board, _ = _boards(dataset, protocol)
+    return variant in _read(home_board)
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
@@ -113,34 +124,40 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     all_ranks = ranks(dataset, protocol, variant)
     if not protocols.get_or_former(protocol).splitting.is_seeded:
         return all_ranks
-    path, document = _find(dataset, protocol, variant, errors.warn)
+    board, document = _find(dataset, protocol, variant, errors.warn)
     seeds = [fields["seed"] for fields in document["seeds"]]
     if 0 not in seeds:
-        raise ResultError("{path} lacks seed 0, by which recommenders are compared", _command(path), path=path)
+        text = "{variant} lacks seed 0, by which recommenders are compared"
+        raise ResultError(text, _command(board, variant), variant=variant)
     return all_ranks[[seeds.index(0)]]
 
 
 def available() -> list[tuple[str, str]]:
     """Return each (data set, protocol) with a result, in alphabetical order."""
-    folders = [folder for root in (paths.home(), paths.ASSETS) for folder in root.glob("results/*/*")]
-    return sorted({(folder.parent.name, folder.name) for folder in folders if any(folder.glob("*.json"))})
+    files = [path for root in (paths.home(), paths.ASSETS) for path in root.glob("results/*/*.json")]
+    older_folders = {path.parent for path in paths.home().glob("results/*/*/*.json")}  # see `_move_into_board`
+    pairs = {(path.parent.name, path.stem) for path in (*files, *older_folders)}
+    return sorted((dataset, protocol) for dataset, protocol in pairs if dataset not in own_data.RESERVED_NAMES)
 
 
 def version(dataset: str, protocol: str) -> str:
     """Return a text that changes when the data set, or a result of it under the protocol, changes."""
-    return f"{prepared.fingerprint(dataset)}/{storage.version(*_paths(dataset, protocol))}"
+    return f"{prepared.fingerprint(dataset)}/{storage.version(*_boards(dataset, protocol))}"
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
     """Return the results that can be compared, best NDCG@10 first: of the same users, and of listed recommenders.
 
-    `warn` receives an error for each result that is damaged or of other data.
+    `warn` receives an error for each damaged board, and for each result that is of other data or another version.
     """
+    contents, failures = _read_boards(dataset, protocol)
+    for failure in failures:
+        warn(failure)
     readable = []
-    for variant in sorted({path.stem for path in _paths(dataset, protocol)}):
+    for variant in sorted({variant for content in contents.values() for variant in content}):
         if registry.is_listed(variant):
             try:
-                readable.append(load(dataset, protocol, variant, warn))
+                readable.append(_choose(contents, dataset, variant, warn)[1])
             except ResultError as error:
                 warn(error)
     most_common = _most_common_population(readable)
@@ -219,64 +236,121 @@ def _is_finite(value: object) -> bool:
     return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 2**53)
 
 
-def _path(root: Path, dataset: str, protocol: str, variant: str) -> Path:
-    return paths.results(root, dataset, protocol) / f"{variant}.json"
-
-
-def _paths(dataset: str, protocol: str) -> list[Path]:
-    """Return the results of a data set under a protocol, in the home folder and in assets/."""
-    roots = (paths.home(), paths.ASSETS)
-    return sorted(path for root in roots for path in paths.results(root, dataset, protocol).glob("*.json"))
-
-
-def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, dict[str, Any]]:
-    """Return the path and the document of the result that `load` returns. Raises as `load`."""
-    home_path, shipped_path = (_path(root, dataset, protocol, variant) for root in (paths.home(), paths.ASSETS))
-    fingerprint, failures = prepared.fingerprint(dataset), []
-    for path in [path for path in (home_path, shipped_path) if path.exists()] or [home_path]:
+def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
+    """Return the board in the home folder and the shipped board. Move results of older programs into the first."""
+    home_board, shipped_board = (paths.results(root, dataset, protocol) for root in (paths.home(), paths.ASSETS))
+    older_folder = home_board.with_suffix("")
+    if older_folder.is_dir():
         try:
-            document, _ = _read(path)
+            _move_into_board(older_folder, home_board)
+        except ResultError as error:
+            errors.warn(error)
+    return home_board, shipped_board
+
+
+def _move_into_board(folder: Path, board: Path) -> None:
+    """Move the results of older programs, `<variant>.json` with an .npz file each, into a board.
+
+    Damaged ones are deleted with a warning. Raises ResultError if the board cannot be written. The files then stay.
+    """
+    older_documents, older_ranks = {}, {}
+    with storage.locked(board), disk_errors(board, ResultError):
+        for path in sorted(folder.glob("*.json")):
+            try:
+                document = storage.read_document(path)
+                older_ranks[path.stem] = boards.read_ranks(path, ["ranks"])["ranks"]
+            except storage.DamagedFileError as error:
+                errors.warn(_damage(error, board, path.stem))
+                continue
+            document.pop("files", None)  # the hashes of the older files
+            document.get("run", {}).pop("sha256", None)
+            older_documents[path.stem] = document
+        if older_documents:
+            boards.update(board, older_documents, older_ranks, _command(board))
+        with suppress(FileNotFoundError):  # another process has moved the results
+            shutil.rmtree(folder)
+
+
+def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Document]], list[ResultError]]:
+    """Return the documents of each readable board, the home folder first, and the errors of damaged boards."""
+    contents, failures = {}, []
+    for board in _boards(dataset, protocol):
+        try:
+            contents[board] = _read(board)
+        except ResultError as error:
+            failures.append(error)
+    return contents, failures
+
+
+def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
+    """Return the board and the document of the result that `load` returns. Raises as `load`."""
+    contents, failures = _read_boards(dataset, protocol)
+    if failures and not any(variant in content for content in contents.values()):
+        raise failures[0]
+    for failure in failures:
+        warn(failure)
+    return _choose(contents, dataset, variant, warn)
+
+
+def _choose(
+    contents: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
+) -> tuple[Path, Document]:
+    """Return the board and the document of a result: the first that is of the data on this machine.
+
+    `warn` is called if another board has a result of another version. Raises ResultError if there is no result.
+    """
+    fingerprint, failures = prepared.fingerprint(dataset), []
+    candidates = [(board, content[variant]) for board, content in contents.items() if variant in content]
+    for board, document in candidates:
+        try:
+            _validate(document, board, variant)
         except ResultError as error:
             failures.append(error)
             continue
         if fingerprint in (None, document["fingerprint"]):
             for failure in failures:
                 warn(failure)
-            return path, document
+            return board, deepcopy(document)  # boards are cached
+    if failures:
+        raise failures[0]
+    command = _command(next(iter(contents)), variant)
+    if not candidates:
+        raise ResultError("{variant} has not been measured yet", command, variant=variant)
     text = "{variant} was measured on another form of {dataset} than the one on this machine"
-    raise failures[0] if failures else ResultError(text, _command(home_path), variant=variant, dataset=dataset)
+    raise ResultError(text, command, variant=variant, dataset=dataset)
 
 
-def _read(path: Path, with_ranks: bool = False) -> tuple[dict[str, Any], bytes]:
-    """Return a document and, if requested, its .npz file. Raises ResultError with the command that fixes it."""
+def _read(board: Path) -> dict[str, Document]:
+    """Return the documents of a board by recommender. Raises ResultError with the command that fixes it."""
     try:
-        document, data = storage.read_payload(path) if with_ranks else (storage.read_document(path), b"")
-        _RESULT.validate_python(document)
-    except FileNotFoundError as error:
-        raise ResultError("{stem} has not been measured yet", _command(path), stem=path.stem) from error
+        return boards.read(board)
     except (OSError, storage.DamagedFileError) as error:
-        raise _damage(error, path) from error
+        raise _damage(error, board) from error
+
+
+def _validate(document: Document, board: Path, variant: str) -> None:
+    """Raise ResultError, with the command that fixes it, unless a document is a `Result`."""
+    try:
+        _RESULT.validate_python(document)
     except ValidationError as error:
         missing = error.errors()[0]["loc"][0]
-        raise ResultError(
-            "{path} was written by another version: it lacks {missing}", _command(path), path=path, missing=missing
-        ) from error
-    return document, data
+        text = "{variant} in {path} was written by another version: it lacks {missing}"
+        command = _command(board, variant)
+        raise ResultError(text, command, variant=variant, path=board, missing=missing) from error
 
 
-def _damage(error: OSError | storage.DamagedFileError, path: Path) -> ResultError:
+def _update(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:
+    with disk_errors(board, ResultError):
+        boards.update(board, {variant: document}, {variant: variant_ranks}, _command(board))
+
+
+def _damage(error: OSError | storage.DamagedFileError, board: Path, variant: str = "all") -> ResultError:
     message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
-    return ResultError(message, _command(path))
+    if board.is_relative_to(paths.ASSETS):
+        return ResultError(message, restore_command(board.with_name(f"{board.stem}*")))
+    return ResultError(message, _command(board, variant))
 
 
-def _write(root: Path, document: dict[str, Any], ranks: bytes) -> Path:
-    path = _path(root, document["dataset"], document["protocol"]["name"], document["variant"])
-    with disk_errors(path, ResultError):
-        storage.write_document(path, document, {f"{path.stem}.npz": ranks})
-    return path
-
-
-def _command(path: Path) -> str:
-    """Return the command that repeats the evaluation of a result."""
-    dataset, protocol = path.parent.parent.name, path.parent.name
-    return recsys_command("evaluate", path.stem, "--dataset", dataset, "--protocol", protocol)
+def _command(board: Path, variant: str = "all") -> str:
+    """Return the command that repeats an evaluation, or all evaluations of a board."""
+    return recsys_command("evaluate", variant, "--dataset", board.parent.name, "--protocol", board.stem)

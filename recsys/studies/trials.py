@@ -1,8 +1,8 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is a document `trials/<data set>/<protocol>/<recommender>-<hash>/trial.json`, in the home folder or in assets/.
-Several processes may share a home folder, so a process locks the trial that it runs. If a recommender combines others
-(its members), its trial is run again after a member was trained again.
+A trial is an entry `<recommender>-<hash>` of a board `trials/<data set>/<protocol>.json`, in the home folder or in
+assets/. Several processes may share a home folder, so a process locks the trial that it runs. If a recommender combines
+others (its members), its trial is run again after a member was trained again.
 
 Shapes: B test users.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from recsys import checkpoints, machine, paths, storage
+from recsys import boards, checkpoints, errors, machine, paths, storage
 from recsys.config import replace_settings, to_document
 from recsys.data.dataset import Dataset
 from recsys.evaluation.protocols import Protocol
@@ -28,8 +28,8 @@ from recsys.progress import ProgressCallback, no_progress
 from recsys.training.options import RunOptions
 from recsys.training.trainer import RunFolder
 
-FILE = "trial.json"
 LOCK = "trial.lock"
+OLDER_FILE = "trial.json"  # of older programs, in the folder of the trial
 
 
 @dataclass(frozen=True)
@@ -52,21 +52,23 @@ class Trial:
         """Return the unfitted model. Raise ConfigError as `config` does."""
         return registry.get(self.recommender).model(self.config(dataset))
 
-    def folder(self, dataset: str, protocol: str, root: Path | None = None) -> Path:
-        """Return the folder under `root`, or under the home folder. Trials with equal configs and seeds share it."""
+    def name(self, dataset: str) -> str:
+        """Return the name in the board. Trials with equal configs and seeds share it."""
         settings = json.dumps([to_document(self.config(dataset)), self.seed], sort_keys=True)
-        name = f"{self.recommender}-{storage.sha256(settings.encode())[:16]}"
-        return paths.trial(root or paths.home(), dataset, protocol, name)
+        return f"{self.recommender}-{storage.sha256(settings.encode())[:16]}"
+
+    def folder(self, dataset: str, protocol: str) -> Path:
+        """Return the folder of the training in the home folder."""
+        return paths.trial_run(dataset, protocol, self.name(dataset))
 
 
 class TrialDocument(BaseModel):
-    """The fields of trial.json that are read."""
+    """The fields of a trial that are read."""
 
     model_config = ConfigDict(strict=True)
 
     fingerprint: str  # of the data set
     valid: dict[str, float]
-    ranks: str
     training: dict[str, Any]
     run: dict[str, Any]
     members: dict[str, str] = {}  # versions of the members
@@ -85,25 +87,16 @@ class Outcome:
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
     """Return the stored or shipped outcome of a trial.
 
-    Returns None if there is none, if its file is damaged, or if the data or a member of the recommender has changed.
+    Returns None if there is none, or if the data or a member of the recommender has changed. Warns of damaged files.
     """
-    members = checkpoints.member_versions(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
-    for root in (paths.home(), paths.ASSETS):
-        with suppress(OSError, storage.DamagedFileError, ValueError):
-            path = trial.folder(dataset.name, protocol.name, root) / FILE
-            document = TrialDocument.model_validate(storage.read_document(path))
-            if document.fingerprint == dataset.fingerprint and document.members == members:
-                ranks = np.array(document.ranks.split(), np.int64)
-                return Outcome(ranks, document.valid, document.training, document.run)
-    return None
+    return _read(trial, dataset, protocol, paths.home()) or _read(trial, dataset, protocol, paths.ASSETS)
 
 
 def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
     """Copy a stored trial to assets/, if its model was trained, so that other machines need not train it."""
-    outcome = read(trial, dataset, protocol)
-    source, target = (trial.folder(dataset.name, protocol.name, root) / FILE for root in (paths.home(), paths.ASSETS))
-    if outcome and outcome.training and source.exists():
-        storage.write_document(target, storage.read_document(source))
+    outcome = _read(trial, dataset, protocol, paths.home())
+    if outcome and outcome.training:
+        _write(trial, dataset, protocol, paths.ASSETS, outcome)
 
 
 def measure(
@@ -134,23 +127,57 @@ def measure(
         held_out = protocol.split(dataset, trial.seed).test
         test_ranks = rank_held_out(model, held_out, protocol, dataset, report, trial.seed, with_lists=False).ranks
         outcome = Outcome(test_ranks, training.get("validation", {}), training, machine.describe())
-        document = {
-            "variant": trial.recommender,
-            "config": to_document(trial.config(dataset.name)),
-            "seed": trial.seed,
-            "dataset": dataset.name,
-            "protocol": protocol.name,
-            "fingerprint": dataset.fingerprint,
-            "valid": outcome.valid,
-            "ranks": " ".join(map(str, outcome.ranks)),  # a string, so that the file has them on one line
-            "training": outcome.training,
-            "run": outcome.run,
-        }
-        if members := checkpoints.member_versions(model, dataset.name, trial.seed, protocol.splitting):
-            document["members"] = members
-        storage.write_document(folder / FILE, document)
+        _write(trial, dataset, protocol, paths.home(), outcome)
         RunFolder(folder).finish()  # deletes the resumable state
         return outcome
+
+
+def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Outcome | None:
+    """Return the outcome of a trial as `read` does, from the home folder or assets/."""
+    name, board = trial.name(dataset.name), paths.trials(root, dataset.name, protocol.name)
+    older_file = trial.folder(dataset.name, protocol.name) / OLDER_FILE
+    try:
+        if name in (documents := boards.read(board)):
+            document, ranks = documents[name], boards.read_ranks(board, [name])[name]
+        elif root == paths.home() and older_file.exists():
+            document = storage.read_document(older_file)
+            document["run"].pop("sha256", None)
+            ranks = np.array(document["ranks"].split())
+        else:
+            return None
+        stored = TrialDocument.model_validate(document)
+    except (OSError, storage.DamagedFileError) as error:
+        errors.warn(errors.RecsysError("{reason}, so a trial is run again", reason=str(error)))
+        return None
+    except ValueError:  # of another version
+        return None
+    if stored.fingerprint != dataset.fingerprint or stored.members != _members(trial, dataset, protocol):
+        return None
+    return Outcome(ranks.astype(np.int64), stored.valid, stored.training, stored.run)
+
+
+def _write(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path, outcome: Outcome) -> None:
+    """Write the outcome of a trial to a board in the home folder or in assets/."""
+    document = {
+        "variant": trial.recommender,
+        "config": to_document(trial.config(dataset.name)),
+        "seed": trial.seed,
+        "dataset": dataset.name,
+        "protocol": protocol.name,
+        "fingerprint": dataset.fingerprint,
+        "valid": outcome.valid,
+        "training": outcome.training,
+        "run": outcome.run,
+    }
+    if members := _members(trial, dataset, protocol):
+        document["members"] = members
+    name = trial.name(dataset.name)
+    boards.update(paths.trials(root, dataset.name, protocol.name), {name: document}, {name: outcome.ranks})
+
+
+def _members(trial: Trial, dataset: Dataset, protocol: Protocol) -> dict[str, str]:
+    """Return the current versions of the members of a recommender."""
+    return checkpoints.member_versions(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
 
 
 def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:

@@ -87,8 +87,8 @@ def test_a_machine_without_a_gpu_or_a_repository_can_be_described(monkeypatch):
 def test_a_commit_is_dirty_when_its_code_has_changed_not_when_results_were_shipped(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "REPOSITORY", root := tmp_path / "a b")
     assert machine.commit() == ""
-    shipped = paths.results(root / "assets", "cycle", "full"), paths.trial(root / "assets", "cycle", "full", "markov")
-    measured = [folder / "one.json" for folder in (*shipped, paths.studies(root / "assets"))]
+    boards = [board(root / "assets", "cycle", "full") for board in (paths.results, paths.trials)]
+    measured = [*boards, paths.studies(root / "assets") / "one.json"]
     for path in (code := root / "code.py", *measured):
         storage.replace_file(path, b"old")
     who = ("-c", "user.name=a", "-c", "user.email=a@b.c")

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from recsys import checkpoints, paths
+from recsys import boards, checkpoints, paths
 from recsys.cli.main import main
 from recsys.data import datasets, prepared
 from recsys.data.split import LEAVE_ONE_OUT
@@ -136,7 +136,8 @@ def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys,
     assert not paths.ASSETS.exists()
     assert main(["experiment", "width", "--seeds", "2", "--ship"]) == 0
     shipped = sorted(path.name for path in paths.ASSETS.rglob("*.json"))
-    assert shipped == ["trial.json", "trial.json", "width-ml-100k.json"]
+    assert shipped == ["full.json", "width-ml-100k.json"]
+    assert len(boards.read(paths.trials(paths.ASSETS, "ml-100k", "full"))) == 2
 
 
 def test_a_study_is_named_by_its_protocol_unless_that_is_the_usual_one_or_it_has_none(fetched, monkeypatch):

@@ -156,7 +156,7 @@ def test_a_real_result_can_be_reported():
     run.evaluate("counts", world)
     assert rows(report.format_report())["counts"]["family"] == "Baselines"
     assert "coverage" in report.format_report()
-    assert paths.results(paths.home(), world.name, "full").exists()
+    assert paths.results(paths.home(), world.name, "full").is_file()
 
 
 TRAINED = {"schedule": {"epochs": 2}}

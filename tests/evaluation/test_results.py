@@ -1,4 +1,7 @@
+import errno
+import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -6,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recsys import paths, storage
+from recsys import boards, paths, storage
 from recsys.data import prepared
 from recsys.errors import recsys_command
 from recsys.evaluation import published_figures, results
 from recsys.evaluation.evaluate import evaluate
 from tests import toys
+from tests.artifacts import change, payload
 from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 CYCLE = toys.cycle()
@@ -113,9 +117,7 @@ def test_a_stamp_changes_with_the_data_on_this_machine():
 
 def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it():
     keep("als", [[1, 1]])
-    path = paths.results(paths.home(), "toy", "full") / "als.json"
-    document = {name: value for name, value in results.load("toy", "full", "als").items() if name != "users"}
-    path.write_bytes(storage.sign_document(document))
+    change(paths.results(paths.home(), "toy", "full"), "als", "users")
     with pytest.raises(results.ResultError, match=r"lacks users; run: .*evaluate als --dataset toy"):
         results.load("toy", "full", "als")
 
@@ -128,14 +130,14 @@ def test_this_machines_result_wins_over_the_shipped_one():
     board = leaderboard("toy", "full").set_index("variant")
     assert board.loc["popular", "hr@1"] == 0
     assert list(board.index) == ["als", "popular"]
-    (paths.results(paths.home(), "toy", "full") / "popular.json").unlink()
+    paths.results(paths.home(), "toy", "full").unlink()
     assert leaderboard("toy", "full").set_index("variant").loc["popular", "hr@1"] == 1
 
 
 def test_no_truncation_and_no_altered_bit_of_a_result_is_read(home):
     keep("popular", [np.arange(1, 200)])
     rng = np.random.default_rng(0)
-    for path in sorted(paths.results(home, "toy", "full").iterdir()):
+    for path in sorted(paths.results(home, "toy", "full").parent.iterdir()):
         whole = path.read_bytes()
         damaged = [whole[:length] for length in rng.integers(len(whole), size=50)]
         for bit in rng.integers(8 * len(whole), size=200):
@@ -149,16 +151,117 @@ def test_no_truncation_and_no_altered_bit_of_a_result_is_read(home):
     assert len(results.ranks("toy", "full", "popular")[0]) == 199
 
 
-def test_the_leaderboard_leaves_out_a_damaged_file_and_says_so(home):
+def test_a_damaged_board_gives_way_to_the_shipped_one_with_the_command_that_repeats_it(home):
     keep("popular", [[1, 2]])
+    board = results.ship("toy", "full", "popular")
     keep("als", [[2, 3]])
-    path = paths.results(home, "toy", "full") / "als.json"
+    path = paths.results(home, "toy", "full")
     path.write_text(path.read_text().replace("0.5", "0.6"))
     said = []
     assert leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular"]
     assert len(said) == 1
     assert said[0].startswith(f"{path} is damaged; run: ")
-    assert "-m recsys evaluate als --dataset toy --protocol full" in said[0]
+    assert "-m recsys evaluate all --dataset toy --protocol full" in said[0]
+    with pytest.raises(results.ResultError, match=r"full.json is damaged"):
+        results.load("toy", "full", "als")
+    path.unlink()
+    board.write_bytes(board.read_bytes()[:-9])
+    with pytest.raises(results.ResultError, match=r"full.json is damaged; run: git .* checkout"):
+        results.load("toy", "full", "popular")
+
+
+def test_what_a_damaged_board_contained_is_lost_with_a_warning_when_it_is_written(home):
+    keep("popular", [[1, 2]])
+    path = paths.results(home, "toy", "full")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.warns(match=r"full.json is damaged, so what it contained is lost; run: .*evaluate all --dataset toy"):
+        keep("als", [[2, 3]])
+    assert leaderboard("toy", "full")["variant"].tolist() == ["als"]
+    results.check(path)
+
+
+def test_damaged_ranks_of_a_board_leave_its_documents(home):
+    keep("popular", [[1, 2]])
+    path = paths.results(home, "toy", "full")
+    payload(path, "full.npz").write_bytes(b"nothing")
+    with pytest.warns(match=r"full-\w+\.npz is missing or damaged, so what it contained is lost"):
+        keep("als", [[2, 3]])
+    assert leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
+    assert results.ranks("toy", "full", "als").tolist() == [[2, 3]]
+    with pytest.raises(results.ResultError, match=r"holds no ranks; run: .*evaluate popular --dataset toy"):
+        results.ranks("toy", "full", "popular")
+    with pytest.raises(results.ResultError, match="holds no ranks"):
+        results.check(path)
+
+
+WRITER = """
+import sys
+from tests.evaluation.made_up import keep
+for number in range(30):
+    keep(f"{sys.argv[1]}-{number}", [[number, 2]])
+"""
+
+
+def test_results_that_two_processes_write_at_the_same_time_are_all_kept(home):
+    root = Path(__file__).parent.parent.parent
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, name], cwd=root) for name in "ab"]
+    assert [writer.wait(timeout=120) for writer in writers] == [0, 0]
+    for name in "ab":
+        for number in range(30):
+            assert results.ranks("toy", "full", f"{name}-{number}").tolist() == [[number, 2]]
+    assert len(list(paths.results(home, "toy", "full").parent.iterdir())) == 2
+
+
+def write_as_before():
+    """Store the results of the board as older programs did, in a folder with files for each. Return the folder."""
+    board = paths.results(paths.home(), "toy", "full")
+    folder = board.with_suffix("")
+    for variant, document in boards.read(board).items():
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, ranks=boards.read_ranks(board)[variant])
+        storage.write_document(folder / f"{variant}.json", document, {f"{variant}.npz": buffer.getvalue()})
+    payload(board, "full.npz").unlink()
+    board.unlink()
+    return folder
+
+
+def test_results_of_older_programs_are_moved_into_the_board():
+    keep("popular", [[1, 2]])
+    keep("als", [[3, 4]])
+    document = results.load("toy", "full", "popular")
+    folder = write_as_before()
+    assert results.available() == [("toy", "full")]
+    assert leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
+    assert results.ranks("toy", "full", "als").tolist() == [[3, 4]]
+    assert results.load("toy", "full", "popular") == document  # without the hashes of the older files
+    assert results.available() == [("toy", "full")]
+    assert not folder.exists()
+
+
+def test_a_result_is_written_beside_those_of_older_programs_and_a_damaged_one_of_them_is_named():
+    keep("popular", [[1, 2]])
+    keep("ease", [[1, 2]])
+    damaged = write_as_before() / "ease.json"
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    with pytest.warns(match=r"ease.json is damaged; run: .*evaluate ease --dataset toy --protocol full"):
+        keep("als", [[3, 4]])
+    assert leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
+    assert not damaged.parent.exists()
+
+
+def test_results_of_older_programs_stay_where_they_are_if_the_board_cannot_be_written(monkeypatch):
+    keep("popular", [[1, 2]])
+    folder = write_as_before()
+
+    def full_disk(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "write_document", full_disk)
+        with pytest.warns(match=r"cannot write .*full.json"):
+            assert results.documents("toy", "full") == []
+    assert len(list(folder.iterdir())) == 2
+    assert results.ranks("toy", "full", "popular").tolist() == [[1, 2]]
 
 
 def test_a_measured_model_is_on_the_leaderboard():
@@ -241,10 +344,10 @@ def test_a_damaged_result_of_this_machine_gives_way_to_the_sound_shipped_one_wit
     keep("popular", [[1, 2]])
     shipped = results.ship("toy", "full", "popular")
     keep("popular", [[9, 9]])
-    path = paths.results(home, "toy", "full") / "popular.json"
+    path = paths.results(home, "toy", "full")
     path.write_bytes(path.read_bytes()[:-9])
     sentences = []
-    assert results.load("toy", "full", "popular", collect(sentences)) == storage.read_document(shipped)
+    assert results.load("toy", "full", "popular", collect(sentences)) == boards.read(shipped)["popular"]
     assert [document["mean"]["hr@1"] for document in results.documents("toy", "full", collect(sentences))] == [0.5]
     assert len(sentences) == 2
     assert all(sentence.startswith(f"{path} is damaged; run: ") for sentence in sentences)

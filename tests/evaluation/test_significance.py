@@ -23,7 +23,7 @@ from recsys.evaluation.significance import (
 )
 from recsys.ranking.metrics import METRICS, summary
 from tests import toys
-from tests.artifacts import payload
+from tests.artifacts import remove_ranks
 from tests.evaluation.made_up import keep
 
 
@@ -256,7 +256,7 @@ def test_the_command_for_a_stale_result_brings_it_back_into_the_comparison():
 def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
     for variant in ("good", "worse", "worst"):
         keep(variant, GOOD)
-    payload(paths.results(home, "toy", "full") / "worst.json", "worst.npz").write_bytes(b"nothing")
+    remove_ranks(paths.results(home, "toy", "full"), "worst")
     said = []
     assert len(pairwise_tests("toy", "full", warn=lambda error: said.append(str(error)))) == 1
     assert "worst" in said[0]

@@ -10,7 +10,7 @@ from recsys.evaluation import results, tables
 from recsys.evaluation.results import ResultError
 from recsys.evaluation.significance import FEW_USERS
 from tests import toys
-from tests.artifacts import payload
+from tests.artifacts import remove_ranks
 from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
 
@@ -57,7 +57,7 @@ def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
     assert results.version("toy", "full") == stamps[-1]
     keep("popular", [[1, 300]])
     stamps.append(results.version("toy", "full"))
-    (paths.results(paths.home(), "toy", "full") / "popular.json").unlink()
+    paths.results(paths.home(), "toy", "full").unlink()
     stamps.append(results.version("toy", "full"))
     assert len(set(stamps)) == 3
     assert stamps[0] == stamps[-1]
@@ -66,7 +66,7 @@ def test_a_stamp_changes_with_every_result_that_is_written_or_taken_away():
 def test_damaged_ranks_are_left_out_with_a_sentence():
     keep("popular", [[1, 2]])
     keep("als", [[3, 4]])
-    payload(paths.results(paths.home(), "toy", "full") / "als.json", "als.npz").write_bytes(b"nothing")
+    remove_ranks(paths.results(paths.home(), "toy", "full"), "als")
     said = []
     found = tables.all_ranks("toy", "full", ["popular", "als"], lambda error: said.append(str(error)))
     assert list(found) == ["popular"]

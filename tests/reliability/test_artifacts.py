@@ -121,11 +121,11 @@ def traps(folder, data):
     vectors = paths.film_vectors(NAME, TEXTS_HASH)
     storage.write_document(vectors, {"made_of": TEXTS_HASH}, {f"{vectors.stem}.safetensors": data})
     yield "film vectors", lambda: films.read_vectors([vectors], TEXTS_HASH)
-    shipped = without_hashes(paths.results(paths.ASSETS, NAME, "full") / "popular.json")
-    result = paths.results(paths.home(), NAME, "full") / "popular.json"
-    storage.write_document(result, shipped, {"popular.npz": data})
+    shipped = without_hashes(paths.results(paths.ASSETS, NAME, "full"))
+    board = paths.results(paths.home(), NAME, "full")
+    storage.write_document(board, shipped, {"full.npz": data})
     yield "ranks", lambda: results.ranks(NAME, "full", "popular")
-    shutil.rmtree(result.parent)
+    shutil.rmtree(board.parent)
     storage.write_document(paths.details(NAME), {"dataset": NAME}, {"films.csv": data})
     yield "film details", lambda: film_details.read(NAME)
     shutil.rmtree(paths.details(NAME).parent)
@@ -200,10 +200,14 @@ def test_names_in_archives_write_nothing(tmp_path, monkeypatch, data):
 def test_shipped_files_have_plain_formats_and_their_hashes(record_property):
     shipped = [path for path in paths.ASSETS.rglob("*") if path.is_file()]
     assert {path.suffix for path in shipped if path.name != "SHA256SUMS"} <= PLAIN_FORMATS
-    weights = list(paths.ASSETS.glob("checkpoints/**/*.safetensors"))
-    for path in weights:
-        assert json.loads((path.parent / META).read_text("utf-8"))["files"][path.name] == storage.digest(path, "sha256")
-    record_property("figure", f"{len(shipped)} files, {len(weights)} of them weights")
+    named = {}
+    for path in (path for path in shipped if path.suffix == ".json"):
+        content = json.loads(path.read_bytes())
+        files = content.get("files", {}) if isinstance(content, dict) else {}
+        named |= {(path.parent / name).resolve(): digest for name, digest in files.items()}
+    payloads = [path for path in shipped if path.suffix in (".npz", ".safetensors")]
+    assert {path.resolve(): storage.digest(path, "sha256") for path in payloads} == named
+    record_property("figure", f"{len(shipped)} files, {len(payloads)} of them payloads")
 
 
 def test_the_encoder_loads_local_files_and_no_code():

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import checkpoints, paths, storage
+from recsys import boards, checkpoints, paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.evaluation.rank import rank_held_out
@@ -59,14 +59,33 @@ def test_other_settings_seeds_data_and_protocols_are_other_trials(world, trainin
     assert trials.read(replace(trial, changes=SMALL | {"dropout": 0.1}), world, FULL) is not None  # its default
 
 
-def test_a_damaged_trial_is_run_again(world, trainings):
+def test_a_damaged_trial_is_run_again_with_a_warning(world, trainings):
     trial = Trial("gru4rec-ce", SMALL)
     trials.measure(trial, world, FULL)
-    path = trial.folder("cycle", "full") / trials.FILE
-    path.write_bytes(path.read_bytes().replace(b'"ranks": "', b'"ranks": "1 '))
-    trials.measure(trial, world, FULL)
+    path = paths.trials(paths.home(), "cycle", "full")
+    path.write_bytes(path.read_bytes().replace(b"cycle", b"cicle"))
+    with pytest.warns(match="full.json is damaged, so"):
+        trials.measure(trial, world, FULL)
     assert trainings == [0, 0]
     assert len(trials.read(trial, world, FULL).ranks) == 40
+
+
+def test_a_trial_of_an_older_program_is_read_and_shipped(world, trainings, monkeypatch):
+    trial = Trial("gru4rec-ce", SMALL)
+    outcome = trials.measure(trial, world, FULL)
+    board = paths.trials(paths.home(), "cycle", "full")
+    document = boards.read(board)[trial.name("cycle")]
+    board.unlink()
+    older_document = document | {"ranks": " ".join(map(str, outcome.ranks))}
+    storage.write_document(trial.folder("cycle", "full") / trials.OLDER_FILE, older_document)
+    older = trials.read(trial, world, FULL)
+    np.testing.assert_array_equal(older.ranks, outcome.ranks)
+    assert (older.valid, older.training, older.run) == (outcome.valid, outcome.training, outcome.run)
+    monkeypatch.setattr(paths, "ASSETS", paths.home() / "assets")
+    trials.ship(trial, world, FULL)
+    shipped = paths.trials(paths.ASSETS, "cycle", "full")
+    assert boards.read(shipped) == {trial.name("cycle"): document}
+    assert trainings == [0]
 
 
 def test_a_shipped_trial_is_not_run_on_another_machine(world, trainings, tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, published_figures, results, tables
 from recsys.ranking import metrics
 from tests import toys
-from tests.artifacts import payload
+from tests.artifacts import change, remove_ranks
 from tests.pages import world
 from tests.pages.reading import said
 
@@ -592,8 +592,7 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
 
 
 def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
-    path = paths.results(paths.home(), "ml-latest-sample", "full") / "popular.json"
-    path.write_text(path.read_text("utf-8").replace("Family", "Famiky"), "utf-8")
+    change(paths.results(paths.home(), "ml-latest-sample", "full"), "popular", "family")
     app = visit("evaluation")
     assert "popular" in app.warning[0].value
     assert len(board(app)) == 1
@@ -601,21 +600,19 @@ def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
 
 @pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
 def test_no_section_needs_more_than_one_result_nor_fails_where_all_are_damaged(visit, measured, section):
-    folder = paths.results(paths.home(), "ml-latest-sample", "full")
-    (folder / "popular.json").unlink()
+    path = paths.results(paths.home(), "ml-latest-sample", "full")
+    change(path, "popular", "family")
     app = visit("evaluation")
     if section in app.get_by_key("section").options:
         assert not open_section(app, section).exception
-    (folder / "bert4rec.json").write_text("{}", "utf-8")
-    (folder / "popular.json").write_text("{}", "utf-8")
+    path.write_text("{}", "utf-8")
     app.run()
     assert not app.exception
     assert "There are no readable results for this protocol yet." in said(app)
 
 
 def test_damaged_ranks_cost_the_tests_and_not_the_leaderboard(visit, measured):
-    document = paths.results(paths.home(), "ml-latest-sample", "full") / "popular.json"
-    payload(document, "popular.npz").write_bytes(b"nothing")
+    remove_ranks(paths.results(paths.home(), "ml-latest-sample", "full"), "popular")
     app = visit("evaluation")
     assert len(board(app)) == 2
     assert "popular" in app.warning[0].value

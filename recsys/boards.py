@@ -1,0 +1,79 @@
+"""Boards: all measurements of a data set under a protocol in one artifact, see `recsys.storage`.
+
+`<protocol>.json` contains a document per name, and its .npz file contains the ranks of each name.
+"""
+
+import io
+import zipfile
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recsys import errors, storage
+
+Document = dict[str, Any]
+
+
+def read(path: Path) -> dict[str, Document]:
+    """Return the documents of a board by name, {} without a board. Callers must not change the documents.
+
+    Raises OSError and DamagedFileError.
+    """
+    return dict(_read(path, storage.version(path))) if path.exists() else {}
+
+
+def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    """Return the ranks of these names, or of all names, from the .npz file of an artifact.
+
+    Raises OSError, and DamagedFileError if ranks are damaged or missing.
+    """
+    _, data = storage.read_payload(path)
+    try:
+        arrays = np.load(io.BytesIO(data))
+        return {name: arrays[name] for name in (arrays if names is None else names)}
+    except (ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
+        raise storage.DamagedFileError("{path} holds no ranks", path=path.with_suffix(".npz")) from error
+
+
+def update(
+    path: Path, documents: Mapping[str, Document], ranks: Mapping[str, np.ndarray], command: str | None = None
+) -> None:
+    """Add documents and their ranks to a board, or replace those with the same names. Other writers wait meanwhile.
+
+    The ranks are stored in the smallest integer type. If a file is damaged, its content is lost. A warning then names
+    the command that measures it again. Raises OSError.
+    """
+    with storage.locked(path):
+        old_documents: dict[str, Document] = {}
+        old_ranks: dict[str, np.ndarray] = {}
+        try:
+            old_documents = read(path)
+            old_ranks = read_ranks(path) if old_documents else {}
+        except storage.DamagedFileError as error:
+            text = "{reason}, so what it contained is lost"
+            errors.warn(storage.DamagedFileError(text, command, reason=error.message))
+        all_ranks = old_ranks | {name: _compact(array) for name, array in ranks.items()}
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted(all_ranks.items())))
+        content = {"documents": old_documents | dict(documents)}
+        storage.write_document(path, content, {f"{path.stem}.npz": buffer.getvalue()})
+
+
+def check(path: Path) -> None:
+    """Read all of a board, also if it was read before. Raises OSError and DamagedFileError."""
+    storage.check(path)
+    read_ranks(path, read(path))
+
+
+def _compact(ranks: np.ndarray) -> np.ndarray:
+    return ranks.astype(np.min_scalar_type(int(ranks.max(initial=0))))
+
+
+@lru_cache(maxsize=4)  # parsing takes longer than reading the ranks of one name
+def _read(path: Path, version: str) -> dict[str, Document]:
+    """Read the documents. `version` is only part of the cache key."""
+    documents: dict[str, Document] = storage.read_document(path).get("documents", {})
+    return documents
