@@ -13,7 +13,7 @@ from pages.ui.i18n import N_, _
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
-ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # with those on phones
+ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
 LETTER_WIDTH_PX = 6.3  # mean width in a font of 11 px
 LETTER_HEIGHT_PX = 14.5
@@ -253,9 +253,8 @@ def free_sides(
     """
     sides = list(placed) or [None] * len(points)
     charts = [_Chart(points, labels, width, height) for width in widths]
-    for row in sorted(
-        range(len(sides)), key=lambda row: sides[row] is None
-    ):  # labels that are placed already come first
+    placed_first = sorted(range(len(sides)), key=lambda row: sides[row] is None)
+    for row in placed_first:
         side = sides[row] or next((name for name in SIDES if all(chart.has_room(row, name) for chart in charts)), None)
         if side:
             sides[row] = side

@@ -19,7 +19,7 @@ from recsys.evaluation import list_metrics, protocols, tables
 from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_available
 
-PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # those of figure 1 in gSASRec, and BERT4Rec
+PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of gSASRec, and BERT4Rec
 PAPER_USER = 963  # number of the test user of this figure
 LIST_PLOT_HEIGHT_PX = 400  # with the legend, which has five lines on a phone
 MIN_SHARE = 1e-4  # lower end of axes
@@ -142,10 +142,8 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
-    order = [
-        *shares,
-        *(variant for variant in selected if variant not in shares),
-    ]  # so that both charts have equal colours
+    # the variants of the other chart come first, so that both charts have equal colours
+    order = [*shares, *(variant for variant in selected if variant not in shares)]
     query = test.queries[row : row + 1]
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
