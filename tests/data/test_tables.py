@@ -180,12 +180,12 @@ WIDE = b",".join(b"c%d" % n for n in range(20_000)) + b"\n" + b"," * 19_999
 BILLION = pa.table({"user": pa.array([1]).take(pa.array([0] * 2_000_000)), "item": pa.nulls(2_000_000, pa.int64())})
 TOO_MUCH = {
     "columns": (WIDE, "has 20,000 columns"),
-    "columns that few rows fill": (b",".join(b"c%d" % n for n in range(900)) + b"\n" + b"1,2\n" * 99_000, "empty in most"),
+    "columns that few rows fill": (b",".join(b"c%d" % n for n in range(900)) + b"\n" + b"1,2\n" * 99_000, "most rows"),
     "names in JSON": (b"".join(b'{"a%d":1}\n' % n for n in range(20_000)), "has 20,000 columns"),
-    "names in JSON that few objects have": (b"".join(b'{"a%d":1}\n' % (n % 900) for n in range(20_000)), "empty in most"),
+    "names in JSON that few objects have": (b"".join(b'{"a%d":1}\n' % (n % 900) for n in range(20_000)), "most rows"),
     "one cell": (b'user,item\n"' + b"x" * 5_000_000 + b'",1\n', "field larger than field limit"),
     "gzip": (gzip.compress(bytes(10_000_000)), "has more than"),
-    "parquet": (as_parquet(BILLION), "empty in most"),
+    "parquet": (as_parquet(BILLION), "most rows"),
     "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "has an unknown encoding; save it"),
     "a mark alone": (b"\xef\xbb\xbf", "is empty"),
     "JSON, deep": (b"[" * 100_000, "cannot be read: maximum recursion depth"),
