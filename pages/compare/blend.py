@@ -1,4 +1,4 @@
-"""A weighted blend of two recommenders: a tab of Compare."""
+"""The tab of Compare with a blend, a pool of two recommenders with weights that the user chooses."""
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +12,7 @@ from recsys.serving.recommend import Recommendation, Request, recommend
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the two recommenders, a slider between them, and the list of their blend."""
+    """Render menus of two recommenders, a slider for their weights, and the list of the blend."""
     st.caption(
         _(
             "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "

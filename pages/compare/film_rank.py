@@ -1,4 +1,4 @@
-"""The rank of any film in the lists of all recommenders: a tab of Compare.
+"""The tab of Compare with the rank of a film in the rankings of all recommenders.
 
 Session state: rank_film (data set, item and label of the last film that the user searched for).
 """
@@ -16,7 +16,7 @@ from recsys.serving.search.search import SearchResult
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
-    """Render a search box and the ranks of the selected film, by default the most watched unwatched film."""
+    """Render a search box and the ranks of the selected film. The default is the most popular film not in the list."""
     film_search.search_box(
         dataset.name,
         _("Which film?"),
@@ -42,7 +42,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 
 
 def select(data: str, film: SearchResult) -> None:
-    """Store the film and clear the search box, unless training left the film out."""
+    """Select a film and clear the search box, unless the film is infrequent."""
     if not film.is_infrequent:
         st.session_state.rank_film = (data, film.number, film.label)
         st.session_state.seek = ""
@@ -50,7 +50,7 @@ def select(data: str, film: SearchResult) -> None:
 
 
 def selected_item(dataset: Dataset) -> int | None:
-    """Return the item of the selected film, or None. In another data set, the film is matched by its label."""
+    """Return the selected item, or None. A film that was selected in another data set is found by its label."""
     data, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
     if data == dataset.name:
         return item

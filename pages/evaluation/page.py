@@ -1,6 +1,7 @@
-"""The Evaluation page: data set, protocol, the rules of the protocol, and one section.
+"""The page Evaluation: data set, protocol, the rules of the protocol, and one section.
 
-Session state: results_of (the data set shown) · results_for (the visitor's data set in the last run) · section.
+Session state: results_of (the data set of this page) · results_for (the data set that was open on the other pages in
+the last run) · section.
 """
 
 from collections.abc import Callable
@@ -65,7 +66,11 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the selectors of the data set and the protocol. available: Pairs of both with results."""
+    """Show the menus of data sets and protocols. Return the chosen ones.
+
+    Args:
+        available: Pairs (data set, protocol) with results.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
@@ -76,7 +81,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the selector of the data set. A data set opened on another page is selected if it has results."""
+    """Show the menu of data sets. If another page has opened a data set with results, it is selected here, too."""
     state, current = st.session_state, visitor().current.dataset
     is_new = state.get("results_for", current) != current
     state.results_for = current
@@ -89,7 +94,7 @@ def _select_dataset(names: list[str]) -> str:
 @st.fragment
 @errors.show_errors()
 def show(dataset: str, protocol: str) -> None:
-    """Show one section of a data set and protocol. Widgets inside rerun only this fragment."""
+    """Show the rules of a protocol and one section. Widgets inside rerun only this fragment."""
     board, load_errors = data.leaderboard(dataset, protocol)
     view = EvaluationView(dataset, protocol, board)
     if board.empty:
@@ -125,7 +130,7 @@ def show(dataset: str, protocol: str) -> None:
 
 
 def select_section(sections: list[str]) -> str:
-    """Show the selector of the section. A stored section that this data set lacks is dropped."""
+    """Show the menu of sections. Return the chosen one, or the first one if this data set lacks it."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
     titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}

@@ -64,7 +64,7 @@ def _computed_facts(name: str) -> Facts:
     return Facts(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
 
 
-def label(name: str) -> str:
+def menu_label(name: str) -> str:
     """Return the menu entry of a data set: "MovieLens 1M · films 1919–2000"."""
     title = cache.dataset_title(name)
     try:
@@ -85,7 +85,7 @@ def menu() -> None:
         _("Films from"),
         list(dict.fromkeys([*in_order(datasets.prepared_names()), DEFAULT_DATASET, current])),
         key="chosen_data",
-        format_func=label,
+        format_func=menu_label,
         help=_("Each data set has its own films and its own trained recommenders."),
         on_change=lambda: session.open_dataset(state.chosen_data),
     )
@@ -285,14 +285,10 @@ def _prepare_default() -> Dataset | None:
         )
     bar.empty()
     if task.error:
-        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", retry=_retry_default)
+        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", retry=partial(_fetch, DEFAULT_DATASET))
         return None
     tasks.forget(name)
     return cache.dataset(DEFAULT_DATASET)
-
-
-def _retry_default() -> None:
-    _fetch(DEFAULT_DATASET)
 
 
 def start_download(name: str) -> None:
@@ -356,12 +352,12 @@ def _show_status(shown_task: DatasetTask) -> None:
             retry = partial(start_download if is_download else start_enrichment, name)
             tasks.show_failure(shown_task.name, error, f"{key}-again", retry)
             st.button(_("Not now"), key=f"{key}-away", type="tertiary", on_click=dismiss)
-    elif task and not is_download and "with_facts" in task.event:
+    elif task and not is_download and "with_details" in task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             text = ngettext(
                 "Wikidata has details of {n:,} of the {films} films of {data}.",
                 "Wikidata has details of {n:,} of the {films} films of {data}.",
-                task.event["with_facts"],
+                task.event["with_details"],
                 data=title,
                 films=count(task.event["films"]),
             )

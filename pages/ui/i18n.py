@@ -112,7 +112,7 @@ def switch() -> None:
 
 
 def _keep_choices() -> None:
-    """Keep the values of widgets whose labels change with the language. Streamlit identifies options by their labels."""
+    """Keep the values of widgets whose labels change. Streamlit identifies options by their labels."""
     state = st.session_state
     for key in list(state):
         if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set

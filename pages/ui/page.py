@@ -57,7 +57,7 @@ def navigation() -> st.Page:
 
 
 def header(title: str, caption: str) -> Dataset | None:
-    """Show title, menu of data sets and status of downloads. Return the open data set, or None if it is not available."""
+    """Show title, menu of data sets and status of downloads. Return the open data set, None if it is not available."""
     left, right = st.columns([2, 1], vertical_alignment="top")
     with left:
         st.title(title)
@@ -104,7 +104,7 @@ def show_examples(dataset: Dataset) -> None:
     for example in history.examples(cache.title_index(dataset.name)):
         films = [dataset.catalog.films[item] for item in example.items]
         with st.container(border=True, gap="xsmall"):
-            st.html(film_cards.example(example, films))
+            st.html(film_cards.example_card(example, films))
             label, icon = _("Start with these *films: {example}*", example=_(example.name)), ":material/playlist_add:"
             st.button(label, key=f"take-{example.name}", icon=icon, on_click=load, args=(example.items,))
 
@@ -204,7 +204,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
 
 
 def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
-    """Show an input for the id or name of a user of the data set. Return the films of the user, None without such a user."""
+    """Show an input for the id or name of a user. Return the films of the user, or None if there is no such user."""
     if dataset.user_names is not None:
         default = str(dataset.user_names[0])
         user: int | str = st.text_input(_("Name of the person in the file"), default, key=f"{key}_named", help=help)

@@ -28,7 +28,7 @@ MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
 MIN_POPULARITY_RATIO = 10  # of a likely film to the next popular film with the same title
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
-OTHER_ID_SCHEME = "ml-100k"  # the data set with ids that differ from those of the MovieLens site
+OTHER_ID_SCHEME = "ml-100k"  # the data set whose ids differ from the ids of the MovieLens site
 
 
 class MatchMethod(Enum):
