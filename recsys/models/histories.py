@@ -1,4 +1,4 @@
-"""Histories as sparse matrices, and checks of saved arrays, for the models without a network.
+"""Histories as sparse matrices, for the models without a network.
 
 Shapes: B histories, I items, E events (items of all histories, with repetitions), N distinct pairs of history and item.
 """
@@ -114,37 +114,3 @@ def fill_empty_histories(scores: np.ndarray, histories: Sequence[np.ndarray], co
     empty = [row for row, history in enumerate(histories) if not len(history)]
     scores[empty] = counts / max(counts.sum(), 1)
     return scores
-
-
-def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
-    """Return the array `name` of a saved state, which has one row per item.
-
-    Raises:
-        KeyError: If it is missing.
-        ValueError: If it has another number of rows.
-    """
-    if name not in state:
-        raise KeyError(f"the saved model has no {name}; fit it again")
-    if len(state[name]) != n_items:
-        raise ValueError(f"the saved model knows {len(state[name])} items, the catalogue has {n_items}; fit it again")
-    return state[name]
-
-
-def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
-    """Return the three arrays of a sparse matrix by name, as `csr_from_state` reads them."""
-    return {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
-
-
-def csr_from_state(state: dict[str, np.ndarray], n_rows: int | None, n_items: int) -> sparse.csr_array:
-    """Return the sparse matrix (n_rows, I) of a saved state, see `csr_state`. None allows any number of rows.
-
-    Raises:
-        KeyError: If an array is missing.
-        ValueError: If the matrix has another shape.
-    """
-    if missing := {"data", "indices", "indptr"} - state.keys():
-        raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
-    rows = len(state["indptr"]) - 1
-    if n_rows not in (None, rows) or state["indices"].max(initial=-1) >= n_items:
-        raise ValueError(f"the saved matrix has {rows} rows and is not one of {n_items} items; fit it again")
-    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(rows, n_items))

@@ -22,8 +22,8 @@ from scipy.special import logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.models.array_model import require_n_items
 from recsys.models.base import Model
-from recsys.models.histories import require_n_items
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions
 
