@@ -23,11 +23,10 @@ from torch import Tensor, nn
 
 from recsys.models.bert4rec import FORMER_SETTINGS, Bert4Rec, Bert4RecConfig
 from recsys.models.layers import init_weights
-from recsys.models.sequence_model import SequenceEncoder
-from recsys.models.transformer import PostNormBlock, encode, padding_mask
+from recsys.models.transformer import PostNormBlock, TransformerEncoder, padding_mask
 
 
-class Bert4RecPaperEncoder(SequenceEncoder):
+class Bert4RecPaperEncoder(TransformerEncoder):
     """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
 
     positions: nn.Embedding
@@ -41,10 +40,6 @@ class Bert4RecPaperEncoder(SequenceEncoder):
         )
         self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
         init_weights(self, config.init)
-
-    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        return self.head(encode(self.blocks, *self.embed(tokens), positions))
 
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""

@@ -22,7 +22,7 @@ Shapes: B sequences, T positions, Q positions per sequence, M samples of W items
 items of a batch, N unmasked positions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,66 +30,42 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.config import Length, NonNegative, Positive, Rate, Size, config_class
+from recsys.config import Length, NonNegative, Positive, Size, config_class
 from recsys.data.dataset import Dataset
 from recsys.models.histories import pairs_at_distance
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.batches import Batch, CounterRNG
-from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distribution
+from recsys.training.losses import Loss, Sampler, sampling_distribution, scores_of
 from recsys.training.options import TrainConfig
 
 N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
-# Streams of random numbers. They may equal values of `batches.Stream`, because this model draws from none of those.
-KEEP_STREAM = 1  # for `subsample`
-WINDOW_STREAM = 2  # for the windows
+WINDOW_STREAM = 2  # of random numbers; it may equal a `batches.Stream`, because this model draws from none of those
 
 
 @config_class
 class Item2VecConfig:
     """Settings of item2vec, tuned on ML-1M."""
 
-    schedule: TrainConfig = TrainConfig(
-        epochs=15, lr=1e-2, validate_every=5
-    )  # embeddings allow a higher rate than networks
+    # Embeddings allow a higher learning rate than networks.
+    schedule: TrainConfig = TrainConfig(epochs=15, lr=1e-2, validate_every=5)
     cbow: bool = False  # all neighbours together predict the item between them; else an item predicts each neighbour
     dim: Size = 64  # width of a vector
     length: Length = 200  # positions: the newest items of a history that are read
     window: Size = 3  # items to either side that are neighbours; each position draws its own window from 1 to this
     negatives: Positive = 5.0  # k, the weight of the negatives
     sampling_power: NonNegative = 0.75  # negatives are drawn by popularity to this power
-    subsample: Rate = 1.0  # ρ: items with a greater share of all views are left out at random; 1: never
     half_life: Positive = 3.0  # items: in scores, an item has half the weight of an item watched this many items later
     init: Positive = 0.05  # standard deviation of the initial vectors
 
 
-def negative_sampling(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, drawn: Tensor, negatives: float
-) -> Tensor:
-    """Return the sum over M samples of -log σ(s⁺) - k · mean log σ(-s⁻), equation 4 of arXiv:1310.4546.
-
-    s = hidden · weight + bias. s⁺ is the score of the target and s⁻ are the scores of the negatives. As in the paper, a
-    negative that equals the target counts too.
-
-    Args:
-        hidden: Vectors of the samples, (M, D).
-        weight: Context vectors, (I, D).
-        bias: Biases, (I,).
-        targets: Items to predict, (M,) int64.
-        drawn: Negatives, shared by all samples, (K,) int64.
-        negatives: k.
-    """
-    w_target, b_target, w, b = gather_weights(weight, bias, targets, drawn)
-    positive = ((hidden * w_target).sum(1) + b_target).float()  # (M,)
-    negative = (hidden @ w.T + b).float()  # (M, K)
-    return -F.logsigmoid(positive).sum() - negatives * F.logsigmoid(-negative).mean(1).sum()
-
-
 class NegativeSampling:
-    """`negative_sampling` with new negatives in each call and log k q subtracted from each score.
+    """The sum over M samples of -log σ(s⁺) - k · mean log σ(-s⁻), equation 4 of arXiv:1310.4546.
 
-    σ(s - log k q) is then the probability that an item was watched and not drawn. The scores of lowest loss are
-    log-probabilities (noise-contrastive estimation, Mnih and Teh, arXiv:1206.6426).
+    s⁺ is the score of the target minus log k q, and s⁻ are those of N_NEGATIVES negatives, which are drawn in each call
+    and shared by all samples. As in the paper, a negative that equals the target counts too. σ(s) is the probability
+    that an item was watched and not drawn. The scores of lowest loss are log-probabilities (noise-contrastive
+    estimation, Mnih and Teh, arXiv:1206.6426).
     """
 
     def __init__(self, negatives: float, q: np.ndarray) -> None:
@@ -101,7 +77,8 @@ class NegativeSampling:
         """Return the sum of the losses, ()."""
         self.log_kq = self.log_kq.to(hidden.device)
         drawn = self.sampler(N_NEGATIVES, hidden.device)
-        return negative_sampling(hidden, weight, bias - self.log_kq, targets, drawn, self.negatives)
+        positive, negative = scores_of(hidden, weight, bias - self.log_kq, targets, drawn)
+        return -F.logsigmoid(positive).sum() - self.negatives * F.logsigmoid(-negative).mean(1).sum()
 
 
 class Item2VecEncoder(SequenceEncoder):
@@ -140,7 +117,7 @@ class Item2Vec(SequenceModel):
     config: Item2VecConfig
     module: Item2VecEncoder
     loss_name = ""  # its own loss
-    keep_probability: np.ndarray  # (I + 2,) probability that an event of each token is used in an epoch
+    former_settings: ClassVar[Mapping[str, Any]] = {"subsample": 1.0}  # see `Model.former_settings`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         """Create an unfitted model. Without a config it has the defaults."""
@@ -148,15 +125,9 @@ class Item2Vec(SequenceModel):
         self.can_fill_masks = self.config.cbow
 
     def initialise(self, module: Item2VecEncoder, train: Dataset, seed: int) -> None:
-        """Set biases to log q of the negatives, and compute the probability √(ρ / f) that an event is used.
-
-        f is the item's share of all events and ρ is `subsample` (arXiv:1310.4546, equation 5). The start token is
-        always used.
-        """
+        """Set biases to log q of the negatives."""
         with torch.no_grad():
             module.bias.copy_(torch.from_numpy(np.log(sampling_distribution(train.counts, self.config.sampling_power))))
-        share = train.counts / train.counts.sum()
-        self.keep_probability = np.append(np.sqrt(self.config.subsample / np.maximum(share, 1e-12)), [0.0, 1.0])
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the module docstring."""
@@ -169,8 +140,6 @@ class Item2Vec(SequenceModel):
         lengths = [len(sequence) for sequence in sequences]
         row = np.repeat(rows, lengths)
         position = np.concatenate([np.arange(length) for length in lengths])
-        kept = rng.uniform(KEEP_STREAM, row, position) < self.keep_probability[items]
-        items, row, position = items[kept], row[kept], position[kept]
         window = 1 + rng.integers(WINDOW_STREAM, np.full(len(row), self.config.window), row, position)
         if self.config.cbow:
             bags, targets = cbow(items, row, window, n_items, 2 * self.config.window)

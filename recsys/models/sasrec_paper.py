@@ -27,11 +27,10 @@ from torch import Tensor, nn
 
 from recsys.models.layers import Dropout, init_weights
 from recsys.models.sasrec import SasRec, SasRecConfig
-from recsys.models.sequence_model import SequenceEncoder
-from recsys.models.transformer import Block, encode
+from recsys.models.transformer import Block, TransformerEncoder
 
 
-class SasRecPaperEncoder(SequenceEncoder):
+class SasRecPaperEncoder(TransformerEncoder):
     """Item and position embeddings, L causal blocks, output tied to the embeddings."""
 
     positions: nn.Embedding
@@ -56,13 +55,13 @@ class SasRecPaperEncoder(SequenceEncoder):
         self.bias.requires_grad_(False)  # stays zero
         init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        return self.last_norm(encode(self.blocks, self.embed(tokens), attention_mask=None, positions=positions))
+    def embed(self, tokens: Tensor) -> tuple[Tensor, None]:
+        """Return the input of the first block, (B, T, D). There is no attention mask, because the blocks are causal."""
+        return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding))), None
 
-    def embed(self, tokens: Tensor) -> Tensor:
-        """Return the input of the first block, (B, T, D)."""
-        return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding)))
+    def head(self, x: Tensor) -> Tensor:
+        """Normalise the output of the last block, (…, D)."""
+        return self.last_norm(x)
 
 
 def ages(tokens: Tensor, padding: int) -> Tensor:

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from scipy.special import log_expit
 from torch import Tensor, nn
 
-from recsys.config import ConfigError, to_document
+from recsys.config import to_document
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.data.tie_breaking import reshuffle_ties
 from recsys.models import count_memory
@@ -33,22 +33,6 @@ from recsys.training.options import RunOptions
 WEIGHT_COPIES = 6  # during training: weights, gradients, two moments of AdamW, average, best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # their scores are log-probabilities plus a constant
-
-
-def check_heads(dim: int, heads: int) -> None:
-    """Raise ConfigError unless the dimension is a multiple of the number of heads."""
-    if dim % heads:
-        raise ConfigError(
-            "dim is {dim} and heads is {heads}, but dim must be a multiple of heads", dim=dim, heads=heads
-        )
-
-
-def check_only_unseen(config: Any) -> None:
-    """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
-    if config.only_unseen and config.loss != "softmax":
-        raise ConfigError(
-            "only_unseen is for the softmax, and loss is {loss}; leave one of the two out", loss=config.loss
-        )
 
 
 class SequenceEncoder(nn.Module):
@@ -122,7 +106,7 @@ class SequenceModel(Model):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        # settings of `Extras`, which some configs lack
+        # settings of `ExtrasConfig`, which some configs lack
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.remembers = getattr(self.config, "memory", False)
         self.redraws = getattr(self.config, "redraw", False)
