@@ -24,7 +24,6 @@ from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.array_model import require_n_items
 from recsys.models.base import Model
-from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
@@ -331,10 +330,6 @@ class Pool(Model):
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m, (B, I) float32: log-probabilities up to a constant per row."""
         return self.length_weights.combine(self._member_scores(queries), queries)
-
-    def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """Return the log-softmax of one row of scores (I,) at some items (n,), (n,) float64."""
-        return scores[items].astype(np.float64) - log_sum_exp(scores)
 
     @property
     def device(self) -> str:

@@ -151,7 +151,7 @@ def batches(variant, **settings):
         yield from model.batches(samples, 30, CounterRNG(0, epoch))
 
 
-@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}])
+@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}, {"crop": "segments"}])
 def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(settings):
     without = total = 0
     for batch in batches("bert4rec-side", **settings):
@@ -165,7 +165,7 @@ def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(s
     assert without / total == pytest.approx(0.1, abs=0.03)  # as if nothing had been rated
 
 
-@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}])
+@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}, {"crop": "segments"}])
 def test_read_from_left_to_right_each_item_shows_its_own_stars(settings):
     for batch in batches("sasrec-side", **settings):
         own = torch.where(batch.tokens < 30, 1 + batch.tokens % 10, UNKNOWN)
