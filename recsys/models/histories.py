@@ -10,8 +10,6 @@ from scipy import sparse
 
 from recsys.data.dataset import Dataset
 
-MAX_SORTED_SHARE = 1 / 4  # if E / (B · I) is lower, sorting E keys is faster than filling a table of B · I cells
-
 
 def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each distinct item of each history, sorted by history, then item.
@@ -24,17 +22,8 @@ def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
     empty = np.empty(0, np.int64)  # because `concatenate` needs at least one array
     item = np.concatenate([*histories, empty]).astype(np.int64)  # (E,)
     age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), empty])  # (E,)
-    last = _last_positions(row * n_items + item, len(histories) * n_items)
-    return row[last], item[last], age[last]
-
-
-def _last_positions(keys: np.ndarray, n_keys: int) -> np.ndarray:
-    """Return the last position of each distinct key, (N,), in order of the keys. `keys` (E,) are below `n_keys`."""
-    if len(keys) < MAX_SORTED_SHARE * n_keys:
-        return len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
-    position = np.full(n_keys, -1)
-    position[keys] = np.arange(len(keys))  # of a repeated key, the last position stays
-    return position[position >= 0]
+    newest = len(row) - 1 - np.unique((row * n_items + item)[::-1], return_index=True)[1]  # (N,)
+    return row[newest], item[newest], age[newest]
 
 
 def history_matrix(

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from recsys.config import Count, NonNegative, Rate, Size, config_class
 from recsys.data.dataset import Dataset, Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.array_model import ArrayModel
 from recsys.models.histories import history_matrix, profile_weights
-from recsys.models.linalg import one_blas_thread
 from recsys.training.options import RunOptions
 
 
@@ -88,7 +88,7 @@ class Als(FactorModel):
         if alpha == 1:  # C = E: all users have the same matrix
             return np.linalg.solve(self.gram, right_sides.T).T
         users = np.empty_like(right_sides)
-        with one_blas_thread():
+        with threadpool_limits(1, "blas"):  # on small matrices more threads are slower
             for row, factors in enumerate(watched):
                 users[row] = np.linalg.solve(self.gram + (alpha - 1) * factors.T @ factors, right_sides[row])
         return users
@@ -165,7 +165,7 @@ def _implicit() -> Iterator[Any]:
         import implicit.cpu.bpr
     except ImportError as error:
         raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
-    with one_blas_thread():
+    with threadpool_limits(1, "blas"):
         yield implicit.cpu
 
 

@@ -7,12 +7,12 @@ Shapes: B queries, U users, I items, F factors.
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from recsys.config import Count, Finite, Positive, Size, config_class
 from recsys.data.dataset import Dataset, Queries
 from recsys.models.array_model import ArrayModel
 from recsys.models.histories import history_matrix, rating_matrix
-from recsys.models.linalg import one_blas_thread
 from recsys.training.options import RunOptions
 
 
@@ -77,7 +77,7 @@ class MfExplicit(ArrayModel):
         solution = np.zeros((ratings.shape[0], others.shape[1]), np.float32)
         features = np.column_stack([np.ones(len(others)), others[:, 1:]])
         ridge = self.config.regularization * np.eye(features.shape[1])
-        with one_blas_thread():
+        with threadpool_limits(1, "blas"):  # on small matrices more threads are slower
             for row in range(len(solution)):
                 entries = slice(ratings.indptr[row], ratings.indptr[row + 1])
                 columns = ratings.indices[entries]

@@ -37,7 +37,7 @@ MAX_EMPHASIS = 8.0  # highest factor of the weight
 NOTED_EMPHASIS = 2.0  # lowest factor that users are told about
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 
-MemberScores = Callable[[Queries], Sequence[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
+MemberScores = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
 
 
 def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
@@ -50,20 +50,17 @@ def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
     items = np.arange(scores.shape[1])
     values = np.empty(scores.shape, np.float32)
     for query, row in enumerate(scores):
-        log_probabilities = model.log_probabilities(row, items)
-        values[query] = _log_excess(row) if log_probabilities is None else log_probabilities
+        z = model.log_probabilities(row, items)
+        if z is None:
+            excess = row - row.min(initial=np.inf)
+            z = np.log1p(excess / (excess.mean() or 1))  # 0 if all scores are equal
+        values[query] = z
     return values
 
 
 def member_scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """Return the `comparable_scores` (B, I) of the first `n_items` items. Content models may score further items."""
     return comparable_scores(model, model.score(queries)[:, :n_items])
-
-
-def _log_excess(scores: np.ndarray) -> np.ndarray:
-    """Return log(1 + x / mean of x) of one row (I,); 0 if all scores are equal."""
-    excess = scores - scores.min(initial=np.inf)
-    return np.log1p(excess / (excess.mean() or 1))
 
 
 @dataclass(frozen=True)
@@ -212,7 +209,7 @@ def _margins(
     log_counts = np.full((total, size), -np.inf, np.float32)
     for start in range(0, total, SCORE_BATCH):
         queries = examples.queries[start : start + SCORE_BATCH]
-        scores = np.stack(scores_of(queries), 1)  # (b, M, I)
+        scores = np.stack([*scores_of(queries)], 1)  # (b, M, I)
         margins = np.zeros((*scores.shape[:2], size), np.float32)
         for row, z in enumerate(scores):
             target = examples.targets[start + row]
@@ -319,12 +316,7 @@ class Pool(Model):
         """
         self.n_items = train.n_items
         if valid:
-            self.length_weights.fit(
-                lambda queries: [*self._member_scores(queries)],
-                valid,
-                run or RunOptions(),
-                self.choose_examples,
-            )
+            self.length_weights.fit(self._member_scores, valid, run or RunOptions(), self.choose_examples)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:

@@ -248,8 +248,8 @@ class SequenceModel(Model):
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """Return the sum of the losses of a batch, ()."""
         hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D)
-        inputs = (hidden.float(), module.output, module.bias, batch.targets)
-        return self.item_loss(*inputs) if batch.excluded is None else self.item_loss(*inputs, batch.excluded)
+        excluded = () if batch.excluded_from is None else (batch.excluded_items,)
+        return self.item_loss(hidden.float(), module.output, module.bias, batch.targets, *excluded)
 
     def _validate(self, module: SequenceEncoder, valid: HeldOut) -> dict[str, float]:
         """Return the metrics of the validation targets among all unseen items. Each process ranks its share."""

@@ -234,7 +234,10 @@ def padding_mask(tokens: Tensor, padding: int) -> Tensor | None:
 class TransformerEncoder(SequenceEncoder):
     """The base of the encoders of BERT4Rec and SASRec: `embed`, then L ≥ 0 blocks, then `head`."""
 
-    blocks: nn.ModuleList
+    blocks: Any  # nn.ModuleList of L blocks
+    # tokens (B, T), side information → input of the first block (B, T, D), its attention mask, see `padding_mask`
+    embed: Callable[..., tuple[Tensor, Tensor | None]]
+    head: Callable[[Tensor], Tensor]  # output of the last block → hidden states, both (B, Q, D)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
         """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
@@ -247,14 +250,6 @@ class TransformerEncoder(SequenceEncoder):
         return self.head(
             self.blocks[-1](x, attention_mask, positions) if self.blocks else gather_positions(x, positions)
         )
-
-    def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Return the input of the first block (B, T, D) and its attention mask, see `padding_mask`."""
-        raise NotImplementedError
-
-    def head(self, x: Tensor) -> Tensor:
-        """Transform the output of the last block, (…, D)."""
-        raise NotImplementedError
 
 
 class TransformerModel(SequenceModel):
