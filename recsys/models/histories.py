@@ -69,14 +69,6 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
     return sparse.csr_array((weight, (row, item)), shape=(len(histories), n_items))
 
 
-def pairs_at_distance(groups: np.ndarray, distance: int) -> np.ndarray:
-    """Return the positions p for which the events at p and at p + `distance` belong to the same group.
-
-    `groups` (E,) is the group of each event. Events of a group are adjacent.
-    """
-    return np.flatnonzero(groups[distance:] == groups[:-distance])
-
-
 def transition_counts(
     groups: np.ndarray, items: np.ndarray, n_items: int, distance: int, weight: float = 1.0, dtype: type = np.float32
 ) -> sparse.csr_array:
@@ -90,7 +82,7 @@ def transition_counts(
         weight: The value that each occurrence adds.
         dtype: The type of the result.
     """
-    earlier = pairs_at_distance(groups, distance)
+    earlier = np.flatnonzero(groups[distance:] == groups[:-distance])  # both events are of the same group
     weights: np.ndarray = np.full(len(earlier), weight, dtype)
     return sparse.csr_array((weights, (items[earlier], items[earlier + distance])), shape=(n_items, n_items))
 

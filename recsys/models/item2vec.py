@@ -22,7 +22,7 @@ Shapes: B sequences, T positions, Q positions per sequence, M samples of W items
 items of a batch, N unmasked positions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,6 @@ from torch import Tensor, nn
 
 from recsys.config import Length, NonNegative, Positive, Size, config_class
 from recsys.data.dataset import Dataset
-from recsys.models.histories import pairs_at_distance
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.batches import Batch, CounterRNG
@@ -141,22 +140,22 @@ class Item2Vec(SequenceModel):
         row = np.repeat(rows, lengths)
         position = np.concatenate([np.arange(length) for length in lengths])
         window = 1 + rng.integers(WINDOW_STREAM, np.full(len(row), self.config.window), row, position)
+        context = neighbours(items, row, window, n_items, self.config.window)
         if self.config.cbow:
-            bags, targets = cbow(items, row, window, n_items, 2 * self.config.window)
+            is_sample = (items < n_items) & (context != n_items).any(1)
+            bags, targets = context[is_sample], items[is_sample]
         else:
-            bags, targets = skip_gram(items, row, window, n_items)
+            by_column = context.T
+            is_target = by_column < n_items  # neither padding nor a start token
+            bags, targets = items[np.nonzero(is_target)[1]][:, None], by_column[is_target]
         return Batch(torch.from_numpy(bags), None, torch.arange(len(targets)), torch.from_numpy(targets))
 
     @torch.inference_mode()
     def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
-        """Return the scores of all items at masked positions, (Q, I) float32.
+        """Return the scores of all items at masked positions (Q,), (Q, I) float32, see `Model.fill`.
 
         The prediction is the weighted mean of the other tokens on both sides. An item has half the weight of an item
         that is `half_life` positions nearer. At the end of a history the result equals `score`.
-
-        Args:
-            history: Items (T,), at most `max_length`. Items at masked positions are ignored.
-            blanks: The masked positions, (Q,).
         """
         if not self.can_fill_masks:
             return super().fill(history, blanks)
@@ -173,47 +172,19 @@ class Item2Vec(SequenceModel):
         return self.item_loss(hidden, module.output, module.bias, batch.targets)
 
 
-def skip_gram(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of skip-gram: items (M, 1), and for each a neighbour as target, (M,).
+def neighbours(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, max_window: int) -> np.ndarray:
+    """Return the neighbours of each token in its history, the nearest first, padded to (E, 2 · `max_window`).
 
     Args:
-        items: Tokens of a batch, (E,). The start token is not used as a target.
+        items: Tokens of a batch, (E,).
         row: The history of each token, (E,).
         window: The window of each token, (E,).
-        n_items: I.
+        n_items: I. Token I is padding.
+        max_window: The largest window.
     """
-    pairs = [(items[centre], items[neighbour]) for centre, neighbour in neighbours(row, window)]
-    centres = np.concatenate([centre for centre, _ in pairs])
-    targets = np.concatenate([target for _, target in pairs])
-    is_item = targets < n_items
-    return centres[is_item][:, None], targets[is_item]
-
-
-def cbow(
-    items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, width: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of CBOW: all neighbours of an item, padded to (M, width), and the item as target, (M,).
-
-    For the other arguments, see `skip_gram`.
-    """
-    bags = np.full((len(items), width), n_items)
-    for column, (centre, neighbour) in enumerate(neighbours(row, window)):
-        bags[centre, column] = items[neighbour]
-    is_sample = (items < n_items) & (bags != n_items).any(1)
-    return bags[is_sample], items[is_sample]
-
-
-def neighbours(row: np.ndarray, window: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield indices of items and, for each, the index of a neighbour in the same row.
-
-    Each pair of arrays has one distance and one direction.
-
-    Args:
-        row: The history of each item, (E,).
-        window: The window of each item, (E,).
-    """
-    for distance in range(1, window.max(initial=0) + 1):
-        earlier = pairs_at_distance(row, distance)
-        for centre, neighbour in ((earlier, earlier + distance), (earlier + distance, earlier)):
-            within = window[centre] >= distance
-            yield centre[within], neighbour[within]
+    distances = np.arange(1, max_window + 1)
+    offsets = np.column_stack([distances, -distances]).ravel()  # 1, -1, 2, -2, …
+    positions = np.arange(len(items))[:, None] + offsets
+    nearest = positions.clip(0, len(items) - 1)
+    is_neighbour = (positions == nearest) & (row[nearest] == row[:, None]) & (np.abs(offsets) <= window[:, None])
+    return np.where(is_neighbour, items[nearest], n_items)

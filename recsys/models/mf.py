@@ -6,7 +6,7 @@ computed from the history of the query (fold-in), so new users are served, and h
 Shapes: B queries, I items, F factors.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,10 +23,26 @@ from recsys.training.options import RunOptions
 
 
 class FactorModel(ArrayModel):
-    """A model whose embeddings of items are their factors."""
+    """A model with item factors, fitted by the library `implicit`."""
 
     has_item_embeddings = True
     factors: np.ndarray  # (I, F) float32
+
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        """Set `factors` to all item factors of `_library_model`. Each iteration is reported."""
+        with _implicit() as cpu:
+            model = self._library_model(cpu, run.seed)
+            views = sparse.csr_matrix(history_matrix(train.histories, train.n_items))  # the type that implicit expects
+
+            def report(iteration: int, *_: Any) -> None:
+                run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
+
+            model.fit(views, show_progress=False, callback=report)
+        self.factors = model.item_factors
+
+    def _library_model(self, cpu: Any, seed: int) -> Any:
+        """Return the unfitted model of `implicit.cpu`."""
+        raise NotImplementedError
 
     def item_embeddings(self) -> np.ndarray:
         """Return the item factors, (I, F) float32."""
@@ -57,17 +73,14 @@ class Als(FactorModel):
     config: AlsConfig
     array_names = ("factors", "counts")
 
-    def _fit(self, train: Dataset, run: RunOptions) -> None:
-        with _implicit() as cpu:
-            model = cpu.als.AlternatingLeastSquares(
-                self.config.factors,
-                self.config.regularization,
-                self.config.alpha,
-                iterations=self.config.iterations,
-                random_state=run.seed,
-            )
-            model.fit(_views(train), show_progress=False, callback=_progress(run, self.config.iterations))
-        self.factors = model.item_factors
+    def _library_model(self, cpu: Any, seed: int) -> Any:
+        return cpu.als.AlternatingLeastSquares(
+            self.config.factors,
+            self.config.regularization,
+            self.config.alpha,
+            iterations=self.config.iterations,
+            random_state=seed,
+        )
 
     def _prepare(self) -> None:
         """Compute YᵀY + λE (F, F)."""
@@ -121,18 +134,19 @@ class BprMf(FactorModel):
     config: BprMfConfig
     array_names = ("factors", "bias", "counts")
 
+    def _library_model(self, cpu: Any, seed: int) -> Any:
+        return cpu.bpr.BayesianPersonalizedRanking(
+            self.config.factors,
+            self.config.lr,
+            self.config.regularization,
+            iterations=self.config.epochs,
+            num_threads=1,  # threads update factors without locks, so fits would not be reproducible
+            random_state=seed,
+        )
+
     def _fit(self, train: Dataset, run: RunOptions) -> None:
-        with _implicit() as cpu:
-            model = cpu.bpr.BayesianPersonalizedRanking(
-                self.config.factors,
-                self.config.lr,
-                self.config.regularization,
-                iterations=self.config.epochs,
-                num_threads=1,  # threads update factors without locks, so fits would not be reproducible
-                random_state=run.seed,
-            )
-            model.fit(_views(train), show_progress=False, callback=_progress(run, self.config.epochs))
-        self.factors, self.bias = model.item_factors[:, :-1].copy(), model.item_factors[:, -1].copy()
+        super()._fit(train, run)
+        self.factors, self.bias = self.factors[:, :-1].copy(), self.factors[:, -1].copy()
 
     def _score(self, queries: Queries) -> np.ndarray:
         weights = profile_weights(queries.histories, len(self.factors))  # (B, I)
@@ -167,13 +181,3 @@ def _implicit() -> Iterator[Any]:
         raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
     with threadpool_limits(1, "blas"):
         yield implicit.cpu
-
-
-def _views(train: Dataset) -> sparse.csr_matrix:
-    """Return 1 for each item that a user watched, (users, I), in the type that implicit expects."""
-    return sparse.csr_matrix(history_matrix(train.histories, train.n_items))
-
-
-def _progress(run: RunOptions, total: int) -> Callable[..., None]:
-    """Return a callback for implicit that reports each iteration to the run."""
-    return lambda iteration, *_: run.report({"stage": "fit", "done": iteration + 1, "total": total})

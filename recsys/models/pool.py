@@ -361,9 +361,9 @@ class VisitorPool(Pool):
       of their own. Inside a network, counts could only have the weight of that network.
     - The weight of `content-fields` is multiplied by clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS). s is the geometric
       mean, over the films of the list, of the share of users who watched them. The weights are then rescaled to their
-      previous sum. Counts and networks know little about
-      rarely watched films. On validation, NDCG@10 of the 10 % of the lists with the rarest films rises by a tenth, and
-      that of the other lists does not change (docs/experiments.md).
+      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 of the 10 % of
+      the lists with the rarest films rises by a tenth, and that of the other lists does not change
+      (docs/experiments.md).
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)

@@ -72,12 +72,6 @@ class SequenceEncoder(nn.Module):
         """Return the embeddings of tokens (B, T), (B, T, D)."""
         return F.embedding(tokens, self.item_vectors())
 
-    @torch.no_grad()
-    def initialise_output(self) -> None:
-        """Copy the item embeddings into separate output weights, if any."""
-        if self.own_output is not None:
-            self.own_output.weight.copy_(self.items.weight[: self.n_items])
-
     @property
     def output(self) -> Tensor:
         """The output weights, (I, D)."""
@@ -139,7 +133,9 @@ class SequenceModel(Model):
         """
         if getattr(self.config, "pmi_init", False):
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
-        module.initialise_output()
+        if module.own_output is not None:
+            with torch.no_grad():
+                module.own_output.weight.copy_(module.items.weight[: module.n_items])
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the config."""

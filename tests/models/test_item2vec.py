@@ -63,7 +63,8 @@ def test_cbow_predicts_an_item_from_all_its_neighbours():
 
 def test_neighbours_are_nearer_than_the_window_and_never_in_another_history():
     row, window = np.array([0, 0, 0, 0, 1, 1]), np.array([1, 2, 3, 1, 3, 1])
-    pairs = {(c, n) for centre, neighbour in neighbours(row, window) for c, n in zip(centre, neighbour, strict=True)}
+    nearest = neighbours(np.arange(6), row, window, n_items=9, max_window=3)
+    pairs = {(c, int(n)) for c, items in enumerate(nearest) for n in items if n != 9}
     all_pairs = {(c, n) for c in range(6) for n in range(6) if c != n and row[c] == row[n]}
     assert pairs == {(c, n) for c, n in all_pairs if abs(c - n) <= window[c]}
 
