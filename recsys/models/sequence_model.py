@@ -101,13 +101,13 @@ class SequenceModel(Model):
         super().__init__(config, title)
         # settings of `ExtrasConfig`, which some configs lack
         self.only_unseen = getattr(self.config, "only_unseen", False)
-        self.remembers = getattr(self.config, "memory", False)
-        self.redraws = getattr(self.config, "redraw", False)
-        self.uses_times_or_ratings = self.redraws
+        self.uses_memory = getattr(self.config, "memory", False)
+        self.reshuffles_ties = getattr(self.config, "redraw", False)
+        self.uses_times_or_ratings = self.reshuffles_ties
         # The next two assume that the weights of a memory will be fitted, which gives probabilities with any loss.
         # `_set_memory` corrects them.
-        self.is_fitted_on_validation = self.remembers
-        self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
+        self.is_fitted_on_validation = self.uses_memory
+        self.has_probabilities = self.uses_memory or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
         """Return a new encoder with random weights from torch's global generator."""
@@ -193,7 +193,7 @@ class SequenceModel(Model):
         self.item_loss = self.make_loss(train)
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
-        if self.remembers:
+        if self.uses_memory:
             self._set_memory(CountMemory(run.count_configs).fit(train, valid, self.network_scores, run))
         return self
 
@@ -203,7 +203,7 @@ class SequenceModel(Model):
 
         def epoch_of(number: int) -> Iterator[Batch]:
             rng = CounterRNG(run.seed, number)
-            if not (self.redraws and train.ties == "drawn"):
+            if not (self.reshuffles_ties and train.ties == "drawn"):
                 return self.batches(samples, train.n_items, rng)
             return self.batches(self.samples(reshuffle_ties(train, rng.key(Stream.ORDER))), train.n_items, rng)
 
@@ -355,7 +355,7 @@ class SequenceModel(Model):
             KeyError: If the arrays of the memory are missing.
             ValueError: If the weights do not fit the config.
         """
-        if self.remembers:
+        if self.uses_memory:
             memory = CountMemory()
             memory.load_state(state, n_items)
             self._set_memory(memory)

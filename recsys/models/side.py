@@ -104,7 +104,7 @@ class PersonVectors(IdVectors):
             frequent = [key for key, _ in counts.most_common(MAX_ATTRIBUTES)]
             self.attribute_keys[: len(frequent)] = torch.tensor(frequent)
 
-    def codes(self, people: pd.DataFrame) -> np.ndarray:
+    def attribute_ids(self, people: pd.DataFrame) -> np.ndarray:
         """Return the ids of the attributes, (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if missing or not in the training data.
 
         `people` has the columns PEOPLE_COLUMNS.
@@ -149,7 +149,7 @@ class SideEncoder(SequenceEncoder):
         return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
 
     def token_embeddings(self, tokens: Tensor, ratings: Tensor | None = None, people: Tensor | None = None) -> Tensor:
-        """Return (B, T, D), the sum of the embeddings of tokens (B, T), `rating_ids` (B, T) and `codes` (B, 3)."""
+        """Return the sums (B, T, D) of the vectors of tokens (B, T), `rating_ids` (B, T) and `attribute_ids` (B, 3)."""
         x = super().token_embeddings(tokens)
         if self.star_vectors is not None and ratings is not None:
             x = x + self.star_vectors(ratings)
@@ -194,12 +194,12 @@ class SideModel(SequenceModel):
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
             # the same rows and rng as for the items, so the ratings are cropped at the same places
-            inputs = [self.input_part(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
+            inputs = [self.input_ratings(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
             ratings = token_ratings(batch.tokens.numpy(), inputs, n_items)
             ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, stars=torch.from_numpy(ratings))
         if self.config.person and samples.user_profiles is not None:
-            people = self.module.person_vectors.codes(samples.user_profiles.iloc[rows])
+            people = self.module.person_vectors.attribute_ids(samples.user_profiles.iloc[rows])
             people[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, person=torch.from_numpy(people))
         return batch
@@ -207,22 +207,22 @@ class SideModel(SequenceModel):
     def side_inputs(
         self, module: Any, queries: Queries, rows: np.ndarray, tokens: np.ndarray
     ) -> tuple[Tensor | None, ...]:
-        """Return the rating ids (b, T) and `codes` (b, 3) of some queries. None: unknown or not used."""
+        """Return the rating ids (b, T) and `attribute_ids` (b, 3) of some queries. None: unknown or not used."""
         device = module.bias.device
         ratings = people = None
         if self.config.stars and queries.ratings is not None:
-            newest = [self.query_part(rating_ids(queries.ratings[row])) for row in rows]
+            newest = [self.query_ratings(rating_ids(queries.ratings[row])) for row in rows]
             ratings = token_ratings(tokens, newest, module.n_items)
         if self.config.person and queries.user_profiles is not None:
-            people = module.person_vectors.codes(queries.user_profiles.iloc[rows])
+            people = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])
         return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
 
-    def input_part(self, sequence: np.ndarray) -> np.ndarray:
-        """Return the part of a training sequence (T,) that ends with the last input token. By default, all of it."""
-        return sequence
+    def input_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the input tokens of a training sequence, from those of all its items (T,)."""
+        return ratings
 
-    def query_part(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the items of a history (T,), and of a token after them, if any."""
+    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the input tokens of a history, from those of its items (T,)."""
         return ratings
 
 
@@ -257,7 +257,7 @@ class Bert4RecSide(SideModel, Bert4Rec):
     Config: ClassVar[type] = Bert4RecSideConfig
     Encoder: ClassVar[type] = Bert4RecSideEncoder
 
-    def query_part(self, ratings: np.ndarray) -> np.ndarray:
+    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
         """Return the rating ids of the items and of the [mask] after them, which has none."""
         return np.append(ratings, UNKNOWN)
 
@@ -277,9 +277,9 @@ class SasRecSide(SideModel, SasRec):
     Config: ClassVar[type] = SasRecSideConfig
     Encoder: ClassVar[type] = SasRecSideEncoder
 
-    def input_part(self, sequence: np.ndarray) -> np.ndarray:
-        """Return the sequence without its last item, which is only a target."""
-        return sequence[:-1]
+    def input_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids without that of the last item, which is only a target."""
+        return ratings[:-1]
 
 
 def rating_ids(ratings: np.ndarray) -> np.ndarray:

@@ -19,9 +19,8 @@ CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}
 ROW_MULTIPLE = 32  # rows of a chunk are a multiple of it: products with fewer are limited by loading the weights
 ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the cache of a core
 
-ExcludedItems = Callable[
-    [slice], Tensor
-]  # m of the M targets → the mask (m, I) of the items that their softmax excludes
+# a slice of the M targets → the mask of the items that their softmax excludes, see `Batch.excluded_items`
+ExcludedItems = Callable[[slice], Tensor]
 
 
 def softmax_cross_entropy(

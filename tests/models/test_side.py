@@ -230,7 +230,7 @@ def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are()
     model = untrained("bert4rec-side", person=True)
     model.initialise(model.module, world, 0)
     samples = model.samples(world)  # without the first person, who watched nothing
-    expected = model.module.person_vectors.codes(world.user_profiles)[1:]
+    expected = model.module.person_vectors.attribute_ids(world.user_profiles)[1:]
     assert len(np.unique(expected)) == 2 + 1 + 50
     rows = np.arange(159)[::-1]
     for epoch in range(9):
