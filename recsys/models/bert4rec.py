@@ -20,7 +20,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from recsys.config import Fraction, Length, check, config_class
+from recsys.config import MAX_LENGTH, Fraction, config_class
 from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import exclude_history
@@ -30,7 +30,7 @@ from recsys.training.options import TrainConfig
 
 FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}  # see `Model.former_settings`
 IGNORE_INDEX = -100  # the target of an item that is not masked
-TwoOrMore = Annotated[int, Field(ge=2)]
+MaskedLength = Annotated[int, Field(ge=2, le=MAX_LENGTH)]  # an item and the [mask]
 
 
 @config_class
@@ -38,13 +38,9 @@ class Bert4RecConfig(TransformerConfig):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
     schedule: TrainConfig = TrainConfig(epochs=140)
-    length: Length = 200  # positions: the newest items of a history that are read, [mask] included
+    length: MaskedLength = 200  # positions: the newest items of a history that are read, [mask] included
     mask_prob: Fraction = 0.2  # probability that an item of a training sample is masked, the paper's ρ
     last_item_mask_prob: Fraction = 0.1  # share of the samples in which only the last item is masked
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check(TwoOrMore, length=self.length)  # an item and the [mask]
 
 
 class Bert4RecEncoder(TransformerEncoder):

@@ -16,14 +16,13 @@ from recsys.text import films
 from recsys.text.fields import field_vectors
 from recsys.training.options import RunOptions
 
-Vectors = Literal["sentences", "tf-idf", "genres", "fields"]
-
 
 @config_class
 class ContentConfig:
     """Settings of Content. A half-life of 1.5 is good on each of ML-1M, ML-100K and ML-latest-small."""
 
-    vectors: Vectors = "sentences"  # features of an item: a sentence embedding, words, genres, or several fields
+    # features of an item: a sentence embedding, words, genres, or several fields
+    vectors: Literal["sentences", "tf-idf", "genres", "fields"] = "sentences"
     half_life: Positive = 1.5  # items: an item has half the weight of an item watched this many items later
 
 

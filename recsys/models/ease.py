@@ -65,7 +65,10 @@ class Ease(ArrayModel):
             return
         gram = _gram(views)
         gram[np.diag_indices_from(gram)] += self.config.regularization
-        self.weights = _weights(_inverse(gram))
+        weights = _inverse(gram)  # P
+        weights /= -weights.diagonal().copy()  # equation 8 of the paper
+        np.fill_diagonal(weights, 0)
+        self.weights = weights
 
     def _prepare(self) -> None:
         """Compute the vectors that `_low_rank_scores` needs."""
@@ -131,11 +134,4 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
         block = slice(start, start + BLOCK_ROWS)
         inverse[:start, block] = inverse[block, :start].T
         inverse[block, block] = np.tril(inverse[block, block]) + np.tril(inverse[block, block], -1).T
-    return inverse
-
-
-def _weights(inverse: np.ndarray) -> np.ndarray:
-    """Return B (I, I) with B_ij = -P_ij / P_jj and a zero diagonal, equation 8 of the paper. Overwrites P."""
-    inverse /= -inverse.diagonal().copy()
-    np.fill_diagonal(inverse, 0)
     return inverse

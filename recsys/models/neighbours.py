@@ -19,8 +19,6 @@ from recsys.training.options import RunOptions
 
 CHUNK_SIZE = 64  # queries whose similarities to all users are in memory together
 
-Weighting = Literal["cosine", "tf-idf", "bm25"]
-
 
 @config_class
 class UserKnnConfig:
@@ -127,7 +125,7 @@ def _per_rating(ratings: sparse.csr_array, values: np.ndarray) -> np.ndarray:
 class ItemKnnConfig:
     """Settings of ItemKnn, tuned on ML-1M."""
 
-    weighting: Weighting = "tf-idf"  # of the user-item matrix, before items are compared
+    weighting: Literal["cosine", "tf-idf", "bm25"] = "tf-idf"  # of the user-item matrix, before items are compared
     neighbours: Count = 20  # K, the most similar items that are stored for each item, itself included
     half_life: Positive = 1.0  # items: an item has half the weight of an item watched this many items later
 
@@ -160,7 +158,7 @@ class ItemKnn(ArrayModel):
         return (weights @ self.similarities).toarray()
 
 
-def _implicit(weighting: Weighting) -> Any:
+def _implicit(weighting: str) -> Any:
     """Return the class of `implicit` for a weighting."""
     try:
         from implicit import nearest_neighbours

@@ -25,43 +25,39 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.models.layers import Dropout, init_weights
-from recsys.models.sasrec import SasRec, SasRecConfig
-from recsys.models.transformer import Block, TransformerEncoder
+from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
+from recsys.models.transformer import Block
 
 
-class SasRecPaperEncoder(TransformerEncoder):
+class SasRecPaperEncoder(SasRecEncoder):
     """Item and position embeddings, L causal blocks, output tied to the embeddings."""
 
     positions: nn.Embedding
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
-        self.positions = nn.Embedding(config.length, config.dim)
-        self.dropout = Dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            Block(
-                config.dim,
-                config.heads,
-                config.dropout,
-                causal=True,
-                relative_bias=False,
-                widening=1,  # width of the feed-forward network / D
-                activation=F.relu,
-            )
-            for _ in range(config.layers)
-        )
-        self.last_norm = nn.LayerNorm(config.dim)
+        self.length = config.length  # read by `make_positions`, which the constructor calls
+        super().__init__(config, n_items)
         self.bias.requires_grad_(False)  # stays zero
-        init_weights(self, config.init)
 
-    def embed(self, tokens: Tensor) -> tuple[Tensor, None]:
-        """Return the input of the first block, (B, T, D). There is no attention mask, because the blocks are causal."""
+    def make_positions(self, dim: int) -> nn.Embedding:
+        """Return the position embeddings, (`length`, D)."""
+        return nn.Embedding(self.length, dim)
+
+    def make_block(self, config: SasRecConfig) -> nn.Module:
+        """Return a block with ReLU, without a relative position bias. Its feed-forward network has the width D."""
+        return Block(
+            config.dim,
+            config.heads,
+            config.dropout,
+            causal=True,
+            relative_bias=False,
+            widening=1,
+            activation=F.relu,
+        )
+
+    def embed(self, tokens: Tensor, *_: Tensor | None) -> tuple[Tensor, None]:
+        """Return the input of the first block, (B, T, D), see `SasRecEncoder.embed`."""
         return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding))), None
-
-    def head(self, x: Tensor) -> Tensor:
-        """Normalise the output of the last block, (…, D)."""
-        return self.last_norm(x)
 
 
 def ages(tokens: Tensor, padding: int) -> Tensor:
