@@ -18,12 +18,13 @@ from recsys.errors import N_, Message, RecsysError
 
 STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, arbitrary_types_allowed=True)
 OMIT_DEFAULT = "omit default"  # metadata key of a field made by `added_later`
+MAX_LENGTH = 32_766  # of a history; positions are stored in 16 bits
 
 Count = Annotated[int, Field(ge=1)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1, le=65_536)]  # memory or time is proportional to it
 OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # 0: none
-Length = Annotated[int, Field(ge=1, le=32_766)]  # items of a history; positions are stored in 16 bits
+Length = Annotated[int, Field(ge=1, le=MAX_LENGTH)]  # items of a history
 Layers = Annotated[int, Field(ge=0, le=256)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # the range that NumPy, torch and implicit accept
 Finite = Annotated[float, Field()]  # any number; STRICT forbids infinity and NaN in every float

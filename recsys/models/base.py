@@ -13,6 +13,7 @@ from recsys import machine
 from recsys.config import config_class
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.errors import Message
+from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions, TrainingSummary
 
 
@@ -37,7 +38,7 @@ class Model(ABC):
     scores_cold_items: bool = False  # scores films without ratings, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
     is_fitted_on_validation: bool = False  # validation items set weights of a combination, not only the epoch
-    can_fill_masks: bool = False  # has `fill`; if `has_attention` too, also `training_example` and `embed_tokens`
+    can_fill_masks: bool = False  # has `fill`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`
     predicts_ratings: bool = False  # has `predicted_ratings`
@@ -141,11 +142,13 @@ class Model(ABC):
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
         """Return log p(next item) of some items, (n,) float64, or None if the scores give no probabilities.
 
+        By default, it is the log-softmax of the scores if the model declares `has_probabilities`.
+
         Args:
             scores: One row of `score`, (I,). Excluded items are minus infinity and get no probability.
             items: Item numbers, (n,).
         """
-        return None
+        return scores[items].astype(np.float64) - log_sum_exp(scores) if self.has_probabilities else None
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
         """Return the predicted stars of every item, (B, I) float32, not clipped to the scale."""
@@ -171,15 +174,3 @@ class Model(ABC):
             blanks: The masked positions, (Q,).
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")
-
-    def training_example(self, history: np.ndarray) -> np.ndarray:
-        """Return a training sample of a history (T,): tokens (T,) in which some items are [mask]."""
-        raise NotImplementedError(f"{self.title} is not trained by masking items")
-
-    def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the item embeddings of tokens (T,) without positions, and the position embeddings.
-
-        Returns:
-            (T, D) and (T, D). The second is None if the model has no position embeddings.
-        """
-        raise NotImplementedError(f"{self.title} embeds no tokens")

@@ -20,39 +20,30 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from recsys.config import Count, Fraction, Layers, Length, added_later, check, config_class
-from recsys.models.extras import Extras
+from recsys.config import MAX_LENGTH, Fraction, config_class
 from recsys.models.layers import Dropout, init_weights
-from recsys.models.sequence_config import PmiConfig
-from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_heads, check_only_unseen, exclude_history
-from recsys.models.transformer import Block, attention_by_layer, encode, padding_mask
-from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Crop, Stream, pad
+from recsys.models.sequence_config import TransformerConfig
+from recsys.models.sequence_model import exclude_history
+from recsys.models.transformer import Block, TransformerEncoder, TransformerModel, padding_mask
+from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
 
 FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}  # see `Model.former_settings`
 IGNORE_INDEX = -100  # the target of an item that is not masked
-TwoOrMore = Annotated[int, Field(ge=2)]
+MaskedLength = Annotated[int, Field(ge=2, le=MAX_LENGTH)]  # an item and the [mask]
 
 
 @config_class
-class Bert4RecConfig(PmiConfig, Extras):
+class Bert4RecConfig(TransformerConfig):
     """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
 
     schedule: TrainConfig = TrainConfig(epochs=140)
-    length: Length = 200  # positions: the newest items of a history that are read, [mask] included
-    layers: Layers = 2  # Transformer blocks, the paper's L
-    heads: Count = 2  # attention heads, the paper's h
+    length: MaskedLength = 200  # positions: the newest items of a history that are read, [mask] included
     mask_prob: Fraction = 0.2  # probability that an item of a training sample is masked, the paper's ρ
     last_item_mask_prob: Fraction = 0.1  # share of the samples in which only the last item is masked
-    crop: Crop = added_later("newest")  # part of a longer history in a sample: newest, windows, prefixes or segments
-
-    def __post_init__(self) -> None:
-        check(TwoOrMore, length=self.length)  # an item and the [mask]
-        check_heads(self.dim, self.heads)
-        check_only_unseen(self)
 
 
-class Bert4RecEncoder(SequenceEncoder):
+class Bert4RecEncoder(TransformerEncoder):
     """Item embeddings, L bidirectional blocks with a relative position bias, output tied to the embeddings."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
@@ -71,10 +62,6 @@ class Bert4RecEncoder(SequenceEncoder):
         """Return a Transformer block."""
         return Block(config.dim, config.heads, config.dropout)
 
-    def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all), (B, Q, D). `side`: side.py."""
-        return self.head(encode(self.blocks, *self.embed(tokens, *side), positions))
-
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return the input of the first block (B, T, D) and its attention mask, see `padding_mask`."""
         return self.dropout(self.norm(self.token_embeddings(tokens, *side))), padding_mask(tokens, self.padding)
@@ -84,7 +71,7 @@ class Bert4RecEncoder(SequenceEncoder):
         return self.last_norm(x)
 
 
-class Bert4Rec(SequenceModel):
+class Bert4Rec(TransformerModel):
     """Trained by the Cloze task; the next item is predicted at a [mask] appended to the history."""
 
     Config: ClassVar[type] = Bert4RecConfig
@@ -94,10 +81,6 @@ class Bert4Rec(SequenceModel):
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
-
-    def __init__(self, config: Bert4RecConfig | None = None, title: str = "") -> None:
-        super().__init__(config, title)
-        self.has_attention = self.config.layers > 0
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """Return the newest `length` - 1 items of a history and a [mask] after them, (T,)."""
@@ -149,12 +132,6 @@ class Bert4Rec(SequenceModel):
         tokens[blanks] = self.module.mask
         positions = torch.from_numpy(blanks.astype(np.int64))[None].to(self.device)
         return self.module.logits(self.module(self._batch_of_one(tokens), positions)[0]).float().cpu().numpy()
-
-    @torch.inference_mode()
-    def attention(self, tokens: np.ndarray) -> np.ndarray:
-        """Return the attention weights (L, H, T, T) of tokens (T,)."""
-        x, attention_mask = self.module.embed(self._batch_of_one(tokens))
-        return attention_by_layer(self.module.blocks, x, attention_mask)[:, 0].float().cpu().numpy()
 
     def training_example(self, history: np.ndarray) -> np.ndarray:
         """Return a history (T,) with masks of seed 0, epoch 0. Each item is masked with probability `mask_prob`."""

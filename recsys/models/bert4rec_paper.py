@@ -1,17 +1,17 @@
 """BERT4Rec as published (Sun et al., CIKM 2019, arXiv:1904.06690, equations 1 to 7).
 
 Hyperparameters that the paper does not give are from the authors' code: dropout .2, a warm-up of 100 steps, and one
-sample in eleven that masks only the last item (`BERT4REC_PAPER` in registry.py). Position 0 is the oldest item. Layers
-and augmentation that only the authors' code has are left out: LayerNorm and dropout on the embeddings, LayerNorm after
-the GELU, and windows that slide over long histories. Weights are initialised from a normal distribution truncated at
-±.02.
+sample in eleven that masks only the last item (`PUBLISHED_BERT4REC` in registry.py). Position 0 is the oldest item.
+Layers and augmentation that only the authors' code has are left out: LayerNorm and dropout on the embeddings, LayerNorm
+after the GELU, and windows that slide over long histories. Weights are initialised from a normal distribution truncated
+at ±.02.
 
 Departures:
 
 - No dropout on attention weights.
 - Each item is masked with probability ρ. The paper masks a share ρ of each history.
 - Weight decay also applies to biases and LayerNorm weights. Gradients are not clipped at 5.
-- Smaller batches and fewer samples (`BERT4REC_PAPER`, and presets.py per data set).
+- Smaller batches and fewer samples (`PUBLISHED_BERT4REC`, and presets.py per data set).
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """
@@ -23,11 +23,10 @@ from torch import Tensor, nn
 
 from recsys.models.bert4rec import FORMER_SETTINGS, Bert4Rec, Bert4RecConfig
 from recsys.models.layers import init_weights
-from recsys.models.sequence_model import SequenceEncoder
-from recsys.models.transformer import PostNormBlock, encode, padding_mask
+from recsys.models.transformer import PostNormBlock, TransformerEncoder, padding_mask
 
 
-class Bert4RecPaperEncoder(SequenceEncoder):
+class Bert4RecPaperEncoder(TransformerEncoder):
     """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
 
     positions: nn.Embedding
@@ -41,10 +40,6 @@ class Bert4RecPaperEncoder(SequenceEncoder):
         )
         self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
         init_weights(self, config.init)
-
-    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        return self.head(encode(self.blocks, *self.embed(tokens), positions))
 
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""

@@ -3,17 +3,15 @@
 Shapes: B queries, U users, I items, r eigenvectors. In formulas, B is the weight matrix and I the identity.
 """
 
-from typing import Self
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
 from recsys.config import NonNegative, OptionalSize, added_later, config_class
-from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
+from recsys.data.dataset import DataError, Dataset, Queries
 from recsys.models import presets
-from recsys.models.base import Model
-from recsys.models.histories import fill_empty_histories, history_matrix, require_n_items
+from recsys.models.array_model import ArrayModel
+from recsys.models.histories import history_matrix
 from recsys.models.linalg import truncated_svd
 from recsys.training.options import RunOptions
 
@@ -29,12 +27,12 @@ class EaseConfig:
     rank: OptionalSize = added_later(0)  # number of eigenvectors of the item-item counts that are used; 0: all
 
 
-class Ease(Model):
+class Ease(ArrayModel):
     """Score = x B, where x is 1 for the items of the history and 0 for the others.
 
     B (I, I) minimises |X - XB|² + λ|B|² with a zero diagonal. X (U, I) is 1 where a user watched an item, else 0. With
     the item-item counts G = XᵀX and P = (G + λI)⁻¹, the solution is B_ij = -P_ij / P_jj for i ≠ j. Ratings are not
-    used. An empty history is scored by popularity.
+    used. A score is about 1 for a relevant item and about 0 for other items.
 
     With a `rank` r, no (I, I) matrix is computed. Let V Λ Vᵀ be the eigendecomposition of G with the r largest
     eigenvalues. The others are set to 0. Then P = (I - A) / λ with A = V Λ / (Λ + λ) Vᵀ, and B_ij = A_ij / (1 - A_jj)
@@ -45,16 +43,16 @@ class Ease(Model):
 
     Config = EaseConfig
     config: EaseConfig
+    array_names = ("weights", "counts")
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Compute B as in algorithm 1 of the paper, or L. `valid` and `run` are not used.
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        """Set `weights` to B (I, I) as in algorithm 1 of the paper, or to L (I, r), float32.
 
         Raises:
             DataError: If memory is too small for B, if there are too many items for a full rank, or if rounding leaves
                 a matrix without an inverse.
         """
         self.check_memory(train)
-        self.counts = train.counts.astype(np.float32)  # (I,)
         if not self.config.rank and train.n_items > presets.MANY_ITEMS:
             raise DataError(
                 "EASE of full rank holds items² numbers, too many for {n_items:,}; add --rank {rank}",
@@ -63,24 +61,29 @@ class Ease(Model):
             )
         views = history_matrix(train.histories, train.n_items)  # X, (U, I)
         if self.config.rank:
-            self._set_weights(_low_rank_factor(views, self.config.rank, self.config.regularization))
-            return self
+            self.weights = _low_rank_factor(views, self.config.rank, self.config.regularization)
+            return
         gram = _gram(views)
         gram[np.diag_indices_from(gram)] += self.config.regularization
-        self._set_weights(_weights(_inverse(gram)))
-        return self
+        weights = _inverse(gram)  # P
+        weights /= -weights.diagonal().copy()  # equation 8 of the paper
+        np.fill_diagonal(weights, 0)
+        self.weights = weights
+
+    def _prepare(self) -> None:
+        """Compute the vectors that `_low_rank_scores` needs."""
+        if self.config.rank:
+            self.diagonal = np.square(self.weights).sum(1)  # A_jj, (I,)
+            self.scale = 1 / (1 - self.diagonal)  # (I,)
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
         """Return the bytes of all copies of B (I, I), or of L (I, r) and the left singular vectors (U, r)."""
         return MAX_COPIES * 4 * (self.config.rank * (n_items + n_users) if self.config.rank else n_items**2)
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return x B, (B, I) float32: about 1 for a relevant item, about 0 for other items."""
+    def _score(self, queries: Queries) -> np.ndarray:
         if self.config.rank:
-            scores = self._low_rank_scores([np.unique(np.asarray(history, int)) for history in queries.histories])
-        else:
-            scores = history_matrix(queries.histories, len(self.counts)) @ self.weights
-        return fill_empty_histories(scores, queries.histories, self.counts)
+            return self._low_rank_scores([np.unique(np.asarray(history, int)) for history in queries.histories])
+        return history_matrix(queries.histories, len(self.counts)) @ self.weights
 
     def _low_rank_scores(self, histories: list[np.ndarray]) -> np.ndarray:
         """Return x B, (B, I), from L. The histories contain distinct items.
@@ -94,22 +97,6 @@ class Ease(Model):
         for row, items in enumerate(histories):
             scores[row, items] -= self.diagonal[items]  # B has a zero diagonal
         return scores * self.scale
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "weights", B (I, I) or L (I, r), and "counts" (I,), float32."""
-        return {"weights": self.weights, "counts": self.counts}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self.counts = require_n_items(state, "counts", n_items)
-        self._set_weights(require_n_items(state, "weights", n_items))
-
-    def _set_weights(self, weights: np.ndarray) -> None:
-        """Store B, or L and the vectors that `_low_rank_scores` needs."""
-        self.weights = weights
-        if self.config.rank:
-            self.diagonal = np.square(weights).sum(1)  # A_jj, (I,)
-            self.scale = 1 / (1 - self.diagonal)  # (I,)
 
 
 def _low_rank_factor(views: sparse.csr_array, rank: int, regularization: float) -> np.ndarray:
@@ -147,11 +134,4 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
         block = slice(start, start + BLOCK_ROWS)
         inverse[:start, block] = inverse[block, :start].T
         inverse[block, block] = np.tril(inverse[block, block]) + np.tril(inverse[block, block], -1).T
-    return inverse
-
-
-def _weights(inverse: np.ndarray) -> np.ndarray:
-    """Return B (I, I) with B_ij = -P_ij / P_jj and a zero diagonal, equation 8 of the paper. Overwrites P."""
-    inverse /= -inverse.diagonal().copy()
-    np.fill_diagonal(inverse, 0)
     return inverse

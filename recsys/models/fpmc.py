@@ -34,9 +34,8 @@ from recsys.training.options import TrainConfig
 class FpmcConfig(SequenceConfig):
     """Settings of FPMC and FMC, tuned on ML-1M."""
 
-    schedule: TrainConfig = TrainConfig(
-        epochs=20, lr=1e-2, validate_every=5
-    )  # embeddings allow a higher rate than networks
+    # Embeddings allow a higher learning rate than networks.
+    schedule: TrainConfig = TrainConfig(epochs=20, lr=1e-2, validate_every=5)
     personal: bool = True  # with the user's factors (FPMC); without, the last item alone (FMC)
     loss: LossName = "bpr"  # the paper's
     sampling_power: NonNegative = 0.0  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly

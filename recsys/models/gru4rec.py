@@ -8,7 +8,7 @@ x are the item embeddings. The recommenders differ in the loss:
     gru4rec-bpr, gru4rec-top1  BPR and TOP1 of the first paper
     gru4rec-plus               BPR-max of the second paper (Hidasi and Karatzoglou, CIKM 2018, arXiv:1706.03847)
     gru4rec-memory             gru4rec-ce with a softmax over unseen items only, a new order of ties in each epoch,
-                               and counts added to the logits (`extras.py`)
+                               and counts added to the logits (`ExtrasConfig`)
     rnn, lstm                  the softmax with another cell: tanh, or LSTM (Hochreiter and Schmidhuber, 1997)
 
 The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
@@ -32,27 +32,22 @@ import torch
 from torch import Tensor, nn
 
 from recsys.config import Size, added_later, config_class
-from recsys.models.extras import Extras
 from recsys.models.layers import Dropout, gather_positions, init_weights
-from recsys.models.sequence_config import PmiConfig
-from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_only_unseen
+from recsys.models.sequence_config import ExtrasConfig
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.options import TrainConfig
 
 CELLS = {"gru": nn.GRU, "lstm": nn.LSTM, "rnn": nn.RNN}  # nn.RNN with its default, tanh
 
 
 @config_class
-class Gru4RecConfig(PmiConfig, Extras):
+class Gru4RecConfig(ExtrasConfig):
     """Settings of GRU4Rec, tuned on ML-1M."""
 
     # A GRU processes one position after another, so 64 sequences take little more time than the default of 32.
     schedule: TrainConfig = TrainConfig(epochs=50, batch_size=64, validate_every=5)
     hidden: Size = 128  # units of the recurrent layer
     cell: Literal["gru", "lstm", "rnn"] = added_later("gru")  # kind of recurrent layer: gru, lstm, or rnn with tanh
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError if `only_unseen` does not fit the loss."""
-        check_only_unseen(self)
 
 
 class Gru4RecEncoder(SequenceEncoder):

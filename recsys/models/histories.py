@@ -1,4 +1,4 @@
-"""Histories as sparse matrices, and checks of saved arrays, for the models without a network.
+"""Histories as sparse matrices, for the models without a network.
 
 Shapes: B histories, I items, E events (items of all histories, with repetitions), N distinct pairs of history and item.
 """
@@ -9,8 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.dataset import Dataset
-
-MAX_SORTED_SHARE = 1 / 4  # if E / (B · I) is lower, sorting E keys is faster than filling a table of B · I cells
 
 
 def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -24,17 +22,8 @@ def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
     empty = np.empty(0, np.int64)  # because `concatenate` needs at least one array
     item = np.concatenate([*histories, empty]).astype(np.int64)  # (E,)
     age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), empty])  # (E,)
-    last = _last_positions(row * n_items + item, len(histories) * n_items)
-    return row[last], item[last], age[last]
-
-
-def _last_positions(keys: np.ndarray, n_keys: int) -> np.ndarray:
-    """Return the last position of each distinct key, (N,), in order of the keys. `keys` (E,) are below `n_keys`."""
-    if len(keys) < MAX_SORTED_SHARE * n_keys:
-        return len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]
-    position = np.full(n_keys, -1)
-    position[keys] = np.arange(len(keys))  # of a repeated key, the last position stays
-    return position[position >= 0]
+    newest = len(row) - 1 - np.unique((row * n_items + item)[::-1], return_index=True)[1]  # (N,)
+    return row[newest], item[newest], age[newest]
 
 
 def history_matrix(
@@ -80,14 +69,6 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
     return sparse.csr_array((weight, (row, item)), shape=(len(histories), n_items))
 
 
-def pairs_at_distance(groups: np.ndarray, distance: int) -> np.ndarray:
-    """Return the positions p for which the events at p and at p + `distance` belong to the same group.
-
-    `groups` (E,) is the group of each event. Events of a group are adjacent.
-    """
-    return np.flatnonzero(groups[distance:] == groups[:-distance])
-
-
 def transition_counts(
     groups: np.ndarray, items: np.ndarray, n_items: int, distance: int, weight: float = 1.0, dtype: type = np.float32
 ) -> sparse.csr_array:
@@ -101,7 +82,7 @@ def transition_counts(
         weight: The value that each occurrence adds.
         dtype: The type of the result.
     """
-    earlier = pairs_at_distance(groups, distance)
+    earlier = np.flatnonzero(groups[distance:] == groups[:-distance])  # both events are of the same group
     weights: np.ndarray = np.full(len(earlier), weight, dtype)
     return sparse.csr_array((weights, (items[earlier], items[earlier + distance])), shape=(n_items, n_items))
 
@@ -114,37 +95,3 @@ def fill_empty_histories(scores: np.ndarray, histories: Sequence[np.ndarray], co
     empty = [row for row, history in enumerate(histories) if not len(history)]
     scores[empty] = counts / max(counts.sum(), 1)
     return scores
-
-
-def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
-    """Return the array `name` of a saved state, which has one row per item.
-
-    Raises:
-        KeyError: If it is missing.
-        ValueError: If it has another number of rows.
-    """
-    if name not in state:
-        raise KeyError(f"the saved model has no {name}; fit it again")
-    if len(state[name]) != n_items:
-        raise ValueError(f"the saved model knows {len(state[name])} items, the catalogue has {n_items}; fit it again")
-    return state[name]
-
-
-def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
-    """Return the three arrays of a sparse matrix by name, as `csr_from_state` reads them."""
-    return {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
-
-
-def csr_from_state(state: dict[str, np.ndarray], n_rows: int | None, n_items: int) -> sparse.csr_array:
-    """Return the sparse matrix (n_rows, I) of a saved state, see `csr_state`. None allows any number of rows.
-
-    Raises:
-        KeyError: If an array is missing.
-        ValueError: If the matrix has another shape.
-    """
-    if missing := {"data", "indices", "indptr"} - state.keys():
-        raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
-    rows = len(state["indptr"]) - 1
-    if n_rows not in (None, rows) or state["indices"].max(initial=-1) >= n_items:
-        raise ValueError(f"the saved matrix has {rows} rows and is not one of {n_items} items; fit it again")
-    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=(rows, n_items))

@@ -22,7 +22,7 @@ Shapes: B sequences, T positions, Q positions per sequence, M samples of W items
 items of a batch, N unmasked positions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,66 +30,41 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.config import Length, NonNegative, Positive, Rate, Size, config_class
+from recsys.config import Length, NonNegative, Positive, Size, config_class
 from recsys.data.dataset import Dataset
-from recsys.models.histories import pairs_at_distance
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.batches import Batch, CounterRNG
-from recsys.training.losses import Loss, Sampler, gather_weights, sampling_distribution
+from recsys.training.losses import Loss, Sampler, sampling_distribution, scores_of
 from recsys.training.options import TrainConfig
 
 N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
-# Streams of random numbers. They may equal values of `batches.Stream`, because this model draws from none of those.
-KEEP_STREAM = 1  # for `subsample`
-WINDOW_STREAM = 2  # for the windows
+WINDOW_STREAM = 2  # of random numbers; it may equal a `batches.Stream`, because this model draws from none of those
 
 
 @config_class
 class Item2VecConfig:
     """Settings of item2vec, tuned on ML-1M."""
 
-    schedule: TrainConfig = TrainConfig(
-        epochs=15, lr=1e-2, validate_every=5
-    )  # embeddings allow a higher rate than networks
+    # Embeddings allow a higher learning rate than networks.
+    schedule: TrainConfig = TrainConfig(epochs=15, lr=1e-2, validate_every=5)
     cbow: bool = False  # all neighbours together predict the item between them; else an item predicts each neighbour
     dim: Size = 64  # width of a vector
     length: Length = 200  # positions: the newest items of a history that are read
     window: Size = 3  # items to either side that are neighbours; each position draws its own window from 1 to this
     negatives: Positive = 5.0  # k, the weight of the negatives
     sampling_power: NonNegative = 0.75  # negatives are drawn by popularity to this power
-    subsample: Rate = 1.0  # ρ: items with a greater share of all views are left out at random; 1: never
     half_life: Positive = 3.0  # items: in scores, an item has half the weight of an item watched this many items later
     init: Positive = 0.05  # standard deviation of the initial vectors
 
 
-def negative_sampling(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, drawn: Tensor, negatives: float
-) -> Tensor:
-    """Return the sum over M samples of -log σ(s⁺) - k · mean log σ(-s⁻), equation 4 of arXiv:1310.4546.
-
-    s = hidden · weight + bias. s⁺ is the score of the target and s⁻ are the scores of the negatives. As in the paper, a
-    negative that equals the target counts too.
-
-    Args:
-        hidden: Vectors of the samples, (M, D).
-        weight: Context vectors, (I, D).
-        bias: Biases, (I,).
-        targets: Items to predict, (M,) int64.
-        drawn: Negatives, shared by all samples, (K,) int64.
-        negatives: k.
-    """
-    w_target, b_target, w, b = gather_weights(weight, bias, targets, drawn)
-    positive = ((hidden * w_target).sum(1) + b_target).float()  # (M,)
-    negative = (hidden @ w.T + b).float()  # (M, K)
-    return -F.logsigmoid(positive).sum() - negatives * F.logsigmoid(-negative).mean(1).sum()
-
-
 class NegativeSampling:
-    """`negative_sampling` with new negatives in each call and log k q subtracted from each score.
+    """The sum over M samples of -log σ(s⁺) - k · mean log σ(-s⁻), equation 4 of arXiv:1310.4546.
 
-    σ(s - log k q) is then the probability that an item was watched and not drawn. The scores of lowest loss are
-    log-probabilities (noise-contrastive estimation, Mnih and Teh, arXiv:1206.6426).
+    s⁺ is the score of the target minus log k q, and s⁻ are those of N_NEGATIVES negatives, which are drawn in each call
+    and shared by all samples. As in the paper, a negative that equals the target counts too. σ(s) is the probability
+    that an item was watched and not drawn. The scores of lowest loss are log-probabilities (noise-contrastive
+    estimation, Mnih and Teh, arXiv:1206.6426).
     """
 
     def __init__(self, negatives: float, q: np.ndarray) -> None:
@@ -101,7 +76,8 @@ class NegativeSampling:
         """Return the sum of the losses, ()."""
         self.log_kq = self.log_kq.to(hidden.device)
         drawn = self.sampler(N_NEGATIVES, hidden.device)
-        return negative_sampling(hidden, weight, bias - self.log_kq, targets, drawn, self.negatives)
+        positive, negative = scores_of(hidden, weight, bias - self.log_kq, targets, drawn)
+        return -F.logsigmoid(positive).sum() - self.negatives * F.logsigmoid(-negative).mean(1).sum()
 
 
 class Item2VecEncoder(SequenceEncoder):
@@ -140,7 +116,7 @@ class Item2Vec(SequenceModel):
     config: Item2VecConfig
     module: Item2VecEncoder
     loss_name = ""  # its own loss
-    keep_probability: np.ndarray  # (I + 2,) probability that an event of each token is used in an epoch
+    former_settings: ClassVar[Mapping[str, Any]] = {"subsample": 1.0}  # see `Model.former_settings`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         """Create an unfitted model. Without a config it has the defaults."""
@@ -148,15 +124,9 @@ class Item2Vec(SequenceModel):
         self.can_fill_masks = self.config.cbow
 
     def initialise(self, module: Item2VecEncoder, train: Dataset, seed: int) -> None:
-        """Set biases to log q of the negatives, and compute the probability √(ρ / f) that an event is used.
-
-        f is the item's share of all events and ρ is `subsample` (arXiv:1310.4546, equation 5). The start token is
-        always used.
-        """
+        """Set biases to log q of the negatives."""
         with torch.no_grad():
             module.bias.copy_(torch.from_numpy(np.log(sampling_distribution(train.counts, self.config.sampling_power))))
-        share = train.counts / train.counts.sum()
-        self.keep_probability = np.append(np.sqrt(self.config.subsample / np.maximum(share, 1e-12)), [0.0, 1.0])
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the module docstring."""
@@ -169,25 +139,23 @@ class Item2Vec(SequenceModel):
         lengths = [len(sequence) for sequence in sequences]
         row = np.repeat(rows, lengths)
         position = np.concatenate([np.arange(length) for length in lengths])
-        kept = rng.uniform(KEEP_STREAM, row, position) < self.keep_probability[items]
-        items, row, position = items[kept], row[kept], position[kept]
         window = 1 + rng.integers(WINDOW_STREAM, np.full(len(row), self.config.window), row, position)
+        context = neighbours(items, row, window, n_items, self.config.window)
         if self.config.cbow:
-            bags, targets = cbow(items, row, window, n_items, 2 * self.config.window)
+            is_sample = (items < n_items) & (context != n_items).any(1)
+            bags, targets = context[is_sample], items[is_sample]
         else:
-            bags, targets = skip_gram(items, row, window, n_items)
+            by_column = context.T
+            is_target = by_column < n_items  # neither padding nor a start token
+            bags, targets = items[np.nonzero(is_target)[1]][:, None], by_column[is_target]
         return Batch(torch.from_numpy(bags), None, torch.arange(len(targets)), torch.from_numpy(targets))
 
     @torch.inference_mode()
     def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
-        """Return the scores of all items at masked positions, (Q, I) float32.
+        """Return the scores of all items at masked positions (Q,), (Q, I) float32, see `Model.fill`.
 
         The prediction is the weighted mean of the other tokens on both sides. An item has half the weight of an item
         that is `half_life` positions nearer. At the end of a history the result equals `score`.
-
-        Args:
-            history: Items (T,), at most `max_length`. Items at masked positions are ignored.
-            blanks: The masked positions, (Q,).
         """
         if not self.can_fill_masks:
             return super().fill(history, blanks)
@@ -204,47 +172,19 @@ class Item2Vec(SequenceModel):
         return self.item_loss(hidden, module.output, module.bias, batch.targets)
 
 
-def skip_gram(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of skip-gram: items (M, 1), and for each a neighbour as target, (M,).
+def neighbours(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, max_window: int) -> np.ndarray:
+    """Return the neighbours of each token in its history, the nearest first, padded to (E, 2 · `max_window`).
 
     Args:
-        items: Tokens of a batch, (E,). The start token is not used as a target.
+        items: Tokens of a batch, (E,).
         row: The history of each token, (E,).
         window: The window of each token, (E,).
-        n_items: I.
+        n_items: I. Token I is padding.
+        max_window: The largest window.
     """
-    pairs = [(items[centre], items[neighbour]) for centre, neighbour in neighbours(row, window)]
-    centres = np.concatenate([centre for centre, _ in pairs])
-    targets = np.concatenate([target for _, target in pairs])
-    is_item = targets < n_items
-    return centres[is_item][:, None], targets[is_item]
-
-
-def cbow(
-    items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, width: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of CBOW: all neighbours of an item, padded to (M, width), and the item as target, (M,).
-
-    For the other arguments, see `skip_gram`.
-    """
-    bags = np.full((len(items), width), n_items)
-    for column, (centre, neighbour) in enumerate(neighbours(row, window)):
-        bags[centre, column] = items[neighbour]
-    is_sample = (items < n_items) & (bags != n_items).any(1)
-    return bags[is_sample], items[is_sample]
-
-
-def neighbours(row: np.ndarray, window: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield indices of items and, for each, the index of a neighbour in the same row.
-
-    Each pair of arrays has one distance and one direction.
-
-    Args:
-        row: The history of each item, (E,).
-        window: The window of each item, (E,).
-    """
-    for distance in range(1, window.max(initial=0) + 1):
-        earlier = pairs_at_distance(row, distance)
-        for centre, neighbour in ((earlier, earlier + distance), (earlier + distance, earlier)):
-            within = window[centre] >= distance
-            yield centre[within], neighbour[within]
+    distances = np.arange(1, max_window + 1)
+    offsets = np.column_stack([distances, -distances]).ravel()  # 1, -1, 2, -2, …
+    positions = np.arange(len(items))[:, None] + offsets
+    nearest = positions.clip(0, len(items) - 1)
+    is_neighbour = (positions == nearest) & (row[nearest] == row[:, None]) & (np.abs(offsets) <= window[:, None])
+    return np.where(is_neighbour, items[nearest], n_items)

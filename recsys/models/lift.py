@@ -23,14 +23,14 @@ Shapes: B queries, I items.
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from recsys.config import NonNegative, config_class
-from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, Queries
+from recsys.models.array_model import ArrayModel
 from recsys.models.base import Model
-from recsys.models.histories import require_n_items
 from recsys.models.pool import member_scores
 from recsys.training.options import RunOptions
 
@@ -43,11 +43,12 @@ class LiftConfig:
     power: NonNegative = 1.0  # of popularity: 0 leaves the member as it is
 
 
-class Lift(Model):
+class Lift(ArrayModel):
     """The log-probabilities of a member minus the logarithm of popularity. 1 is added to counts, so none is 0."""
 
     Config = LiftConfig
     config: LiftConfig
+    array_names = ("log_counts",)
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -59,10 +60,8 @@ class Lift(Model):
         self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
         self.is_fitted_on_validation, self.also = self.member.is_fitted_on_validation, self.member.also
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count the items of `train`. The member was fitted on it before."""
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)
-        return self
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return the scores (B, I) float32.
@@ -76,16 +75,3 @@ class Lift(Model):
     def device(self) -> str:
         """The device of the member."""
         return self.member.device
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return {"log_counts": (I,) float32}, nothing of the member."""
-        return {"log_counts": self.log_counts}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the counts.
-
-        Raises:
-            KeyError: If they are missing.
-            ValueError: If they are not of `n_items` items.
-        """
-        self.log_counts = require_n_items(state, "log_counts", n_items)

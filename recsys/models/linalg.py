@@ -1,12 +1,8 @@
-"""Truncated singular value decomposition with reproducible results, and a limit on the threads of BLAS."""
-
-from contextlib import AbstractContextManager
-from typing import Any
+"""Truncated singular value decomposition with reproducible results."""
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import svds
-from threadpoolctl import threadpool_limits
 
 
 def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -35,8 +31,3 @@ def fix_signs(vectors: np.ndarray) -> np.ndarray:
     """
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(0, keepdims=True), 0)  # (1, r)
     return np.where(largest < 0, -vectors, vectors)
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS uses one thread. On small matrices more threads are slower."""
-    return threadpool_limits(1, "blas")

@@ -4,22 +4,14 @@ Shapes: B queries, I items.
 """
 
 from itertools import pairwise
-from typing import Self
 
 import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, NonNegative, Size, added_later, config_class
-from recsys.data.dataset import Dataset, HeldOut, Queries
-from recsys.models.base import Model
-from recsys.models.histories import (
-    csr_from_state,
-    csr_state,
-    distinct_items,
-    fill_empty_histories,
-    require_n_items,
-    transition_counts,
-)
+from recsys.data.dataset import Dataset, Queries
+from recsys.models.array_model import ArrayModel
+from recsys.models.histories import distinct_items, transition_counts
 from recsys.training.options import RunOptions
 
 
@@ -36,7 +28,7 @@ class MarkovConfig:
     both_directions: bool = added_later(False)  # items watched shortly before an item count too
 
 
-class Markov(Model):
+class Markov(ArrayModel):
     """A Markov chain with transitions over several positions.
 
     Let n(i, j) = Σ distance^-decay over the times that item j followed item i within `window` positions, and c(j) how
@@ -46,7 +38,7 @@ class Markov(Model):
         score(j) = Σ_d d^-history_decay · n(i_d, j) / (Σ_k n(i_d, k))^normalisation / c(j)^popularity_discount
 
     With window = recent = normalisation = 1 and no discount this is the maximum likelihood estimate of a first-order
-    Markov chain (Rendle et al., WWW 2010, section 3). An empty history is scored by popularity.
+    Markov chain (Rendle et al., WWW 2010, section 3).
 
     With `both_directions`, n(i, j) also counts the times that j came before i. This suits a history without an order,
     such as favourites that a visitor enters.
@@ -54,11 +46,10 @@ class Markov(Model):
 
     Config = MarkovConfig
     config: MarkovConfig
+    matrix_name = "transitions"
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count transitions. Reports {"stage": "fit", "done": distance, "total": window}. `valid` is not used."""
-        run, events = run or RunOptions(), train.interactions
-        self.counts = train.counts.astype(np.float32)  # (I,)
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        events = train.interactions
         transitions = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
             forward = transition_counts(events.user, events.item, train.n_items, distance)
@@ -68,13 +59,8 @@ class Markov(Model):
         rows = _inverse_power(transitions.sum(1), self.config.normalisation)
         columns = _inverse_power(self.counts, self.config.popularity_discount)
         self.transitions = sparse.csr_array(sparse.diags_array(rows) @ transitions @ sparse.diags_array(columns))
-        return self
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return the scores of the formula, (B, I) float32.
-
-        Items without a counted transition from a used item get 0. Empty histories get the items' shares of all views.
-        """
+    def _score(self, queries: Queries) -> np.ndarray:
         n_items = len(self.counts)
         row, item, age = distinct_items(queries.histories, n_items)
         used = age < self.config.recent
@@ -85,16 +71,7 @@ class Markov(Model):
         # A dense-by-sparse product per query. For a batch of one query, it is ten times as fast as one sparse product.
         for query, (start, end) in enumerate(pairwise(bounds)):
             scores[query] = weight[start:end] @ self.transitions[item[start:end]]
-        return fill_empty_histories(scores, queries.histories, self.counts)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "counts" (I,) float32 and the arrays of the sparse matrix of weighted transitions (I, I)."""
-        return {"counts": self.counts, **csr_state(self.transitions)}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self.counts = require_n_items(state, "counts", n_items)
-        self.transitions = csr_from_state(state, n_items, n_items)
+        return scores
 
 
 def _inverse_power(sums: np.ndarray, power: float) -> np.ndarray:

@@ -6,20 +6,47 @@ computed from the history of the query (fold-in), so new users are served, and h
 Shapes: B queries, I items, F factors.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from recsys.config import Count, NonNegative, Rate, Size, config_class
-from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import Model
-from recsys.models.histories import fill_empty_histories, history_matrix, profile_weights, require_n_items
-from recsys.models.linalg import one_blas_thread
+from recsys.models.array_model import ArrayModel
+from recsys.models.histories import history_matrix, profile_weights
 from recsys.training.options import RunOptions
+
+
+class FactorModel(ArrayModel):
+    """A model with item factors, fitted by the library `implicit`."""
+
+    has_item_embeddings = True
+    factors: np.ndarray  # (I, F) float32
+
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        """Set `factors` to all item factors of `_library_model`. Each iteration is reported."""
+        with _implicit() as cpu:
+            model = self._library_model(cpu, run.seed)
+            views = sparse.csr_matrix(history_matrix(train.histories, train.n_items))  # the type that implicit expects
+
+            def report(iteration: int, *_: Any) -> None:
+                run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
+
+            model.fit(views, show_progress=False, callback=report)
+        self.factors = model.item_factors
+
+    def _library_model(self, cpu: Any, seed: int) -> Any:
+        """Return the unfitted model of `implicit.cpu`."""
+        raise NotImplementedError
+
+    def item_embeddings(self) -> np.ndarray:
+        """Return the item factors, (I, F) float32."""
+        return self.factors
 
 
 @config_class
@@ -32,11 +59,11 @@ class AlsConfig:
     iterations: Count = 15  # each computes all users, then all items
 
 
-class Als(Model):
+class Als(FactorModel):
     """Alternating least squares for implicit feedback (Hu, Koren and Volinsky, ICDM 2008).
 
     It minimises Σ_ui c_ui (p_ui - x_u·y_i)² + λ (Σ_u |x_u|² + Σ_i |y_i|²). p_ui is 1 if user u watched item i, else 0.
-    An empty history is scored by popularity.
+    A score is about 1 for a relevant item and about 0 for other items.
 
     Departure from the paper: the confidence c_ui of a watched item is α. In the paper it grows with the number of
     views. Ratings are not used.
@@ -44,31 +71,24 @@ class Als(Model):
 
     Config = AlsConfig
     config: AlsConfig
-    has_item_embeddings = True
+    array_names = ("factors", "counts")
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Factorise. Reports {"stage": "fit", "done": iteration, "total": iterations}. `valid` is not used.
+    def _library_model(self, cpu: Any, seed: int) -> Any:
+        return cpu.als.AlternatingLeastSquares(
+            self.config.factors,
+            self.config.regularization,
+            self.config.alpha,
+            iterations=self.config.iterations,
+            random_state=seed,
+        )
 
-        Raises:
-            MissingLibraryError: If implicit is not installed.
-        """
-        run = run or RunOptions()
-        with _implicit() as cpu:
-            model = cpu.als.AlternatingLeastSquares(
-                self.config.factors,
-                self.config.regularization,
-                self.config.alpha,
-                iterations=self.config.iterations,
-                random_state=run.seed,
-            )
-            model.fit(_views(train), show_progress=False, callback=_progress(run, self.config.iterations))
-        self._set_factors(model.item_factors, train.counts.astype(np.float32))
-        return self
+    def _prepare(self) -> None:
+        """Compute YᵀY + λE (F, F)."""
+        eye = np.eye(self.factors.shape[1], dtype=np.float32)
+        self.gram = self.factors.T @ self.factors + self.config.regularization * eye
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return x·y_i, (B, I) float32: about 1 for a relevant item, about 0 for other items."""
-        scores = self._fold_in(queries) @ self.factors.T  # (B, F) (F, I)
-        return fill_empty_histories(scores, queries.histories, self.counts)
+    def _score(self, queries: Queries) -> np.ndarray:
+        return self._fold_in(queries) @ self.factors.T  # (B, F) (F, I)
 
     def _fold_in(self, queries: Queries) -> np.ndarray:
         """Return the user factors x = (YᵀY + λE + Yᵀ(C - E)Y)⁻¹ YᵀCp, (B, F): equation 4 of the paper.
@@ -81,27 +101,10 @@ class Als(Model):
         if alpha == 1:  # C = E: all users have the same matrix
             return np.linalg.solve(self.gram, right_sides.T).T
         users = np.empty_like(right_sides)
-        with one_blas_thread():
+        with threadpool_limits(1, "blas"):  # on small matrices more threads are slower
             for row, factors in enumerate(watched):
                 users[row] = np.linalg.solve(self.gram + (alpha - 1) * factors.T @ factors, right_sides[row])
         return users
-
-    def _set_factors(self, factors: np.ndarray, counts: np.ndarray) -> None:
-        """Store item factors (I, F) and counts (I,), and compute YᵀY + λE."""
-        self.factors, self.counts = factors, counts
-        self.gram = factors.T @ factors + self.config.regularization * np.eye(factors.shape[1], dtype=np.float32)
-
-    def item_embeddings(self) -> np.ndarray:
-        """Return the item factors, (I, F) float32."""
-        return self.factors
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "factors" (I, F) and "counts" (I,), float32."""
-        return {"factors": self.factors, "counts": self.counts}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self._set_factors(require_n_items(state, "factors", n_items), require_n_items(state, "counts", n_items))
 
 
 @config_class
@@ -112,77 +115,56 @@ class BprMfConfig:
     lr: Rate = 0.05  # learning rate
     regularization: NonNegative = 0.003  # the paper's λ, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: NonNegative = 0.1  # L2 penalty λ of user factors, see `_set_factors`
+    fold_in: NonNegative = 0.1  # L2 penalty λ of user factors, see `BprMf._prepare`
 
 
-class BprMf(Model):
+class BprMf(FactorModel):
     """Bayesian personalised ranking with matrix factorisation (Rendle et al., UAI 2009, arXiv:1205.2618).
 
     It maximises Σ ln σ(x_ui - x_uj) - λ|Θ|² over users u, watched items i and items j that were not watched, with
-    x_ui = b_i + x_u·y_i. An empty history is scored by popularity.
+    x_ui = b_i + x_u·y_i. A score is x_ui, and a difference of two scores is the log-odds of a preference.
 
     Departures from the paper:
     - `implicit` draws j in proportion to popularity. The paper draws uniformly.
-    - The trained factors of users are not used. A user is a Newton step from zero, see `_set_factors`. On ML-1M's
+    - The trained factors of users are not used. A user is a Newton step from zero, see `_prepare`. On ML-1M's
       validation set, NDCG@10 is .046 with this step and .033 with the trained factors.
     """
 
     Config = BprMfConfig
     config: BprMfConfig
-    has_item_embeddings = True
+    array_names = ("factors", "bias", "counts")
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Factorise. Reports {"stage": "fit", "done": epoch, "total": epochs}. `valid` is not used.
+    def _library_model(self, cpu: Any, seed: int) -> Any:
+        return cpu.bpr.BayesianPersonalizedRanking(
+            self.config.factors,
+            self.config.lr,
+            self.config.regularization,
+            iterations=self.config.epochs,
+            num_threads=1,  # threads update factors without locks, so fits would not be reproducible
+            random_state=seed,
+        )
 
-        Raises:
-            MissingLibraryError: If implicit is not installed.
-        """
-        run = run or RunOptions()
-        with _implicit() as cpu:
-            model = cpu.bpr.BayesianPersonalizedRanking(
-                self.config.factors,
-                self.config.lr,
-                self.config.regularization,
-                iterations=self.config.epochs,
-                num_threads=1,  # threads update factors without locks, so fits would not be reproducible
-                random_state=run.seed,
-            )
-            model.fit(_views(train), show_progress=False, callback=_progress(run, self.config.epochs))
-        factors, bias = model.item_factors[:, :-1].copy(), model.item_factors[:, -1].copy()  # bias is the last column
-        self._set_factors(factors, bias, train.counts.astype(np.float32))
-        return self
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        super()._fit(train, run)
+        self.factors, self.bias = self.factors[:, :-1].copy(), self.factors[:, -1].copy()
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return the paper's x_ui, (B, I) float32. A difference of two scores is the log-odds of a preference."""
+    def _score(self, queries: Queries) -> np.ndarray:
         weights = profile_weights(queries.histories, len(self.factors))  # (B, I)
         users = (weights @ self.factors - self.mean) @ self.newton  # (B, F)
-        return fill_empty_histories(users @ self.factors.T + self.bias, queries.histories, self.counts)
+        return users @ self.factors.T + self.bias
 
-    def _set_factors(self, factors: np.ndarray, bias: np.ndarray, counts: np.ndarray) -> None:
-        """Store item factors (I, F), biases (I,) and counts (I,), and compute the matrix of the Newton step.
+    def _prepare(self) -> None:
+        """Compute the matrix of the Newton step (F, F).
 
         The criterion for one user, without biases, is the mean of ln σ(x·(y_i - y_j)) over watched items i and all
         items j, minus λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by
         -(Cov y / 2 + λE), with the covariance of all items in place of the items of the history.
         """
-        self.factors, self.bias, self.counts = factors, bias, counts
-        self.mean = factors.mean(0)
-        centred = factors - self.mean
-        covariance = centred.T @ centred / len(factors)  # (F, F)
+        self.mean = self.factors.mean(0)
+        centred = self.factors - self.mean
+        covariance = centred.T @ centred / len(centred)  # (F, F)
         negative_hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
         self.newton = (np.linalg.inv(negative_hessian) / 2).astype(np.float32)
-
-    def item_embeddings(self) -> np.ndarray:
-        """Return the item factors, (I, F) float32."""
-        return self.factors
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "factors" (I, F), "bias" (I,) and "counts" (I,), float32."""
-        return {"factors": self.factors, "bias": self.bias, "counts": self.counts}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self._set_factors(*(require_n_items(state, name, n_items) for name in ("factors", "bias", "counts")))
 
 
 @contextmanager
@@ -197,15 +179,5 @@ def _implicit() -> Iterator[Any]:
         import implicit.cpu.bpr
     except ImportError as error:
         raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
-    with one_blas_thread():
+    with threadpool_limits(1, "blas"):
         yield implicit.cpu
-
-
-def _views(train: Dataset) -> sparse.csr_matrix:
-    """Return 1 for each item that a user watched, (users, I), in the type that implicit expects."""
-    return sparse.csr_matrix(history_matrix(train.histories, train.n_items))
-
-
-def _progress(run: RunOptions, total: int) -> Callable[..., None]:
-    """Return a callback for implicit that reports each iteration to the run."""
-    return lambda iteration, *_: run.report({"stage": "fit", "done": iteration + 1, "total": total})

@@ -5,16 +5,14 @@ The state contains item factors only. The user's bias and factors are computed f
 Shapes: B queries, U users, I items, F factors.
 """
 
-from typing import Self
-
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from recsys.config import Count, Finite, Positive, Size, config_class
-from recsys.data.dataset import Dataset, HeldOut, Queries
-from recsys.models.base import Model
-from recsys.models.histories import fill_empty_histories, history_matrix, rating_matrix, require_n_items
-from recsys.models.linalg import one_blas_thread
+from recsys.data.dataset import Dataset, Queries
+from recsys.models.array_model import ArrayModel
+from recsys.models.histories import history_matrix, rating_matrix
 from recsys.training.options import RunOptions
 
 
@@ -28,12 +26,11 @@ class MfExplicitConfig:
     liked: Finite = 5.0  # stars assumed for an item of a query without a rating
 
 
-class MfExplicit(Model):
+class MfExplicit(ArrayModel):
     """Biased matrix factorisation: r_ui ≈ μ + b_i + b_u + q_i·p_u (Koren, Bell and Volinsky, Computer, 2009).
 
     It is fitted by alternating least squares: with the items fixed, (b_u, p_u) of each user is a ridge regression on
-    the user's ratings. Then, with the users fixed, (b_i, q_i) of each item is a ridge regression. An empty history is
-    scored by popularity.
+    the user's ratings. Then, with the users fixed, (b_i, q_i) of each item is a ridge regression.
 
     Only given ratings are fitted, so a score estimates how much a user likes an item and not whether the user watches
     it. Such models rank badly (Cremonesi, Koren and Turrin, RecSys 2010).
@@ -46,10 +43,10 @@ class MfExplicit(Model):
     uses_times_or_ratings = True
     uses_query_ratings = True
     predicts_ratings = True
+    array_names = ("items", "counts")
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Factorise. Reports {"stage": "fit", "done": iteration, "total": iterations}. `valid` is not used."""
-        run, ratings = run or RunOptions(), rating_matrix(train)  # (U, I)
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        ratings = rating_matrix(train)  # (U, I)
         by_item = sparse.csr_array(ratings.T)
         self.mean = np.float32(ratings.data.mean())
         items = np.random.default_rng(run.seed).normal(0, 0.1, (train.n_items, 1 + self.config.factors))
@@ -58,12 +55,10 @@ class MfExplicit(Model):
             users = self._solve(ratings, items)  # (U, 1 + F): b_u, then p_u
             items = self._solve(by_item, users)
             run.report({"stage": "fit", "done": iteration + 1, "total": self.config.iterations})
-        self.items, self.counts = items.astype(np.float32), train.counts.astype(np.float32)
-        return self
+        self.items = items.astype(np.float32)
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return the predicted ratings, (B, I) float32."""
-        return fill_empty_histories(self.predicted_ratings(queries), queries.histories, self.counts)
+    def _score(self, queries: Queries) -> np.ndarray:
+        return self.predicted_ratings(queries)
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
         """Return μ + b_i + b_u + q_i·p_u in stars, (B, I) float32. For an empty history, b_u and p_u are 0."""
@@ -82,7 +77,7 @@ class MfExplicit(Model):
         solution = np.zeros((ratings.shape[0], others.shape[1]), np.float32)
         features = np.column_stack([np.ones(len(others)), others[:, 1:]])
         ridge = self.config.regularization * np.eye(features.shape[1])
-        with one_blas_thread():
+        with threadpool_limits(1, "blas"):  # on small matrices more threads are slower
             for row in range(len(solution)):
                 entries = slice(ratings.indptr[row], ratings.indptr[row + 1])
                 columns = ratings.indices[entries]
@@ -92,9 +87,9 @@ class MfExplicit(Model):
 
     def state(self) -> dict[str, np.ndarray]:
         """Return "items" (I, 1 + F), biases before factors, "counts" (I,) and "mean" (), float32."""
-        return {"items": self.items, "counts": self.counts, "mean": np.asarray(self.mean)}
+        return super().state() | {"mean": np.asarray(self.mean)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Restore the arrays of `state`."""
-        self.items, self.counts = require_n_items(state, "items", n_items), require_n_items(state, "counts", n_items)
+        super().load_state(state, n_items)
         self.mean = np.float32(state["mean"].reshape(())[()])  # raises ValueError for an array of several numbers

@@ -5,29 +5,19 @@ Shapes: B queries, b queries of a chunk, U users of the training data, I items, 
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, NonNegative, Positive, config_class
-from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, Queries
 from recsys.errors import MissingLibraryError
-from recsys.models.base import Model
-from recsys.models.histories import (
-    csr_from_state,
-    csr_state,
-    fill_empty_histories,
-    history_matrix,
-    profile_weights,
-    rating_matrix,
-    require_n_items,
-)
+from recsys.models.array_model import ArrayModel
+from recsys.models.histories import history_matrix, profile_weights, rating_matrix
 from recsys.training.options import RunOptions
 
 CHUNK_SIZE = 64  # queries whose similarities to all users are in memory together
-
-Weighting = Literal["cosine", "tf-idf", "bm25"]
 
 
 @config_class
@@ -39,7 +29,7 @@ class UserKnnConfig:
     centred: bool = False  # subtract each neighbour's mean rating
 
 
-class UserKnn(Model):
+class UserKnn(ArrayModel):
     """User-based nearest neighbours, with the two formulas of the thesis on which this project is based.
 
         r_ij =       Σ_k cos(u_i, u_k) · r_kj         / (n_j + shrink)    (centred=False)
@@ -47,7 +37,6 @@ class UserKnn(Model):
 
     k runs over the X users most similar to user i. r_kj is the rating of item j by user k, r̄_k the mean rating of user
     k, and n_j the number of these users with a positive cosine who rated item j. The order of a history has no effect.
-    An empty history is scored by popularity.
 
     Departures from the thesis:
     - `shrink` is added to n_j. Without it, an item with one rating beats items with many ratings.
@@ -66,21 +55,19 @@ class UserKnn(Model):
     uses_times_or_ratings = True
     uses_query_ratings = True
     predicts_ratings = True
+    matrix_name = "ratings"
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Store all ratings. `valid` and `run` are not used."""
-        self._set_ratings(rating_matrix(train), train.counts.astype(np.float32))
-        return self
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        self.ratings = rating_matrix(train)  # (U, I)
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return r_ij of the formula, (B, I) float32."""
+    def _score(self, queries: Queries) -> np.ndarray:
         scores = np.empty((len(queries), len(self.counts)), np.float32)
         for chunk, cosines in self._neighbours(queries):
             total = (cosines @ self.votes).toarray()
             cosines.data = (cosines.data > 0).astype(np.float32)
             n_ratings = (cosines @ self.is_rated).toarray()
             scores[chunk] = self.base + total / np.maximum(n_ratings + self.config.shrink, 1)
-        return fill_empty_histories(scores, queries.histories, self.counts)
+        return scores
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
         """Return the predicted stars, (B, I) float32. If no neighbour rated an item, they are the user's mean."""
@@ -110,9 +97,10 @@ class UserKnn(Model):
             ends = np.arange(0, nearest.size + 1, n_neighbours)
             yield chunk, sparse.csr_array((values.ravel(), nearest.ravel(), ends), shape=cosine.shape)
 
-    def _set_ratings(self, ratings: sparse.csr_array, counts: np.ndarray) -> None:
-        """Store the ratings (U, I) and the counts (I,), and derive the matrices that scoring needs."""
-        self.ratings, self.counts, self.mean = ratings, counts, float(ratings.data.mean())
+    def _prepare(self) -> None:
+        """Derive the matrices that scoring needs from the ratings (U, I)."""
+        ratings = self.ratings
+        self.mean = float(ratings.data.mean())
         self.votes, self.base = ratings, 0.0  # r_kj, and the first summand of the formula
         if self.config.centred:
             means = ratings.sum(1) / np.maximum(np.diff(ratings.indptr), 1)  # (U,)
@@ -121,14 +109,6 @@ class UserKnn(Model):
         lengths = np.sqrt((ratings * ratings).sum(1))  # (U,)
         directions = _with_values(ratings, ratings.data / _per_rating(ratings, lengths))
         self.directions = sparse.csr_array(directions.T)  # (I, U)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "counts" (I,) float32 and the arrays of the sparse matrix of all ratings (U, I)."""
-        return {"counts": self.counts, **csr_state(self.ratings)}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self._set_ratings(csr_from_state(state, None, n_items), require_n_items(state, "counts", n_items))
 
 
 def _with_values(matrix: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
@@ -145,18 +125,18 @@ def _per_rating(ratings: sparse.csr_array, values: np.ndarray) -> np.ndarray:
 class ItemKnnConfig:
     """Settings of ItemKnn, tuned on ML-1M."""
 
-    weighting: Weighting = "tf-idf"  # of the user-item matrix, before items are compared
+    weighting: Literal["cosine", "tf-idf", "bm25"] = "tf-idf"  # of the user-item matrix, before items are compared
     neighbours: Count = 20  # K, the most similar items that are stored for each item, itself included
     half_life: Positive = 1.0  # items: an item has half the weight of an item watched this many items later
 
 
-class ItemKnn(Model):
+class ItemKnn(ArrayModel):
     """Item-based nearest neighbours (Sarwar et al., WWW 2001; Deshpande and Karypis, 2004), by `implicit`.
 
         score(j) = Σ_i w_i · cos(x_i, x_j)
 
     x_i (U,) are the users who watched item i: 0 or 1, then weighted. Only the K largest cosines of an item count. w_i
-    is the weight of item i in the history, and these weights sum to 1. An empty history is scored by popularity.
+    is the weight of item i in the history, and these weights sum to 1.
 
     Departure from the papers: newer items weigh more. With `half_life` = inf all items weigh the same, as in the
     papers.
@@ -164,37 +144,21 @@ class ItemKnn(Model):
 
     Config = ItemKnnConfig
     config: ItemKnnConfig
+    matrix_name = "similarities"
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Compute the similarities of all items. `valid` and `run` are not used.
-
-        Raises:
-            MissingLibraryError: If implicit is not installed.
-        """
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
         model = _implicit(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
         with warnings.catch_warnings():  # about unused BLAS threads and the format of a matrix
             warnings.simplefilter("ignore")
             model.fit(sparse.csr_matrix(history_matrix(train.histories, train.n_items)), show_progress=False)
         self.similarities = sparse.csr_array(model.similarity.astype(np.float32))  # (I, I)
-        self.counts = train.counts.astype(np.float32)  # (I,)
-        return self
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return the weighted mean of the similarities to the items of the history, (B, I) float32."""
+    def _score(self, queries: Queries) -> np.ndarray:
         weights = profile_weights(queries.histories, len(self.counts), self.config.half_life)  # (B, I)
-        return fill_empty_histories((weights @ self.similarities).toarray(), queries.histories, self.counts)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "counts" (I,) float32 and the arrays of the sparse matrix of similarities (I, I)."""
-        return {"counts": self.counts, **csr_state(self.similarities)}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self.counts = require_n_items(state, "counts", n_items)
-        self.similarities = csr_from_state(state, n_items, n_items)
+        return (weights @ self.similarities).toarray()
 
 
-def _implicit(weighting: Weighting) -> Any:
+def _implicit(weighting: str) -> Any:
     """Return the class of `implicit` for a weighting."""
     try:
         from implicit import nearest_neighbours

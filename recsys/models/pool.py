@@ -22,9 +22,8 @@ from scipy.special import logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.models.array_model import require_n_items
 from recsys.models.base import Model
-from recsys.models.histories import require_n_items
-from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
@@ -38,7 +37,7 @@ MAX_EMPHASIS = 8.0  # highest factor of the weight
 NOTED_EMPHASIS = 2.0  # lowest factor that users are told about
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 
-MemberScores = Callable[[Queries], Sequence[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
+MemberScores = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
 
 
 def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
@@ -51,20 +50,17 @@ def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
     items = np.arange(scores.shape[1])
     values = np.empty(scores.shape, np.float32)
     for query, row in enumerate(scores):
-        log_probabilities = model.log_probabilities(row, items)
-        values[query] = _log_excess(row) if log_probabilities is None else log_probabilities
+        z = model.log_probabilities(row, items)
+        if z is None:
+            excess = row - row.min(initial=np.inf)
+            z = np.log1p(excess / (excess.mean() or 1))  # 0 if all scores are equal
+        values[query] = z
     return values
 
 
 def member_scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """Return the `comparable_scores` (B, I) of the first `n_items` items. Content models may score further items."""
     return comparable_scores(model, model.score(queries)[:, :n_items])
-
-
-def _log_excess(scores: np.ndarray) -> np.ndarray:
-    """Return log(1 + x / mean of x) of one row (I,); 0 if all scores are equal."""
-    excess = scores - scores.min(initial=np.inf)
-    return np.log1p(excess / (excess.mean() or 1))
 
 
 @dataclass(frozen=True)
@@ -213,7 +209,7 @@ def _margins(
     log_counts = np.full((total, size), -np.inf, np.float32)
     for start in range(0, total, SCORE_BATCH):
         queries = examples.queries[start : start + SCORE_BATCH]
-        scores = np.stack(scores_of(queries), 1)  # (b, M, I)
+        scores = np.stack([*scores_of(queries)], 1)  # (b, M, I)
         margins = np.zeros((*scores.shape[:2], size), np.float32)
         for row, z in enumerate(scores):
             target = examples.targets[start + row]
@@ -320,21 +316,12 @@ class Pool(Model):
         """
         self.n_items = train.n_items
         if valid:
-            self.length_weights.fit(
-                lambda queries: [*self._member_scores(queries)],
-                valid,
-                run or RunOptions(),
-                self.choose_examples,
-            )
+            self.length_weights.fit(self._member_scores, valid, run or RunOptions(), self.choose_examples)
         return self
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m, (B, I) float32: log-probabilities up to a constant per row."""
         return self.length_weights.combine(self._member_scores(queries), queries)
-
-    def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """Return the log-softmax of one row of scores (I,) at some items (n,), (n,) float64."""
-        return scores[items].astype(np.float64) - log_sum_exp(scores)
 
     @property
     def device(self) -> str:
@@ -374,9 +361,9 @@ class VisitorPool(Pool):
       of their own. Inside a network, counts could only have the weight of that network.
     - The weight of `content-fields` is multiplied by clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS). s is the geometric
       mean, over the films of the list, of the share of users who watched them. The weights are then rescaled to their
-      previous sum. Counts and networks know little about
-      rarely watched films. On validation, NDCG@10 of the 10 % of the lists with the rarest films rises by a tenth, and
-      that of the other lists does not change (docs/experiments.md).
+      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 of the 10 % of
+      the lists with the rarest films rises by a tenth, and that of the other lists does not change
+      (docs/experiments.md).
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)

@@ -3,44 +3,22 @@
 Shapes: B queries, I items, E events.
 """
 
-from typing import Self
-
 import numpy as np
 from scipy import sparse
 
 from recsys.config import Count, NonNegative, Positive, Size, config_class
-from recsys.data.dataset import Dataset, HeldOut, Interactions, Queries
-from recsys.models.base import Model
-from recsys.models.histories import (
-    csr_from_state,
-    csr_state,
-    distinct_items,
-    fill_empty_histories,
-    require_n_items,
-    transition_counts,
-)
+from recsys.data.dataset import Dataset, Interactions, Queries
+from recsys.models.array_model import ArrayModel
+from recsys.models.histories import distinct_items, transition_counts
 from recsys.training.options import RunOptions
 
 
-class Popular(Model):
+class Popular(ArrayModel):
     """Score(i) = how often item i was watched, for every history."""
-
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count the events of each item. `valid` and `run` are not used."""
-        self.counts = train.counts.astype(np.float32)  # (I,)
-        return self
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return the same scores for every query, (B, I) float32."""
         return np.tile(self.counts, (len(queries), 1))
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "counts" (I,) float32."""
-        return {"counts": self.counts}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self.counts = require_n_items(state, "counts", n_items)
 
 
 @config_class
@@ -60,14 +38,12 @@ class PopularRecent(Popular):
     config: PopularRecentConfig
     uses_times_or_ratings = True
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Sum the weights of each item's events. `valid` and `run` are not used."""
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        """Set `counts` to sums of decayed weights, because the methods of `Popular` use this name."""
         events = train.interactions
         days = (events.timestamp.max(initial=0) - events.timestamp) / 86_400  # (E,)
         weights = 0.5 ** (days / self.config.half_life)
-        # The name is that of `Popular`, whose methods use it. Here `counts` (I,) are sums of decayed weights.
         self.counts = np.bincount(events.item, weights, minlength=train.n_items).astype(np.float32)
-        return self
 
 
 @config_class
@@ -79,7 +55,7 @@ class SessionPopularConfig:
     recent: Count = 2  # how many newest items of the history are the user's session
 
 
-class SessionPopular(Model):
+class SessionPopular(ArrayModel):
     """Score(j) = Σ_i n(i, j) over the `recent` newest items i of the history, plus the popularity of j.
 
     The popularity is the item's share of all events, which is below 1. n(i, j) is how often items i and j were watched
@@ -91,17 +67,16 @@ class SessionPopular(Model):
       items are not recommended. Therefore items of other users' sessions are counted.
     - The user's session is the newest `recent` items, regardless of their times.
 
-    As in the paper, popularity decides between equal counts. An empty history is scored by popularity.
+    As in the paper, popularity decides between equal counts.
     """
 
     Config = SessionPopularConfig
     config: SessionPopularConfig
     uses_times_or_ratings = True
+    matrix_name = "neighbour_counts"
 
-    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Count neighbours. Reports {"stage": "fit", "done": distance, "total": window}. `valid` is not used."""
-        run, events = run or RunOptions(), train.interactions
-        self.counts = train.counts.astype(np.float32)  # (I,)
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        events = train.interactions
         sessions = _sessions(events, self.config.gap)
         after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
@@ -109,25 +84,13 @@ class SessionPopular(Model):
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
         self.neighbour_counts = sparse.csr_array(after + after.T)  # (I, I)
         self.neighbour_counts.sort_indices()
-        return self
 
-    def score(self, queries: Queries) -> np.ndarray:
-        """Return the counts plus the popularity of each item, (B, I) float32."""
+    def _score(self, queries: Queries) -> np.ndarray:
         row, item, age = distinct_items(queries.histories, len(self.counts))  # age: 0 for the newest item
         newest = age < self.config.recent
         ones, shape = np.ones(newest.sum(), np.float32), (len(queries), len(self.counts))
         session = sparse.csr_array((ones, (row[newest], item[newest])), shape)  # (B, I)
-        scores = (session @ self.neighbour_counts).toarray() + self.counts / (self.counts.sum() + 1)
-        return fill_empty_histories(scores, queries.histories, self.counts)
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Return "counts" (I,) float32 and the `csr_state` of the neighbour counts (I, I)."""
-        return {"counts": self.counts, **csr_state(self.neighbour_counts)}
-
-    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
-        self.counts = require_n_items(state, "counts", n_items)
-        self.neighbour_counts = csr_from_state(state, n_items, n_items)
+        return (session @ self.neighbour_counts).toarray() + self.counts / (self.counts.sum() + 1)
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:

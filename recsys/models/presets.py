@@ -182,16 +182,6 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
 }
 
 
-def changes_for(recommender: str, data_set: str) -> Changes:
-    """Return the changes to a recommender's defaults for a tuned data set, {} if there are none."""
-    return PRESETS.get(recommender, {}).get(data_set, {})
-
-
-def is_tuned(recommender: str, data_set: str) -> bool:
-    """Return whether `changes_for` this data set are used as they are, without scaling to its size."""
-    return data_set in (*TUNED, *PRESETS.get(recommender, {}))
-
-
 def nearest_tuned(size: DataSize, needs_training: bool) -> str:
     """Return the tuned data set with the most similar size.
 

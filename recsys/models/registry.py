@@ -63,12 +63,11 @@ class Recommender:
 
         "" gives the defaults, and so does a data set that is neither tuned nor prepared.
         """
-        default = replace_settings(self.model_class.Config(), self.settings)
         size = None if not dataset or self.is_tuned_for(dataset) else size_of(dataset)
-        if size is None:
-            return replace_settings(default, presets.changes_for(self.name, dataset))
-        nearest = presets.nearest_tuned(size, self.needs_training)
-        return presets.scale_to(replace_settings(default, presets.changes_for(self.name, nearest)), size)
+        tuned = presets.nearest_tuned(size, self.needs_training) if size else dataset
+        changes = presets.PRESETS.get(self.name, {}).get(tuned, {})
+        config = replace_settings(self.model_class.Config(), {**self.settings, **changes})
+        return presets.scale_to(config, size) if size else config
 
     def read_config(self, document: Mapping[str, Any]) -> Any:
         """Return the settings of a stored document. Former settings are skipped if they have their constant value.
@@ -80,8 +79,8 @@ class Recommender:
         return from_document(self.model_class.Config, dict(item for item in document.items() if item not in former))
 
     def is_tuned_for(self, dataset: str) -> bool:
-        """Return whether the settings of `preset` were tuned on this data set."""
-        return presets.is_tuned(self.name, dataset)
+        """Return whether `preset` uses the settings of this data set as they are, without scaling to its size."""
+        return dataset in (*presets.TUNED, *presets.PRESETS.get(self.name, ()))
 
     def model(self, config: Any = None) -> "Model":
         """Return an unfitted model. Without a config it has the recommender's defaults."""
@@ -140,11 +139,11 @@ def siblings(name: str) -> list[str]:
     return [name, *rest]
 
 
-# Paths of models; …_BY_PAPER are models, …_PAPER below are settings
+# Paths of models
 BERT4REC = ".bert4rec:Bert4Rec"
-BERT4REC_BY_PAPER = ".bert4rec_paper:Bert4RecPaper"
+BERT4REC_PAPER = ".bert4rec_paper:Bert4RecPaper"
 SASREC = ".sasrec:SasRec"
-SASREC_BY_PAPER = ".sasrec_paper:SasRecPaper"
+SASREC_PAPER = ".sasrec_paper:SasRecPaper"
 GRU4REC = ".gru4rec:Gru4Rec"
 POOL = ".pool:Pool"
 CONTENT_MODEL = ".content:Content"
@@ -157,7 +156,7 @@ USER_KNN = ".neighbours:UserKnn"
 # Settings that differ from the defaults of a model
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
-BERT4REC_PAPER = {
+PUBLISHED_BERT4REC = {
     # Section 4.3: learning rate 1e-4 with linear decay, weight decay .01, batches of 256. The authors' code trains for
     # 400,000 batches. Our batches are smaller. The patience is long because validation does not improve in many of the
     # first epochs. Warm-up, dropout and `last_item_mask_prob` are from the authors' code.
@@ -173,7 +172,7 @@ BERT4REC_PAPER = {
     "init": 0.01,  # truncated at two standard deviations, the paper's range
     "pmi_init": False,
 }
-SASREC_PAPER = {
+PUBLISHED_SASREC = {
     # The learning rate of .001 and batches of 128 are in the paper, the 200 epochs in the authors' code.
     "epochs": 200,
     "batch_size": 128,
@@ -210,14 +209,16 @@ ROWS = (
         "bert4rec-paper",
         "BERT4Rec (paper)",
         TRANSFORMERS,
-        BERT4REC_BY_PAPER,
+        BERT4REC_PAPER,
         "arXiv:1904.06690",
-        settings=BERT4REC_PAPER,
+        settings=PUBLISHED_BERT4REC,
     ),
     trained(
         "bert4rec-side", "BERT4Rec with details", TRANSFORMERS, ".side:Bert4RecSide", "arXiv:1904.06690", settings=SIDE
     ),
-    trained("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC_BY_PAPER, "arXiv:1808.09781", settings=SASREC_PAPER),
+    trained(
+        "sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC_PAPER, "arXiv:1808.09781", settings=PUBLISHED_SASREC
+    ),
     trained("gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", settings=GSASREC),
     trained("gru4rec-ce", "GRU4Rec (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939"),
     trained("gru4rec-plus", "GRU4Rec+", RECURRENT, GRU4REC, "arXiv:1706.03847", settings=GRU4REC_PLUS),

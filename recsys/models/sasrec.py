@@ -19,36 +19,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
-from recsys.config import Count, DropoutRate, Layers, added_later, config_class
-from recsys.models.extras import Extras
+from recsys.config import DropoutRate, config_class
 from recsys.models.layers import Dropout, init_weights
-from recsys.models.sequence_config import PmiConfig
-from recsys.models.sequence_model import SequenceEncoder, SequenceModel, check_heads, check_only_unseen
-from recsys.models.transformer import Block, attention_by_layer, encode
-from recsys.training.batches import CounterRNG, Crop
+from recsys.models.sequence_config import TransformerConfig
+from recsys.models.transformer import Block, TransformerEncoder, TransformerModel
+from recsys.training.batches import CounterRNG
 from recsys.training.options import TrainConfig
 
 
 @config_class
-class SasRecConfig(PmiConfig, Extras):
+class SasRecConfig(TransformerConfig):
     """Settings of SASRec, tuned on ML-1M. The sizes are those of the paper for ML-1M, except that its `dim` is 50."""
 
     schedule: TrainConfig = TrainConfig(epochs=40, validate_every=4)
-    layers: Layers = 2  # Transformer blocks, the paper's b
-    heads: Count = 2  # attention heads
     dropout: DropoutRate = 0.2  # share of the values set to zero
-    crop: Crop = added_later("newest")  # part of a longer history in a sample: newest, windows, prefixes or segments
-
-    def __post_init__(self) -> None:
-        """Raise ConfigError if `dim` is no multiple of `heads`, or `only_unseen` does not fit the loss."""
-        check_heads(self.dim, self.heads)
-        check_only_unseen(self)
 
 
-class SasRecEncoder(SequenceEncoder):
+class SasRecEncoder(TransformerEncoder):
     """Item embeddings, L causal blocks with a relative position bias, output tied to the embeddings."""
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
@@ -66,19 +55,16 @@ class SasRecEncoder(SequenceEncoder):
         """Return a Transformer block."""
         return Block(config.dim, config.heads, config.dropout, causal=True)
 
-    def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
+    def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, None]:
+        """Return the input of the first block, (B, T, D). There is no attention mask, because the blocks are causal."""
+        return self.dropout(self.token_embeddings(tokens, *side)), None
 
-        `side` is side information, see `side.py`.
-        """
-        return self.last_norm(encode(self.blocks, self.embed(tokens, *side), attention_mask=None, positions=positions))
-
-    def embed(self, tokens: Tensor, *side: Tensor | None) -> Tensor:
-        """Return the input of the first block, (B, T, D)."""
-        return self.dropout(self.token_embeddings(tokens, *side))
+    def head(self, x: Tensor) -> Tensor:
+        """Normalise the output of the last block, (…, D)."""
+        return self.last_norm(x)
 
 
-class SasRec(SequenceModel):
+class SasRec(TransformerModel):
     """The model. The hidden state of the newest item predicts the next item."""
 
     Config: ClassVar[type] = SasRecConfig
@@ -86,10 +72,6 @@ class SasRec(SequenceModel):
     former_settings: ClassVar[Mapping[str, Any]] = {"relative_bias": True}  # see `Model.former_settings`
     config: SasRecConfig
     module: SasRecEncoder
-
-    def __init__(self, config: SasRecConfig | None = None, title: str = "") -> None:
-        super().__init__(config, title)
-        self.has_attention = self.config.layers > 0
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """Return the newest `length` tokens, (T,): a start token and the items.
@@ -107,9 +89,3 @@ class SasRec(SequenceModel):
         Of `length` + 1 items, the first is only an input. If there are fewer, the start token predicts the first.
         """
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)
-
-    @torch.inference_mode()
-    def attention(self, tokens: np.ndarray) -> np.ndarray:
-        """Return the attention weights (L, H, T, T) of tokens (T,). Those of later positions are 0."""
-        x = self.module.embed(self._batch_of_one(tokens))
-        return attention_by_layer(self.module.blocks, x, None)[:, 0].float().cpu().numpy()

@@ -2,7 +2,7 @@
 
 Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU as wide as an
 embedding, binary cross-entropy with one negative, and no bias per item. Sizes, learning rate and dropout are the
-paper's (`SASREC_PAPER` in registry.py). Position 0 is the newest item, as with the paper's padding at the front.
+paper's (`PUBLISHED_SASREC` in registry.py). Position 0 is the newest item, as with the paper's padding at the front.
 
 Departures:
 
@@ -25,44 +25,39 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.models.layers import Dropout, init_weights
-from recsys.models.sasrec import SasRec, SasRecConfig
-from recsys.models.sequence_model import SequenceEncoder
-from recsys.models.transformer import Block, encode
+from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
+from recsys.models.transformer import Block
 
 
-class SasRecPaperEncoder(SequenceEncoder):
+class SasRecPaperEncoder(SasRecEncoder):
     """Item and position embeddings, L causal blocks, output tied to the embeddings."""
 
     positions: nn.Embedding
 
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
-        self.positions = nn.Embedding(config.length, config.dim)
-        self.dropout = Dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            Block(
-                config.dim,
-                config.heads,
-                config.dropout,
-                causal=True,
-                relative_bias=False,
-                widening=1,  # width of the feed-forward network / D
-                activation=F.relu,
-            )
-            for _ in range(config.layers)
-        )
-        self.last_norm = nn.LayerNorm(config.dim)
+        self.length = config.length  # read by `make_positions`, which the constructor calls
+        super().__init__(config, n_items)
         self.bias.requires_grad_(False)  # stays zero
-        init_weights(self, config.init)
 
-    def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        return self.last_norm(encode(self.blocks, self.embed(tokens), attention_mask=None, positions=positions))
+    def make_positions(self, dim: int) -> nn.Embedding:
+        """Return the position embeddings, (`length`, D)."""
+        return nn.Embedding(self.length, dim)
 
-    def embed(self, tokens: Tensor) -> Tensor:
-        """Return the input of the first block, (B, T, D)."""
-        return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding)))
+    def make_block(self, config: SasRecConfig) -> nn.Module:
+        """Return a block with ReLU, without a relative position bias. Its feed-forward network has the width D."""
+        return Block(
+            config.dim,
+            config.heads,
+            config.dropout,
+            causal=True,
+            relative_bias=False,
+            widening=1,
+            activation=F.relu,
+        )
+
+    def embed(self, tokens: Tensor, *_: Tensor | None) -> tuple[Tensor, None]:
+        """Return the input of the first block, (B, T, D), see `SasRecEncoder.embed`."""
+        return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding))), None
 
 
 def ages(tokens: Tensor, padding: int) -> Tensor:

@@ -1,6 +1,19 @@
 """Settings that several networks share. The config of a model is a subclass that adds fields and overrides defaults."""
 
-from recsys.config import DropoutRate, Fraction, Length, NonNegative, Positive, Size, config_class
+from recsys.config import (
+    ConfigError,
+    Count,
+    DropoutRate,
+    Fraction,
+    Layers,
+    Length,
+    NonNegative,
+    Positive,
+    Size,
+    added_later,
+    config_class,
+)
+from recsys.training.batches import Crop
 from recsys.training.losses import LossName
 from recsys.training.options import TrainConfig
 
@@ -25,3 +38,36 @@ class PmiConfig(SequenceConfig):
     """Settings of a network whose embeddings can start from pointwise mutual information (PMI), see `pmi.py`."""
 
     pmi_init: bool = True  # item embeddings start from pointwise mutual information, positions from sinusoids
+
+
+@config_class(kw_only=True)
+class ExtrasConfig(PmiConfig):
+    """Settings beyond the papers that raise NDCG@10. bert4rec-memory, sasrec-memory and gru4rec-memory use them."""
+
+    only_unseen: bool = added_later(False)  # the softmax excludes items of the history: they are never recommended
+    redraw: bool = added_later(False)  # films with equal times, whose order is random, get a new order in each epoch
+    memory: bool = added_later(False)  # counts of transitions and co-occurrences are added to the trained logits
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
+        if self.only_unseen and self.loss != "softmax":
+            raise ConfigError(
+                "only_unseen is for the softmax, and loss is {loss}; leave one of the two out", loss=self.loss
+            )
+
+
+@config_class
+class TransformerConfig(ExtrasConfig):
+    """Settings of BERT4Rec and SASRec."""
+
+    layers: Layers = 2  # Transformer blocks
+    heads: Count = 2  # attention heads
+    crop: Crop = added_later("newest")  # part of a longer history in a sample: newest, windows, prefixes or segments
+
+    def __post_init__(self) -> None:
+        """Raise ConfigError if `dim` is no multiple of `heads`, or `only_unseen` does not fit the loss."""
+        super().__post_init__()
+        if self.dim % self.heads:
+            raise ConfigError(
+                "dim is {dim} and heads is {heads}, but dim must be a multiple of heads", dim=self.dim, heads=self.heads
+            )

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from scipy.special import log_expit
 from torch import Tensor, nn
 
-from recsys.config import ConfigError, to_document
+from recsys.config import to_document
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.data.tie_breaking import reshuffle_ties
 from recsys.models import count_memory
@@ -23,7 +23,6 @@ from recsys.models.base import Model
 from recsys.models.count_memory import CountMemory
 from recsys.models.pmi import initialise_from_pmi
 from recsys.ranking import metrics
-from recsys.ranking.ranking import log_sum_exp
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
 from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
@@ -33,22 +32,6 @@ from recsys.training.options import RunOptions
 WEIGHT_COPIES = 6  # during training: weights, gradients, two moments of AdamW, average, best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # their scores are log-probabilities plus a constant
-
-
-def check_heads(dim: int, heads: int) -> None:
-    """Raise ConfigError unless the dimension is a multiple of the number of heads."""
-    if dim % heads:
-        raise ConfigError(
-            "dim is {dim} and heads is {heads}, but dim must be a multiple of heads", dim=dim, heads=heads
-        )
-
-
-def check_only_unseen(config: Any) -> None:
-    """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
-    if config.only_unseen and config.loss != "softmax":
-        raise ConfigError(
-            "only_unseen is for the softmax, and loss is {loss}; leave one of the two out", loss=config.loss
-        )
 
 
 class SequenceEncoder(nn.Module):
@@ -89,12 +72,6 @@ class SequenceEncoder(nn.Module):
         """Return the embeddings of tokens (B, T), (B, T, D)."""
         return F.embedding(tokens, self.item_vectors())
 
-    @torch.no_grad()
-    def initialise_output(self) -> None:
-        """Copy the item embeddings into separate output weights, if any."""
-        if self.own_output is not None:
-            self.own_output.weight.copy_(self.items.weight[: self.n_items])
-
     @property
     def output(self) -> Tensor:
         """The output weights, (I, D)."""
@@ -122,15 +99,15 @@ class SequenceModel(Model):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        # settings of `Extras`, which some configs lack
+        # settings of `ExtrasConfig`, which some configs lack
         self.only_unseen = getattr(self.config, "only_unseen", False)
-        self.remembers = getattr(self.config, "memory", False)
-        self.redraws = getattr(self.config, "redraw", False)
-        self.uses_times_or_ratings = self.redraws
+        self.uses_memory = getattr(self.config, "memory", False)
+        self.reshuffles_ties = getattr(self.config, "redraw", False)
+        self.uses_times_or_ratings = self.reshuffles_ties
         # The next two assume that the weights of a memory will be fitted, which gives probabilities with any loss.
         # `_set_memory` corrects them.
-        self.is_fitted_on_validation = self.remembers
-        self.has_probabilities = self.remembers or self.loss_name in SOFTMAX_LOSSES
+        self.is_fitted_on_validation = self.uses_memory
+        self.has_probabilities = self.uses_memory or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
         """Return a new encoder with random weights from torch's global generator."""
@@ -156,7 +133,9 @@ class SequenceModel(Model):
         """
         if getattr(self.config, "pmi_init", False):
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
-        module.initialise_output()
+        if module.own_output is not None:
+            with torch.no_grad():
+                module.own_output.weight.copy_(module.items.weight[: module.n_items])
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the config."""
@@ -214,7 +193,7 @@ class SequenceModel(Model):
         self.item_loss = self.make_loss(train)
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
-        if self.remembers:
+        if self.uses_memory:
             self._set_memory(CountMemory(run.count_configs).fit(train, valid, self.network_scores, run))
         return self
 
@@ -224,7 +203,7 @@ class SequenceModel(Model):
 
         def epoch_of(number: int) -> Iterator[Batch]:
             rng = CounterRNG(run.seed, number)
-            if not (self.redraws and train.ties == "drawn"):
+            if not (self.reshuffles_ties and train.ties == "drawn"):
                 return self.batches(samples, train.n_items, rng)
             return self.batches(self.samples(reshuffle_ties(train, rng.key(Stream.ORDER))), train.n_items, rng)
 
@@ -265,8 +244,8 @@ class SequenceModel(Model):
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """Return the sum of the losses of a batch, ()."""
         hidden = module(*batch.inputs).flatten(0, 1)[batch.loss_index]  # (M, D)
-        inputs = (hidden.float(), module.output, module.bias, batch.targets)
-        return self.item_loss(*inputs) if batch.excluded is None else self.item_loss(*inputs, batch.excluded)
+        excluded = () if batch.excluded_from is None else (batch.excluded_items,)
+        return self.item_loss(hidden.float(), module.output, module.bias, batch.targets, *excluded)
 
     def _validate(self, module: SequenceEncoder, valid: HeldOut) -> dict[str, float]:
         """Return the metrics of the validation targets among all unseen items. Each process ranks its share."""
@@ -308,7 +287,7 @@ class SequenceModel(Model):
         """Return the scores (1, I) of one query by NumPy, whose product with one vector is up to 3 times faster."""
         tokens = self.input_tokens(queries.histories[0])[None]  # (1, T)
         inputs = (torch.from_numpy(tokens), torch.tensor([[tokens.shape[1] - 1]]))
-        hidden = self.module(*inputs, *self.side_inputs(self.module, queries, np.array([0]), tokens.shape[1])).flatten()
+        hidden = self.module(*inputs, *self.side_inputs(self.module, queries, np.array([0]), tokens)).flatten()
         scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
         scores += self.module.bias.detach().numpy()
         return scores[None]
@@ -324,14 +303,14 @@ class SequenceModel(Model):
             lengths = np.array([len(inputs[row]) for row in rows])
             tokens = pad(np.concatenate([inputs[row] for row in rows]), lengths, module.padding)  # (b, T)
             newest = torch.from_numpy(lengths[:, None] - 1)  # (b, 1)
-            side = self.side_inputs(module, queries, rows, tokens.shape[1])
+            side = self.side_inputs(module, queries, rows, tokens)
             hidden = module(torch.from_numpy(tokens).to(device), newest.to(device), *side)[:, 0]  # (b, D)
             yield rows, module.logits(hidden).float().cpu().numpy()
 
     def side_inputs(
-        self, module: SequenceEncoder, queries: Queries, rows: np.ndarray, width: int
+        self, module: SequenceEncoder, queries: Queries, rows: np.ndarray, tokens: np.ndarray
     ) -> tuple[Tensor | None, ...]:
-        """Return the arguments of the module beside tokens and positions, for some rows of the queries."""
+        """Return the arguments of the module beside tokens (b, T) and positions, for some rows (b,) of the queries."""
         return ()
 
     def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
@@ -345,12 +324,10 @@ class SequenceModel(Model):
         gives log σ(score), and gBCE (arXiv:2308.07192) gives log σ(score - log I), because our loss, unlike the
         paper's, subtracts log I. The sigmoids do not sum to 1. Pairwise losses give None.
         """
-        if self.has_probabilities:
-            return scores[items].astype(np.float64) - log_sum_exp(scores)
-        if self.loss_name in ("gbce", "bce"):
-            shift = math.log(len(scores)) if self.loss_name == "gbce" else 0.0
-            return log_expit(scores[items].astype(np.float64) - shift)
-        return None
+        if self.has_probabilities or self.loss_name not in ("gbce", "bce"):
+            return super().log_probabilities(scores, items)
+        shift = math.log(len(scores)) if self.loss_name == "gbce" else 0.0
+        return log_expit(scores[items].astype(np.float64) - shift)
 
     def item_embeddings(self) -> np.ndarray:
         """Return the output weights, (I, D) float32."""
@@ -378,7 +355,7 @@ class SequenceModel(Model):
             KeyError: If the arrays of the memory are missing.
             ValueError: If the weights do not fit the config.
         """
-        if self.remembers:
+        if self.uses_memory:
             memory = CountMemory()
             memory.load_state(state, n_items)
             self._set_memory(memory)

@@ -34,7 +34,7 @@ from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.text.films import genre_matrix
-from recsys.training.batches import Batch, CounterRNG, Stream, pad
+from recsys.training.batches import Batch, CounterRNG, Stream
 
 UNKNOWN = 0  # the id of a missing rating or attribute
 N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the ids 1 … 10
@@ -69,55 +69,48 @@ class ItemDetails(nn.Module):
 
     def forward(self) -> Tensor:
         """Return the sum over the kinds of the mean of the vectors of an item's values, (I, D)."""
-        return torch.stack([_mean(getattr(self, kind), vectors) for kind, vectors in self.vectors.items()]).sum(0)
+        means = []
+        for kind, vectors in self.vectors.items():  # (S, D)
+            values = getattr(self, kind)  # (I, S)
+            means.append((values.float() / values.sum(1, keepdim=True).clamp(min=1)) @ vectors)
+        return torch.stack(means).sum(0)
 
 
-def _mean(values: Tensor, vectors: Tensor) -> Tensor:
-    """Return the mean of the vectors (S, D) of the values (I, S) of each item, (I, D). It is zero without a value."""
-    return (values.float() / values.sum(1, keepdim=True).clamp(min=1)) @ vectors
+class IdVectors(nn.Module):
+    """A vector for each id from 1 on. The id UNKNOWN has a zero vector."""
 
-
-class RatingVectors(nn.Module):
-    """A vector for every rating. A missing rating has a zero vector."""
-
-    def __init__(self, dim: int) -> None:
+    def __init__(self, n_vectors: int, dim: int) -> None:
         super().__init__()
-        self.vectors = nn.Parameter(torch.zeros(N_RATINGS, dim))
+        self.vectors = nn.Parameter(torch.zeros(n_vectors, dim))
 
-    def forward(self, ratings: Tensor) -> Tensor:
-        """Return (B, T, D), the vectors of ratings given as `rating_ids` (B, T)."""
-        return F.embedding(ratings, F.pad(self.vectors, (0, 0, 1, 0)))
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return the vectors (…, D) of ids (…)."""
+        return F.embedding(ids, F.pad(self.vectors, (0, 0, 1, 0)))
 
 
-class PersonVectors(nn.Module):
-    """A vector for each gender, age group and occupation. A person has the sum of the vectors of the attributes."""
+class PersonVectors(IdVectors):
+    """A vector for each gender, age group and occupation."""
 
     attribute_keys: Tensor  # (MAX_ATTRIBUTES,) hash of the attribute of each vector, see `_keys`; 0: unused vector
 
     def __init__(self, dim: int) -> None:
-        super().__init__()
+        super().__init__(MAX_ATTRIBUTES, dim)
         self.register_buffer("attribute_keys", torch.zeros(MAX_ATTRIBUTES, dtype=torch.int64))
-        self.vectors = nn.Parameter(torch.zeros(MAX_ATTRIBUTES, dim))
 
     def set_features(self, train: Dataset) -> None:
         """Give a vector to each attribute of the users, at most to the MAX_ATTRIBUTES most frequent."""
         if train.user_profiles is not None:
-            attributes = Counter(key for keys in _keys(train.user_profiles) for key in keys if key).most_common(
-                MAX_ATTRIBUTES
-            )
-            self.attribute_keys[: len(attributes)] = torch.tensor([key for key, _ in attributes])
+            counts = Counter(key for keys in _keys(train.user_profiles) for key in keys if key)
+            frequent = [key for key, _ in counts.most_common(MAX_ATTRIBUTES)]
+            self.attribute_keys[: len(frequent)] = torch.tensor(frequent)
 
-    def codes(self, people: pd.DataFrame) -> np.ndarray:
+    def attribute_ids(self, people: pd.DataFrame) -> np.ndarray:
         """Return the ids of the attributes, (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if missing or not in the training data.
 
         `people` has the columns PEOPLE_COLUMNS.
         """
         number = {key: 1 + slot for slot, key in enumerate(self.attribute_keys.tolist()) if key}
         return np.array([[number.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
-
-    def forward(self, people: Tensor) -> Tensor:
-        """Return the vectors (B, D) of people given by `codes` (B, 3)."""
-        return F.embedding(people, F.pad(self.vectors, (0, 0, 1, 0))).sum(1)
 
 
 def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
@@ -135,7 +128,7 @@ class SideEncoder(SequenceEncoder):
         super().__init__(config, n_items)
         kinds = [kind for kind in FEATURES if getattr(config, kind)]
         self.details = ItemDetails(kinds, n_items, config.dim) if kinds else None
-        self.star_vectors = RatingVectors(config.dim) if config.stars else None
+        self.star_vectors = IdVectors(N_RATINGS, config.dim) if config.stars else None
         self.person_vectors = PersonVectors(config.dim) if config.person else None
         self.cached_embeddings: Tensor | None = None  # `item_vectors` outside training
 
@@ -156,11 +149,13 @@ class SideEncoder(SequenceEncoder):
         return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
 
     def token_embeddings(self, tokens: Tensor, ratings: Tensor | None = None, people: Tensor | None = None) -> Tensor:
-        """Return (B, T, D), the sum of the embeddings of tokens (B, T), `rating_ids` (B, T) and `codes` (B, 3)."""
+        """Return the sums (B, T, D) of the vectors of tokens (B, T), `rating_ids` (B, T) and `attribute_ids` (B, 3)."""
         x = super().token_embeddings(tokens)
         if self.star_vectors is not None and ratings is not None:
             x = x + self.star_vectors(ratings)
-        return x if self.person_vectors is None or people is None else x + self.person_vectors(people)[:, None]
+        if self.person_vectors is not None and people is not None:
+            x = x + self.person_vectors(people).sum(1)[:, None]
+        return x
 
 
 class SideModel(SequenceModel):
@@ -199,37 +194,52 @@ class SideModel(SequenceModel):
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
             # the same rows and rng as for the items, so the ratings are cropped at the same places
-            sequences = self.sequences(samples.ratings, rows, rng)
-            inputs = self.sample_ratings(batch, sequences)
-            ratings = pad(np.concatenate(inputs), np.array([len(row) for row in inputs]), UNKNOWN)  # (B, T)
+            inputs = [self.input_ratings(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
+            ratings = token_ratings(batch.tokens.numpy(), inputs, n_items)
             ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, stars=torch.from_numpy(ratings))
         if self.config.person and samples.user_profiles is not None:
-            people = self.module.person_vectors.codes(samples.user_profiles.iloc[rows])
+            people = self.module.person_vectors.attribute_ids(samples.user_profiles.iloc[rows])
             people[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, person=torch.from_numpy(people))
         return batch
 
-    def side_inputs(self, module: Any, queries: Queries, rows: np.ndarray, width: int) -> tuple[Tensor | None, ...]:
-        """Return the rating ids (b, width) and `codes` (b, 3) of some queries. None: unknown or not used."""
+    def side_inputs(
+        self, module: Any, queries: Queries, rows: np.ndarray, tokens: np.ndarray
+    ) -> tuple[Tensor | None, ...]:
+        """Return the rating ids (b, T) and `attribute_ids` (b, 3) of some queries. None: unknown or not used."""
         device = module.bias.device
         ratings = people = None
         if self.config.stars and queries.ratings is not None:
-            ratings = np.full((len(rows), width), UNKNOWN, np.int64)
-            for line, row in zip(ratings, rows, strict=True):
-                ids = self.query_ratings(rating_ids(queries.ratings[row]))
-                line[: len(ids)] = ids
+            newest = [self.query_ratings(rating_ids(queries.ratings[row])) for row in rows]
+            ratings = token_ratings(tokens, newest, module.n_items)
         if self.config.person and queries.user_profiles is not None:
-            people = module.person_vectors.codes(queries.user_profiles.iloc[rows])
+            people = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])
         return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
 
-    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of `input_tokens(history)`, (T,), from the `rating_ids` of a history."""
-        raise NotImplementedError
+    def input_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the input tokens of a training sequence, from those of all its items (T,)."""
+        return ratings
 
-    def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating ids of the tokens of each sample, B arrays, from those of its items, `sequences`."""
-        raise NotImplementedError
+    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the input tokens of a history, from those of its items (T,)."""
+        return ratings
+
+
+def token_ratings(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items: int) -> np.ndarray:
+    """Return the rating id of each token, (B, T) int64, UNKNOWN for tokens that are not items.
+
+    Args:
+        tokens: Padded tokens, (B, T).
+        ratings: The rating ids of each row. The last one belongs to the last token of the row.
+        n_items: I. Token I is padding.
+    """
+    ids = np.full(tokens.shape, UNKNOWN, np.int64)
+    for line, length, row in zip(ids, (tokens != n_items).sum(1), ratings, strict=True):
+        newest = row[-length:]
+        line[length - len(newest) : length] = newest
+    ids[tokens >= n_items] = UNKNOWN
+    return ids
 
 
 @config_class
@@ -248,18 +258,8 @@ class Bert4RecSide(SideModel, Bert4Rec):
     Encoder: ClassVar[type] = Bert4RecSideEncoder
 
     def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the newest `length` - 1 items. The [mask] after them has none."""
-        return np.append(ratings[-(self.config.length - 1) :], UNKNOWN)
-
-    def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating ids of the tokens of each sample. Targets have none."""
-        assert batch.positions is not None
-        ratings = [sequence.copy() for sequence in sequences]
-        # (M,) each; the columns of `loss_positions` count among the Q positions, not among the T tokens
-        rows, positions = batch.loss_positions[0], batch.positions.flatten()[batch.loss_index]
-        for row, position in zip(rows.tolist(), positions.tolist(), strict=True):
-            ratings[row][position] = UNKNOWN
-        return ratings
+        """Return the rating ids of the items and of the [mask] after them, which has none."""
+        return np.append(ratings, UNKNOWN)
 
 
 @config_class
@@ -277,13 +277,9 @@ class SasRecSide(SideModel, SasRec):
     Config: ClassVar[type] = SasRecSideConfig
     Encoder: ClassVar[type] = SasRecSideEncoder
 
-    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the start token, which has none, and of the newest items."""
-        return np.append(UNKNOWN, ratings)[-self.config.length :]
-
-    def sample_ratings(self, batch: Batch, sequences: list[np.ndarray]) -> list[np.ndarray]:
-        """Return the rating ids of the tokens of each sample."""
-        return [self.query_ratings(sequence[:-1]) for sequence in sequences]
+    def input_ratings(self, ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids without that of the last item, which is only a target."""
+        return ratings[:-1]
 
 
 def rating_ids(ratings: np.ndarray) -> np.ndarray:

@@ -1,18 +1,21 @@
-"""The Transformer blocks of BERT4Rec and SASRec (arXiv:1706.03762).
+"""The Transformer of BERT4Rec and SASRec (arXiv:1706.03762).
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H heads, L layers.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.models.layers import Dropout, gather_positions
+from recsys.models.sequence_config import TransformerConfig
+from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import kernels
 
 
@@ -228,17 +231,43 @@ def padding_mask(tokens: Tensor, padding: int) -> Tensor | None:
     return None if visible.is_cpu and visible.all() else visible[:, None, None, :]
 
 
-def encode(blocks: nn.ModuleList, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
-    """Apply L ≥ 0 blocks to x (B, T, D). With `positions` (B, Q) the last one computes only those, (B, Q, D)."""
-    for block in blocks[:-1]:
-        x = block(x, attention_mask)
-    return blocks[-1](x, attention_mask, positions) if len(blocks) else gather_positions(x, positions)
+class TransformerEncoder(SequenceEncoder):
+    """The base of the encoders of BERT4Rec and SASRec: `embed`, then L ≥ 0 blocks, then `head`."""
+
+    blocks: Any  # nn.ModuleList of L blocks
+    # tokens (B, T), side information → input of the first block (B, T, D), its attention mask, see `padding_mask`
+    embed: Callable[..., tuple[Tensor, Tensor | None]]
+    head: Callable[[Tensor], Tensor]  # output of the last block → hidden states, both (B, Q, D)
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
+
+        `side` is side information, see `side.py`.
+        """
+        x, attention_mask = self.embed(tokens, *side)
+        for block in self.blocks[:-1]:
+            x = block(x, attention_mask)
+        return self.head(
+            self.blocks[-1](x, attention_mask, positions) if self.blocks else gather_positions(x, positions)
+        )
 
 
-def attention_by_layer(blocks: Iterable[Any], x: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """Return the attention weights of each of L stacked blocks, (L, B, H, T, T), for x (B, T, D)."""
-    layers = []
-    for block in blocks:
-        layers.append(block.attention_weights(x, attention_mask))
-        x = block(x, attention_mask)
-    return torch.stack(layers)
+class TransformerModel(SequenceModel):
+    """The base of BERT4Rec and SASRec."""
+
+    config: TransformerConfig
+    module: TransformerEncoder
+
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        self.has_attention = self.config.layers > 0
+
+    @torch.inference_mode()
+    def attention(self, tokens: np.ndarray) -> np.ndarray:
+        """Return the attention weights (L, H, T, T) of tokens (T,)."""
+        x, attention_mask = self.module.embed(self._batch_of_one(tokens))
+        layers = []
+        for block in self.module.blocks:
+            layers.append(block.attention_weights(x, attention_mask))  # (1, H, T, T)
+            x = block(x, attention_mask)
+        return torch.cat(layers).float().cpu().numpy()

@@ -9,14 +9,15 @@ Departures from the paper:
 - t_u is the mean of learnt vectors of the start token and all items so far, as in FISM (Kabbur, Ning and Karypis, KDD
   2013). So new users are served. The paper learns a row per user.
 - A start token precedes each history. It has coordinates, predicts the first item and answers for an empty history.
-- Coordinates may leave the unit ball unless `ball` is set.
+- Coordinates may leave the unit ball.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
 - The optimiser is AdamW, and the weights are averaged over steps (EMA). Dropout takes the place of weight penalties.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -35,10 +36,8 @@ from recsys.training.options import TrainConfig
 class TransRecConfig(SequenceConfig):
     """Settings of TransRec, tuned on ML-1M."""
 
-    schedule: TrainConfig = TrainConfig(
-        epochs=20, lr=1e-2, validate_every=5
-    )  # embeddings allow a higher rate than networks
-    ball: bool = False  # scale coordinates outside the unit ball to its surface; the paper keeps items in the ball
+    # Embeddings allow a higher learning rate than networks.
+    schedule: TrainConfig = TrainConfig(epochs=20, lr=1e-2, validate_every=5)
     loss: LossName = "bpr"  # the paper's
     sampling_power: NonNegative = 0.0  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
@@ -54,26 +53,19 @@ class TransRecEncoder(SequenceEncoder):
         self.people = nn.Embedding(n_items + 2, config.dim)  # (I + 2, D) per token; running mean: t_u
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
-        self.ball = config.ball
         init_weights(self, config.init)
         nn.init.zeros_(self.people.weight)  # at the start all users have the same translation, as in the paper
 
-    @property
-    def coordinates(self) -> Tensor:
-        """γ of items, padding and start token, (I + 2, D)."""
-        gamma = self.items.weight
-        return gamma / gamma.norm(dim=1, keepdim=True).clamp(min=1) if self.ball else gamma
-
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return (q, 1) of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D + 1)."""
-        last = gather_positions(F.embedding(tokens, self.coordinates), positions)  # (B, Q, D), γ_i
+        last = gather_positions(self.items(tokens), positions)  # (B, Q, D), γ_i
         user = gather_positions(running_mean(self.people(tokens)), positions)  # (B, Q, D), t_u
         return F.pad(self.dropout(last + self.step + user), (0, 1), value=1.0)
 
     @property
     def output(self) -> Tensor:
         """(2γ, -‖γ‖²) of all items, (I, D + 1)."""
-        gamma = self.coordinates[: self.n_items]
+        gamma = self.items.weight[: self.n_items]
         return torch.cat([2 * gamma, -gamma.square().sum(1, keepdim=True)], 1)
 
 
@@ -82,8 +74,8 @@ class TransRec(SequenceModel):
 
     Config: ClassVar[type] = TransRecConfig
     Encoder: ClassVar[type] = TransRecEncoder
-    module: TransRecEncoder
+    former_settings: ClassVar[Mapping[str, Any]] = {"ball": False}  # see `Model.former_settings`
 
     def item_embeddings(self) -> np.ndarray:
         """Return the coordinates of the items, (I, D) float32."""
-        return self.module.coordinates[: self.module.n_items].detach().cpu().numpy()
+        return self.module.items.weight[: self.module.n_items].detach().cpu().numpy()

@@ -44,7 +44,7 @@ LOSSES: Changes = {
 }
 BLOCKS: Changes = {"no blocks": {"layers": 0}, "1 block": {"layers": 1}, "3 blocks": {"layers": 3}}
 HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
-# Settings of `models.extras`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
+# Settings of `ExtrasConfig`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
 # "redraw": films with equal times get a new order in each epoch. "only_unseen": the softmax excludes seen films.
 NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
 STEPS: Changes = {  # each row leaves out one setting more

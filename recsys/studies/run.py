@@ -25,12 +25,8 @@ from recsys.studies.trials import Outcome, Trial
 
 METRIC = "ndcg@10"
 POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
-# Columns of the table of a study: name → title
-LABELS = {
-    "recommender": "Recommender",
-    "setting": "",
-    "seeds": "Seeds",
-}  # no decimals; `setting` gets `plan.setting_title`
+# Columns of the table of a study: name → title. LABELS have no decimals, and `setting` gets `plan.setting_title`.
+LABELS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}
 FIGURES = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}  # low … high: 95 %
 CHANGES = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
 COLUMNS = LABELS | FIGURES | CHANGES

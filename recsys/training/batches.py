@@ -17,7 +17,7 @@ from torch import Tensor
 
 BUCKET_BATCHES = 16  # batches cut from one bucket, which is sorted by length: 2–5 % padding, still random batches
 WIDTH_MULTIPLE = 8  # T is a multiple of 8, which leaves few shapes, because some kernels are compiled once per shape
-NOT_SEEN = np.iinfo(np.int16).max  # value of `ExcludedItems.excluded_from`, larger than any column
+NOT_SEEN = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than any column
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,9 @@ class Batch:
     targets: Tensor  # (M,) int64, the items to predict
     stars: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.rating_ids`
     person: Tensor | None = None  # (B, 3) int64, gender, age and occupation, for models that use them
-    excluded_from: Tensor | None = None  # (B, I) int16, see `ExcludedItems`; None: no loss excludes an item
+    # (B, I) int16, the first of the Q columns at which the softmax excludes an item, because the user has seen it
+    # before; NOT_SEEN: at none. None: no loss excludes an item.
+    excluded_from: Tensor | None = None
 
     @classmethod
     def from_numpy(
@@ -65,10 +67,14 @@ class Batch:
         width = (self.tokens if self.positions is None else self.positions).shape[1]
         return self.loss_index // width, self.loss_index % width
 
-    @property
-    def excluded(self) -> "ExcludedItems | None":
-        """The items that each loss excludes. None if no loss excludes an item."""
-        return None if self.excluded_from is None else ExcludedItems(self.excluded_from, *self.loss_positions)
+    def excluded_items(self, losses: slice) -> Tensor:
+        """Return the mask (m, I) of a slice of the M losses, True where the softmax excludes an item.
+
+        A mask of all losses would be large.
+        """
+        assert self.excluded_from is not None
+        row, column = self.loss_positions
+        return self.excluded_from[row[losses]] <= column[losses, None]
 
     def without_targets(self) -> Self:
         """Return a batch with the same sequences and no targets."""
@@ -80,22 +86,6 @@ class Batch:
             return self
         tensors = {name: tensor.pin_memory() for name, tensor in vars(self).items() if tensor is not None}
         return replace(self, **{name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()})
-
-
-@dataclass(frozen=True)
-class ExcludedItems:
-    """The items that the softmax of each loss excludes, because the user has seen them before.
-
-    A dense mask (M, I) would be large, so it is computed for a chunk of the losses at a time.
-    """
-
-    excluded_from: Tensor  # (B, I) int16, the first of the Q columns at which an item is excluded; NOT_SEEN: at none
-    row: Tensor  # (M,) int64, the sequence of each loss
-    column: Tensor  # (M,) int64, the column of each loss, see `Batch.loss_positions`
-
-    def __getitem__(self, chunk: slice) -> Tensor:
-        """Return the mask (chunk, I) of a slice of the M losses, True where an item is excluded."""
-        return self.excluded_from[self.row[chunk]] <= self.column[chunk, None]
 
 
 class Stream(IntEnum):

@@ -39,9 +39,8 @@ def choose(name: str) -> torch.device:
         if device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # cuDNN attention compiles a plan per shape in about a second
             torch.backends.cudnn.allow_tf32 = False  # TF32 keeps 10 bits of the mantissa
-            if (
-                "LOCAL_RANK" in os.environ
-            ):  # bind before the first tensor, which would otherwise open a context on GPU 0
+            if "LOCAL_RANK" in os.environ:
+                # Bind before the first tensor, which would otherwise open a context on GPU 0.
                 device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
                 torch.cuda.set_device(device)
         torch.empty(0, device=device)

@@ -6,6 +6,7 @@ Shapes: M targets, I items, B sequences, H heads, Q queries, T keys, D dimension
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -13,12 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from recsys.training.batches import ExcludedItems
-
 # logits per chunk: 4 MB fit in the cache of a core, 1 GB keeps all units of a GPU busy
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}
 ROW_MULTIPLE = 32  # rows of a chunk are a multiple of it: products with fewer are limited by loading the weights
 ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the cache of a core
+
+# a slice of the M targets → the mask of the items that their softmax excludes, see `Batch.excluded_items`
+ExcludedItems = Callable[[slice], Tensor]
 
 
 def softmax_cross_entropy(
@@ -31,7 +33,7 @@ def softmax_cross_entropy(
         weight: Output weights, (I, D).
         bias: Output biases, (I,).
         targets: Items to predict, (M,) int64.
-        excluded: The items that the softmax of each target excludes. A target itself is never excluded.
+        excluded: `Batch.excluded_items`, or None if nothing is excluded. A target itself is never excluded.
     """
     return _ChunkedSoftmax.apply(hidden, weight, bias, targets, excluded)
 
@@ -57,7 +59,7 @@ class _ChunkedSoftmax(torch.autograd.Function):
             padded = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROW_MULTIPLE))
             for start in range(0, len(targets), rows):
                 chunk = slice(start, start + rows)
-                h, y, mask = padded[chunk], targets[chunk], None if excluded is None else excluded[chunk]
+                h, y, mask = padded[chunk], targets[chunk], None if excluded is None else excluded(chunk)
                 d_logits, log_likelihood = _softmax_gradient(h, w, b, y, mask)
                 loss -= log_likelihood
                 d_hidden[chunk] = (d_logits @ w)[: len(y)]

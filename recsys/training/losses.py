@@ -47,24 +47,14 @@ class Sampler:
         return torch.searchsorted(self.cumulative, uniform).clamp(max=len(self.cumulative) - 1)
 
 
-def gather_weights(
-    weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return weights (M, D) and biases (M,) of the targets, then weights (K, D) and biases (K,) of the negatives.
-
-    Unlike indexing, an embedding look-up sums gradients in a fixed order on a GPU.
-    """
-    items, sizes = torch.cat([targets, negatives]), [len(targets), len(negatives)]
-    w_target, w = F.embedding(items, weight).split(sizes)
-    b_target, b = F.embedding(items, bias[:, None])[:, 0].split(sizes)
-    return w_target, b_target, w, b
-
-
 def scores_of(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the scores of the targets (M,) and of the negatives (M, K), in fp32."""
-    w_target, b_target, w, b = gather_weights(weight, bias, targets, negatives.flatten())
+    items, sizes = torch.cat([targets, negatives.flatten()]), [len(targets), negatives.numel()]
+    # Unlike indexing, an embedding look-up sums gradients in a fixed order on a GPU.
+    w_target, w = F.embedding(items, weight).split(sizes)
+    b_target, b = F.embedding(items, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
         padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # few shapes, see `WIDTH_MULTIPLE`
@@ -150,7 +140,7 @@ def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
 PAIRWISE = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max, "top1-max": top1_max}
 LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max", "top1-max"]
 
-Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, only for the softmax, `ExcludedItems` → ()
+Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, only for the softmax, `Batch.excluded_items` → ()
 
 
 def item_loss(name: str, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75) -> Loss:

@@ -115,8 +115,6 @@ def test_a_missing_ability_raises_an_error_with_the_title(model):
         (model.predicts_ratings, model.predicted_ratings, (Queries([tokens]),)),
         (model.has_attention, model.attention, (tokens,)),
         (model.can_fill_masks, model.fill, (tokens, positions)),
-        (model.can_fill_masks and model.has_attention, model.training_example, (tokens,)),
-        (model.can_fill_masks and model.has_attention, model.embed_tokens, (tokens,)),
     ]
     for declared, method, arguments in abilities:
         if not declared:

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from recsys.config import ConfigError
 from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
-from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, negative_sampling, neighbours
+from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, neighbours
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
@@ -63,18 +63,10 @@ def test_cbow_predicts_an_item_from_all_its_neighbours():
 
 def test_neighbours_are_nearer_than_the_window_and_never_in_another_history():
     row, window = np.array([0, 0, 0, 0, 1, 1]), np.array([1, 2, 3, 1, 3, 1])
-    pairs = {(c, n) for centre, neighbour in neighbours(row, window) for c, n in zip(centre, neighbour, strict=True)}
+    nearest = neighbours(np.arange(6), row, window, n_items=9, max_window=3)
+    pairs = {(c, int(n)) for c, items in enumerate(nearest) for n in items if n != 9}
     all_pairs = {(c, n) for c in range(6) for n in range(6) if c != n and row[c] == row[n]}
     assert pairs == {(c, n) for c, n in all_pairs if abs(c - n) <= window[c]}
-
-
-def test_popular_items_are_subsampled():
-    histories = [np.array([0, 1 + user % 9] * 5) for user in range(90)]  # half of all views are of item 0
-    targets = [target for _, target in sampled(histories, window=1, subsample=0.125)]
-    before = [target for _, target in sampled(histories, window=1)]
-    assert before.count(0) / len(before) == pytest.approx(0.5, abs=0.06)
-    # √(.125 / .5) = half of the views of item 0 are kept, and all views of other items
-    assert targets.count(0) / len(targets) == pytest.approx(1 / 3, abs=0.06)
 
 
 def test_older_items_of_a_history_weigh_less():
@@ -137,10 +129,12 @@ def test_the_loss_is_that_of_word2vec():
         -torch.log(probability[row, target]) - torch.log(1 - probability[row, drawn]).sum()
         for row, target in enumerate(targets)
     )
-    torch.testing.assert_close(negative_sampling(hidden, weight, bias, targets, drawn, 5), expected)
+    loss = NegativeSampling(5, np.full(9, 1 / 9))
+    loss.sampler = lambda n, device: drawn
+    torch.testing.assert_close(loss(hidden, weight, bias + np.log(5 / 9), targets), expected)
 
 
-@pytest.mark.parametrize("name", ["negatives", "subsample", "half_life"])
+@pytest.mark.parametrize("name", ["negatives", "half_life"])
 def test_a_zero_divisor_is_refused(name):
     with pytest.raises(ConfigError, match=f"{name} is 0, but must be greater than 0"):
         Item2VecConfig(**{name: 0})

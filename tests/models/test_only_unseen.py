@@ -24,7 +24,7 @@ def untrained(name, n_items=30, **settings):
 def left_out(model, histories):
     """Target → the items that are left out where it is to be predicted, ascending."""
     (batch,) = model.batches(Queries(histories), 30, CounterRNG(0, 0))
-    masks = batch.excluded[:]
+    masks = batch.excluded_items(slice(None))
     return {target: np.flatnonzero(mask).tolist() for target, mask in zip(batch.targets.tolist(), masks, strict=True)}
 
 

@@ -151,7 +151,7 @@ def batches(variant, **settings):
         yield from model.batches(samples, 30, CounterRNG(0, epoch))
 
 
-@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}])
+@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}, {"crop": "segments"}])
 def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(settings):
     without = total = 0
     for batch in batches("bert4rec-side", **settings):
@@ -165,7 +165,7 @@ def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(s
     assert without / total == pytest.approx(0.1, abs=0.03)  # as if nothing had been rated
 
 
-@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}])
+@pytest.mark.parametrize("settings", [{}, {"crop": "windows"}, {"crop": "prefixes"}, {"crop": "segments"}])
 def test_read_from_left_to_right_each_item_shows_its_own_stars(settings):
     for batch in batches("sasrec-side", **settings):
         own = torch.where(batch.tokens < 30, 1 + batch.tokens % 10, UNKNOWN)
@@ -230,7 +230,7 @@ def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are()
     model = untrained("bert4rec-side", person=True)
     model.initialise(model.module, world, 0)
     samples = model.samples(world)  # without the first person, who watched nothing
-    expected = model.module.person_vectors.codes(world.user_profiles)[1:]
+    expected = model.module.person_vectors.attribute_ids(world.user_profiles)[1:]
     assert len(np.unique(expected)) == 2 + 1 + 50
     rows = np.arange(159)[::-1]
     for epoch in range(9):

@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.models.transformer import Block, PostNormBlock, attention_by_layer
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.transformer import Block, PostNormBlock
 
 DIM, HEADS, T = 8, 2, 6
 ATTENTION_MASK = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])[:, None, None, :]  # the second sequence is padded
@@ -52,10 +54,13 @@ def test_attention_weights_are_shares_and_fall_on_unmasked_positions_only():
 
 @torch.inference_mode()
 def test_each_layer_attends_to_the_output_of_the_layer_below():
-    blocks, x = torch.nn.ModuleList([block(), block(PostNormBlock)]), torch.randn(2, T, DIM)
-    first, second = attention_by_layer(blocks, x, ATTENTION_MASK)
-    torch.testing.assert_close(first, blocks[0].attention_weights(x, ATTENTION_MASK))
-    torch.testing.assert_close(second, blocks[1].attention_weights(blocks[0](x, ATTENTION_MASK), ATTENTION_MASK))
+    model, tokens = Bert4Rec(Bert4RecConfig(dim=DIM, heads=HEADS, layers=2)), np.arange(T)
+    model.module = model.build(T).eval()
+    below, above = model.module.blocks
+    x, _ = model.module.embed(torch.from_numpy(tokens)[None])
+    weights = torch.from_numpy(model.attention(tokens))  # (2, H, T, T)
+    torch.testing.assert_close(weights[:1], below.attention_weights(x, None))
+    torch.testing.assert_close(weights[1:], above.attention_weights(below(x, None), None))
 
 
 @torch.inference_mode()

@@ -91,12 +91,12 @@ def test_what_was_seen_has_no_part_in_the_softmax_but_a_target_always_has(monkey
     *leaves, targets = example()
     excluded_from = torch.full((5, 37), batches.NOT_SEEN, dtype=torch.int16)
     excluded_from[:, :9] = torch.arange(9)  # of each of five sequences nine items, excluded one after the other
-    excluded = batches.ExcludedItems(excluded_from, torch.arange(50) // 10, torch.arange(50) % 10)  # ten of each
+    batch = batches.Batch(torch.zeros(5, 10), None, torch.arange(50), targets, excluded_from=excluded_from)
     left_out = torch.arange(37)[None] <= (torch.arange(50) % 10)[:, None]
     left_out[:, 9:] = False
     assert left_out[torch.arange(50), targets].any()  # some targets have been excluded
     left_out[torch.arange(50), targets] = False
-    ours = kernels.softmax_cross_entropy(*leaves, targets, excluded)
+    ours = kernels.softmax_cross_entropy(*leaves, targets, batch.excluded_items)
     z = (leaves[0] @ leaves[1].T + leaves[2]).masked_fill(left_out, -torch.inf)
     expected = F.cross_entropy(z, targets, reduction="sum")
     torch.testing.assert_close(ours, expected)

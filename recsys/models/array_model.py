@@ -1,0 +1,101 @@
+"""The base of the models without a network: fit, scores of empty histories, and the arrays of a saved state.
+
+Shapes: B queries, I items.
+"""
+
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.models.base import Model
+from recsys.models.histories import fill_empty_histories
+from recsys.training.options import RunOptions
+
+
+class ArrayModel(Model):
+    """A model whose state is "counts" and a few other arrays. An empty history is scored by popularity.
+
+    A new model names the attributes of its state in `array_names` and `matrix_name`. It overrides `_fit`, which sets
+    them, and `_score`.
+    """
+
+    array_names: ClassVar[tuple[str, ...]] = ("counts",)  # attributes with one row per item
+    matrix_name: ClassVar[str] = ""  # an attribute with a sparse matrix of I columns
+    counts: np.ndarray  # (I,) float32, how often each item was watched
+
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
+        """Compute the state from `train`. `valid` is not used.
+
+        A fit of several steps reports {"stage": "fit", "done": steps, "total": steps}.
+
+        Raises:
+            DataError: If the data set is too large for the model.
+            MissingLibraryError: If the fit needs a library that is not installed.
+        """
+        self.counts = train.counts.astype(np.float32)
+        self._fit(train, run or RunOptions())
+        self._prepare()
+        return self
+
+    def _fit(self, train: Dataset, run: RunOptions) -> None:
+        """Set the attributes of the state. `counts` is already set."""
+
+    def _prepare(self) -> None:
+        """Set the attributes that follow from the state, after `_fit` and after `load_state`."""
+
+    def score(self, queries: Queries) -> np.ndarray:
+        """Return a score for every item, (B, I) float32."""
+        return fill_empty_histories(self._score(queries), queries.histories, self.counts)
+
+    def _score(self, queries: Queries) -> np.ndarray:
+        """Return the scores (B, I) float32. Rows of empty histories have no effect."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the arrays of `array_names`, and "data", "indices" and "indptr" of the sparse matrix."""
+        arrays = {name: getattr(self, name) for name in self.array_names}
+        return arrays | csr_state(getattr(self, self.matrix_name)) if self.matrix_name else arrays
+
+    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
+        """Restore the arrays of `state`, see `Model.load_state`."""
+        for name in self.array_names:
+            setattr(self, name, require_n_items(state, name, n_items))
+        if self.matrix_name:
+            setattr(self, self.matrix_name, csr_from_state(state, n_items))
+        self._prepare()
+
+
+def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
+    """Return the array `name` of a saved state, which has one row per item.
+
+    Raises:
+        KeyError: If it is missing.
+        ValueError: If it has another number of rows.
+    """
+    if name not in state:
+        raise KeyError(f"the saved model has no {name}; fit it again")
+    if len(state[name]) != n_items:
+        raise ValueError(f"the saved model knows {len(state[name])} items, the catalogue has {n_items}; fit it again")
+    return state[name]
+
+
+def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
+    """Return the three arrays of a sparse matrix by name, as `csr_from_state` reads them."""
+    return {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
+
+
+def csr_from_state(state: dict[str, np.ndarray], n_items: int) -> sparse.csr_array:
+    """Return the sparse matrix with I columns of a saved state, see `csr_state`.
+
+    Raises:
+        KeyError: If an array is missing.
+        ValueError: If a column is not one of I items.
+    """
+    if missing := {"data", "indices", "indptr"} - state.keys():
+        raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
+    if state["indices"].max(initial=-1) >= n_items:
+        raise ValueError(f"the saved matrix is not one of {n_items} items; fit it again")
+    shape = (len(state["indptr"]) - 1, n_items)
+    return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape)
