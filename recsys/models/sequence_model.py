@@ -69,8 +69,13 @@ class SequenceEncoder(nn.Module):
         return self.items.weight
 
     def token_embeddings(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), (B, T, D)."""
-        return F.embedding(tokens, self.item_vectors())
+        """Return the embeddings of tokens (B, T), with those of their positions if there are any, (B, T, D)."""
+        x = F.embedding(tokens, self.item_vectors())
+        return x if self.positions is None else x + self.positions(self.position_ids(tokens))
+
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return the index of the position embedding of each token, (B, T) or (T,)."""
+        raise NotImplementedError
 
     @property
     def output(self) -> Tensor:
