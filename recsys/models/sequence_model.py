@@ -354,12 +354,7 @@ class SequenceModel(Model):
         return weights if self.memory is None else weights | self.memory.state()
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Build the module on the GPU, if there is one, and load the weights.
-
-        Raises:
-            KeyError: If the arrays of the memory are missing.
-            ValueError: If the weights do not fit the config.
-        """
+        """Build the module on the GPU, if there is one, and load the weights and the memory."""
         if self.uses_memory:
             memory = CountMemory()
             memory.load_state(state, n_items)
