@@ -9,11 +9,11 @@ Shapes: B sequences, E items of all sequences, T positions, I items, D dimension
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from recsys.config import added_later, config_class
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, Bert4RecEncoder, positions_of
+from recsys.models.bert4rec_paper import from_oldest
 from recsys.models.layers import gather_positions
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
 from recsys.models.sasrec_paper import ages
@@ -91,15 +91,6 @@ class AblatedEncoder(SequenceEncoder):
         """Return position embeddings (`length`, D) if they replace the relative bias, else None."""
         return nn.Embedding(self.config.length, dim) if self.config.without == "relative bias" else None
 
-    def token_embeddings(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), with those of their positions if there are any, (B, T, D)."""
-        x = super().token_embeddings(tokens)
-        return x if self.positions is None else x + self.positions(self.position_ids(tokens))
-
-    def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return the number of the position of each token, (B, T) or (T,)."""
-        raise NotImplementedError
-
 
 @config_class
 class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
@@ -114,8 +105,8 @@ class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
     causal = False
 
     def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 … T-1 from the oldest item on. Padding beyond `length` gets the last position."""
-        return torch.arange(tokens.shape[1], device=tokens.device).clamp(max=self.config.length - 1)
+        """Return 0 for the oldest item, 1 for the next one, and so on, (T,)."""
+        return from_oldest(tokens, self.config.length)
 
 
 class Bert4RecAblated(Bert4Rec):
@@ -150,7 +141,7 @@ class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
     causal = True
 
     def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the newest item and for padding, 1 for the item before it, and so on, (B, T)."""
+        """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
         return ages(tokens, self.padding)
 
 

@@ -10,7 +10,6 @@ from scipy import sparse
 
 from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
-from recsys.models.histories import fill_empty_histories
 from recsys.training.options import RunOptions
 
 
@@ -46,8 +45,11 @@ class ArrayModel(Model):
         """Set the attributes that follow from the state, after `_fit` and after `load_state`."""
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return a score for every item, (B, I) float32."""
-        return fill_empty_histories(self._score(queries), queries.histories, self.counts)
+        """Return a score for every item, (B, I) float32. For an empty history, it is the item's share of `counts`."""
+        scores = self._score(queries)
+        empty = [row for row, history in enumerate(queries.histories) if not len(history)]
+        scores[empty] = self.counts / max(self.counts.sum(), 1)
+        return scores
 
     def _score(self, queries: Queries) -> np.ndarray:
         """Return the scores (B, I) float32. Rows of empty histories have no effect."""

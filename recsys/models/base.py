@@ -45,7 +45,7 @@ class Model(ABC):
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
-    members: tuple[str, ...] = ()  # recommenders that it combines; `store` passes them, fitted, to `set_members`
+    members: tuple[str, ...] = ()  # recommenders that it combines; `checkpoints` passes them, fitted, to `set_members`
     also: str = ""  # a second data set whose users were added to the training, "" for none
     note: str = ""  # a sentence for users about the fit, "" for none
 
@@ -82,7 +82,7 @@ class Model(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that `fit` has computed as arrays, which `store` writes to disk."""
+        """Return all that `fit` has computed as arrays, which `checkpoints` writes to disk."""
 
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:

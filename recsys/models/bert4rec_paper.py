@@ -43,13 +43,20 @@ class Bert4RecPaperEncoder(TransformerEncoder):
 
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
-        position_ids = torch.arange(tokens.shape[1], device=tokens.device)
-        p = self.positions(position_ids.clamp(max=self.length - 1))  # only padding lies beyond `length`
-        return self.token_embeddings(tokens) + p, padding_mask(tokens, self.padding)
+        return self.token_embeddings(tokens), padding_mask(tokens, self.padding)
+
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return 0 for the oldest item, 1 for the next one, and so on, (T,)."""
+        return from_oldest(tokens, self.length)
 
     def head(self, x: Tensor) -> Tensor:
         """Return GELU(xW + b) of equation 7, (…, D)."""
         return self.project(x)
+
+
+def from_oldest(tokens: Tensor, length: int) -> Tensor:
+    """Return the positions 0 … T-1 of tokens (B, T), (T,). Padding beyond `length` gets the last position."""
+    return torch.arange(tokens.shape[1], device=tokens.device).clamp(max=length - 1)
 
 
 class Bert4RecPaper(Bert4Rec):

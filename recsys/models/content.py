@@ -38,7 +38,7 @@ class Content(ArrayModel):
       data set was enriched.
     - genres: one coordinate per genre. Items with the same genres have equal scores.
     - fields: tags, genres, period, title, original language and credits, each with its weight, see `text/fields.py`.
-      These vectors have no length of 1, so the score is not divided by that of v.
+      These vectors do not have length 1, and the score is not divided by the length of v.
 
     Interactions are not used, except for the popularity that scores an empty history.
     """

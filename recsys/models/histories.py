@@ -85,13 +85,3 @@ def transition_counts(
     earlier = np.flatnonzero(groups[distance:] == groups[:-distance])  # both events are of the same group
     weights: np.ndarray = np.full(len(earlier), weight, dtype)
     return sparse.csr_array((weights, (items[earlier], items[earlier + distance])), shape=(n_items, n_items))
-
-
-def fill_empty_histories(scores: np.ndarray, histories: Sequence[np.ndarray], counts: np.ndarray) -> np.ndarray:
-    """Score by popularity where the history is empty. Changes `scores` (B, I) in place and returns it.
-
-    `counts` (I,) is how often each item was watched. The score is its share of all counts.
-    """
-    empty = [row for row, history in enumerate(histories) if not len(history)]
-    scores[empty] = counts / max(counts.sum(), 1)
-    return scores

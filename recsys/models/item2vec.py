@@ -61,10 +61,10 @@ class Item2VecConfig:
 class NegativeSampling:
     """The sum over M samples of -log σ(s⁺) - k · mean log σ(-s⁻), equation 4 of arXiv:1310.4546.
 
-    s⁺ is the score of the target minus log k q, and s⁻ are those of N_NEGATIVES negatives, which are drawn in each call
-    and shared by all samples. As in the paper, a negative that equals the target counts too. σ(s) is the probability
-    that an item was watched and not drawn. The scores of lowest loss are log-probabilities (noise-contrastive
-    estimation, Mnih and Teh, arXiv:1206.6426).
+    s is the score of an item minus log k q: s⁺ of the target, s⁻ of N_NEGATIVES negatives. The negatives are drawn in
+    each call and shared by all samples. As in the paper, a negative that equals the target counts too. σ(s) is the
+    probability that an item was watched and not drawn. The scores of lowest loss are log-probabilities
+    (noise-contrastive estimation, Mnih and Teh, arXiv:1206.6426).
     """
 
     def __init__(self, negatives: float, q: np.ndarray) -> None:
@@ -173,7 +173,7 @@ class Item2Vec(SequenceModel):
 
 
 def neighbours(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, max_window: int) -> np.ndarray:
-    """Return the neighbours of each token in its history, the nearest first, padded to (E, 2 · `max_window`).
+    """Return the neighbours of each token in its history, the nearest first, with padding, (E, 2 · `max_window`).
 
     Args:
         items: Tokens of a batch, (E,).

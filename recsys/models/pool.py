@@ -333,12 +333,7 @@ class Pool(Model):
         return {"weights": self.length_weights.weights, "n_items": np.array(self.n_items)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the weights.
-
-        Raises:
-            KeyError: If an array is missing.
-            ValueError: If the weights belong to other members or edges, or to another number of items.
-        """
+        """Restore the weights, which must belong to these members, edges and number of items."""
         weights, stored = state["weights"], int(state["n_items"])
         if stored != n_items:
             raise ValueError(f"the saved weights are for {stored} items, not {n_items}")
@@ -401,6 +396,6 @@ class VisitorPool(Pool):
         return super().state() | {"log_shares": self.log_shares}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the weights and shares. Raises as `Pool.load_state`."""
+        """Restore the weights and shares."""
         super().load_state(state, n_items)
         self.log_shares = require_n_items(state, "log_shares", n_items)

@@ -55,9 +55,9 @@ class SasRecPaperEncoder(SasRecEncoder):
             activation=F.relu,
         )
 
-    def embed(self, tokens: Tensor, *_: Tensor | None) -> tuple[Tensor, None]:
-        """Return the input of the first block, (B, T, D), see `SasRecEncoder.embed`."""
-        return self.dropout(self.token_embeddings(tokens) + self.positions(ages(tokens, self.padding))), None
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
+        return ages(tokens, self.padding)
 
 
 def ages(tokens: Tensor, padding: int) -> Tensor:

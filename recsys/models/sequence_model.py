@@ -69,8 +69,13 @@ class SequenceEncoder(nn.Module):
         return self.items.weight
 
     def token_embeddings(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), (B, T, D)."""
-        return F.embedding(tokens, self.item_vectors())
+        """Return the embeddings of tokens (B, T), with those of their positions if there are any, (B, T, D)."""
+        x = F.embedding(tokens, self.item_vectors())
+        return x if self.positions is None else x + self.positions(self.position_ids(tokens))
+
+    def position_ids(self, tokens: Tensor) -> Tensor:
+        """Return the index of the position embedding of each token, (B, T) or (T,)."""
+        raise NotImplementedError
 
     @property
     def output(self) -> Tensor:
@@ -349,12 +354,7 @@ class SequenceModel(Model):
         return weights if self.memory is None else weights | self.memory.state()
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Build the module on the GPU, if there is one, and load the weights.
-
-        Raises:
-            KeyError: If the arrays of the memory are missing.
-            ValueError: If the weights do not fit the config.
-        """
+        """Build the module on the GPU, if there is one, and load the weights and the memory."""
         if self.uses_memory:
             memory = CountMemory()
             memory.load_state(state, n_items)

@@ -50,9 +50,7 @@ def run_trials(
         report: Receives a note before each trial, and the progress of the trial.
 
     Raises:
-        ConfigError: A setting of the plan does not exist or has an invalid value.
-        TrainingError: A training cannot continue.
-        DeviceError: The device cannot be used.
+        RecsysError: A trial cannot be run, see `trials.measure`.
     """
     pending = list(list_trials(plan, dataset.name, seeds))
     total = len(pending)
