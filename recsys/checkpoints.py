@@ -446,13 +446,8 @@ def _write(folder: Path, meta: dict[str, Any], parts: Mapping[str, Mapping[str, 
 
 
 def _read(folder: Path) -> tuple[CheckpointMeta, list[bytes]]:
-    """Return the content of meta.json and of the payloads."""
-
-    def read(document: dict[str, Any], files: dict[str, Path]) -> tuple[dict[str, Any], list[bytes]]:
-        return document, [path.read_bytes() for path in files.values()]
-
     with _read_errors(folder):
-        document, payloads = storage.read_artifact(folder / META, read)
+        document, payloads = storage.read_payloads(folder / META)
         return CheckpointMeta.model_validate(document), payloads
 
 

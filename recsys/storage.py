@@ -76,13 +76,15 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
 
 def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
     """Return the content of a document and of its only payload. Raises as `read_artifact`."""
+    document, payloads = read_payloads(path)
+    if len(payloads) != 1:
+        raise DamagedFileError("{path} is damaged", path=path)
+    return document, payloads[0]
 
-    def read(document: dict[str, Any], files: dict[str, Path]) -> tuple[dict[str, Any], bytes]:
-        if len(files) != 1:
-            raise DamagedFileError("{path} is damaged", path=path)
-        return document, next(iter(files.values())).read_bytes()
 
-    return read_artifact(path, read)
+def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
+    """Return the content of a document and of its payloads. Raises as `read_artifact`."""
+    return read_artifact(path, lambda document, files: (document, [file.read_bytes() for file in files.values()]))
 
 
 def check(path: Path) -> None:
