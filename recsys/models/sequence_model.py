@@ -34,6 +34,7 @@ WEIGHT_COPIES = 6  # during training: weights, gradients, two moments of AdamW, 
 SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # their scores are log-probabilities plus a constant
 CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # lowest lengths, in items, of the second and each later range of histories
+MIN_CALIBRATION_FACTOR = 0.05  # a factor of 0, of a network that is no better than chance, would lose the order
 CALIBRATION = "inverse_temperatures"  # name of the factors in the state of a network
 
 
@@ -218,6 +219,7 @@ class SequenceModel(Model):
         """
         self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
         self.calibration.fit(lambda queries: [self.network_scores(queries)], valid, run, histories_cut_to_each_range)
+        self.calibration.load(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
 
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """Return the interface of this model and its data to the training loop."""

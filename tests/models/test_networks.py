@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from recsys.data.dataset import Queries
+from recsys.data.dataset import HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.sequence_model import SequenceModel
@@ -103,3 +103,31 @@ def test_it_learns_that_the_next_item_is_the_last_plus_one(name):
     scores = model.score(Queries([np.array([7])]))[0]  # of an unknown user
     scores[7] = -np.inf
     assert scores.argmax() == 8
+
+
+def test_calibration_changes_the_probabilities_by_length_and_not_the_order():
+    """Logits of a random network are multiplied by 8, so its probabilities are far too high."""
+    model, train = untrained("sasrec-softmax")
+    with torch.no_grad():
+        model.module.items.weight.mul_(8)
+    rng = np.random.default_rng(0)
+    histories = [rng.integers(0, N_ITEMS, length) for length in rng.integers(1, 8, 400)]
+    valid = HeldOut(Queries(histories), rng.integers(0, N_ITEMS, 400))  # targets are random
+    queries = Queries([np.array([4]), np.array([4, 9, 2])])
+    before = model.score(queries)
+
+    def log_loss():
+        scores = model.score(valid.queries).astype(np.float64)
+        return np.mean(np.logaddexp.reduce(scores, 1) - scores[np.arange(400), valid.targets])
+
+    loss_before = log_loss()
+    model.calibrate(valid, RunOptions())
+    after = model.score(queries)
+    assert np.array_equal(np.argsort(-before), np.argsort(-after))
+    assert log_loss() < loss_before - 1
+    assert log_loss() < np.log(N_ITEMS) + 0.5  # nothing is known about random targets
+    factors = model.calibration.weights[[0, 2]]  # of the ranges of one film and of three films
+    np.testing.assert_allclose(after, factors * before, rtol=1e-5)
+    restored = registry.get("sasrec-softmax").model(model.config)
+    restored.load_state(model.state(), N_ITEMS)
+    assert np.array_equal(restored.score(queries), after)
