@@ -26,16 +26,15 @@ def read(path: Path) -> dict[str, Document]:
 
 
 def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the ranks of these names, or of all names, from the .npz file of an artifact.
+    """Return the ranks of these names, or of all names, from an artifact. Callers must not change the arrays.
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
-    _, data = storage.read_payload(path)
+    arrays = _read_ranks(path, storage.version(path))
     try:
-        arrays = np.load(io.BytesIO(data))
-        return {name: arrays[name] for name in (arrays if names is None else names)}
-    except (ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
-        raise storage.DamagedFileError("{path} holds no ranks", path=path.with_suffix(".npz")) from error
+        return dict(arrays) if names is None else {name: arrays[name] for name in names}
+    except KeyError as error:
+        raise _no_ranks(path) from error
 
 
 def update(
@@ -66,6 +65,20 @@ def check(path: Path) -> None:
     """Read all of a board, also if it was read before. Raises OSError and DamagedFileError."""
     storage.check(path)
     read_ranks(path, read(path))
+
+
+@lru_cache(maxsize=4)  # a leaderboard reads the ranks of each name
+def _read_ranks(path: Path, version: str) -> dict[str, np.ndarray]:
+    """Read the ranks of all names. `version` is only part of the cache key."""
+    _, data = storage.read_payload(path)
+    try:
+        return dict(np.load(io.BytesIO(data)))
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise _no_ranks(path) from error
+
+
+def _no_ranks(path: Path) -> storage.DamagedFileError:
+    return storage.DamagedFileError("{path} holds no ranks", path=path.with_suffix(".npz"))
 
 
 def _compact(ranks: np.ndarray) -> np.ndarray:
