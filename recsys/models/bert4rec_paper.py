@@ -1,7 +1,7 @@
 """BERT4Rec as published (Sun et al., CIKM 2019, arXiv:1904.06690, equations 1 to 7).
 
 Hyperparameters that the paper does not give are from the authors' code: dropout .2, a warm-up of 100 steps, and one
-sample in eleven that masks only the last item (`PUBLISHED_BERT4REC` in registry.py). Position 0 is the oldest item.
+sample in eleven that masks only the last item (`BERT4REC_ORIGINAL` in registry.py). Position 0 is the oldest item.
 Layers and augmentation that only the authors' code has are left out: LayerNorm and dropout on the embeddings, LayerNorm
 after the GELU, and windows that slide over long histories. Weights are initialised from a normal distribution truncated
 at ±.02.
@@ -11,7 +11,7 @@ Departures:
 - No dropout on attention weights.
 - Each item is masked with probability ρ. The paper masks a share ρ of each history.
 - Weight decay also applies to biases and LayerNorm weights. Gradients are not clipped at 5.
-- Smaller batches and fewer samples (`PUBLISHED_BERT4REC`, and presets.py per data set).
+- Smaller batches and fewer samples (`BERT4REC_ORIGINAL`, and presets.py per data set).
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """

@@ -153,10 +153,10 @@ ITEM2VEC = ".item2vec:Item2Vec"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings that differ from the defaults of a model
+# Settings that differ from the defaults of a model; …_ORIGINAL are those of the papers
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
-PUBLISHED_BERT4REC = {
+BERT4REC_ORIGINAL = {
     # Section 4.3: learning rate 1e-4 with linear decay, weight decay .01, batches of 256. The authors' code trains for
     # 400,000 batches. Our batches are smaller. The patience is long because validation does not improve in many of the
     # first epochs. Warm-up, dropout and `last_item_mask_prob` are from the authors' code.
@@ -172,7 +172,7 @@ PUBLISHED_BERT4REC = {
     "init": 0.01,  # truncated at two standard deviations, the paper's range
     "pmi_init": False,
 }
-PUBLISHED_SASREC = {
+SASREC_ORIGINAL = {
     # The learning rate of .001 and batches of 128 are in the paper, the 200 epochs in the authors' code.
     "epochs": 200,
     "batch_size": 128,
@@ -211,14 +211,12 @@ ROWS = (
         TRANSFORMERS,
         BERT4REC_PAPER,
         "arXiv:1904.06690",
-        settings=PUBLISHED_BERT4REC,
+        settings=BERT4REC_ORIGINAL,
     ),
     trained(
         "bert4rec-side", "BERT4Rec with details", TRANSFORMERS, ".side:Bert4RecSide", "arXiv:1904.06690", settings=SIDE
     ),
-    trained(
-        "sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC_PAPER, "arXiv:1808.09781", settings=PUBLISHED_SASREC
-    ),
+    trained("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC_PAPER, "arXiv:1808.09781", settings=SASREC_ORIGINAL),
     trained("gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", settings=GSASREC),
     trained("gru4rec-ce", "GRU4Rec (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939"),
     trained("gru4rec-plus", "GRU4Rec+", RECURRENT, GRU4REC, "arXiv:1706.03847", settings=GRU4REC_PLUS),

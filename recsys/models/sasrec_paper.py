@@ -2,7 +2,7 @@
 
 Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU as wide as an
 embedding, binary cross-entropy with one negative, and no bias per item. Sizes, learning rate and dropout are the
-paper's (`PUBLISHED_SASREC` in registry.py). Position 0 is the newest item, as with the paper's padding at the front.
+paper's (`SASREC_ORIGINAL` in registry.py). Position 0 is the newest item, as with the paper's padding at the front.
 
 Departures:
 
