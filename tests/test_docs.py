@@ -27,7 +27,7 @@ MAX_PAGE_BYTES = 12_500
 
 BOARDS = (("ml-1m", "full"), ("ml-1m", "untied"), ("ml-latest-sample", "full"))
 RECOMMENDERS = (
-    *("pool", "ensemble", "sasrec-memory", "bert4rec-memory", "sasrec-softmax", "bert4rec", "gru4rec-ce", "markov"),
+    *("pool", "ensemble", "sasrec-memory", "bert4rec-memory", "sasrec-softmax", "bert4rec", "markov", "gru4rec-ce"),
     *("item-knn", "popular"),
 )
 

@@ -86,7 +86,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
     others = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
     headlines = {document["variant"]: format_headline(document) for document in others}
     other_column = [f"{other_protocol}: NDCG@10 (95 %)"] if other_protocol else []
-    columns = ["model", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *other_column]
+    columns = ["recommender", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *other_column]
     columns += ["HR@10", "HR@1", "MRR", "published NDCG@10"]
     rows = [
         [
