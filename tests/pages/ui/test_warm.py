@@ -32,14 +32,14 @@ def status():
 
 def test_a_server_is_ready_when_it_has_recommended_films(home):
     assert status() == (503, b'{"ready":false}')
-    warm.up()
+    warm.preload()
     assert status() == (200, b'{"ready":true}')
 
 
 def test_trainings_that_waited_when_the_server_ended_go_on(home, monkeypatch):
     woken = []
     monkeypatch.setattr(queue, "start_runner", lambda: woken.append(True))
-    warm.up()
+    warm.preload()
     assert woken == [True]
 
 
@@ -48,7 +48,7 @@ def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypat
         raise DataError("no space left")
 
     monkeypatch.setattr(datasets, "ensure", refuse)
-    warm.up()
+    warm.preload()
     assert status()[0] == 503
     assert "no space left" in caplog.text
 
