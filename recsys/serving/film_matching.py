@@ -200,7 +200,7 @@ class Matcher:
         """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
         year = self._films[film].year
         if entry.year is None or year is None:
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # not by a beginning
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # from `_longer_or_shorter`
         return abs(year - entry.year) <= 1
 
 

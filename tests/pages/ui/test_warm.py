@@ -55,7 +55,7 @@ def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypat
 
 def test_the_server_answers_while_it_warms_up(monkeypatch):
     begun, may_end = threading.Event(), threading.Event()
-    monkeypatch.setattr(warm, "up", lambda: begun.set() or may_end.wait(60))
+    monkeypatch.setattr(warm, "preload", lambda: begun.set() or may_end.wait(60))
 
     async def start():
         async with app.lifespan(app.app):
@@ -83,7 +83,7 @@ def test_garbage_is_collected_again_when_the_server_is_warm(monkeypatch, goes_wr
         if goes_wrong:
             raise MemoryError
 
-    monkeypatch.setattr(warm, "up", up)
+    monkeypatch.setattr(warm, "preload", up)
     with suppress(MemoryError):
         app._warm_up()
     assert gc.isenabled()
