@@ -203,7 +203,7 @@ def label_points(
         horizontal: Values of x, or log10 of x on a logarithmic axis.
         height: Height inside the axes in pixels.
     """
-    points = list(zip(_with_padding(scaled(horizontal.tolist())), _with_padding(scaled(y.tolist())), strict=True))
+    points = list(zip(_add_padding(scaled(horizontal.tolist())), _add_padding(scaled(y.tolist())), strict=True))
     on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
     on_desktop = free_sides(points, labels, DESKTOP_WIDTHS_PX, height, on_phone)
     desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
@@ -221,7 +221,7 @@ def label_points(
         )
 
 
-def _with_padding(shares: Iterable[float]) -> list[float]:
+def _add_padding(shares: Iterable[float]) -> list[float]:
     """Map 0…1 to 0.06…0.94, because Plotly leaves a margin around the outermost points."""
     return [0.06 + 0.88 * share for share in shares]
 

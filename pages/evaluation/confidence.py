@@ -82,7 +82,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
         "Share of recommended films that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
-    chart(plot_reliability(by_variant(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
+    chart(plot_reliability(split_by_recommender(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
@@ -99,11 +99,11 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
         "Predicted probability divided by the share that came true, by rank, for {names}",
         names=view.join_titles(selected),
     )
-    figure = plot_overconfidence(by_variant(by_rank, selected), view.titles)
+    figure = plot_overconfidence(split_by_recommender(by_rank, selected), view.titles)
     chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
 
 
-def by_variant(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
+def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
     """Return name of a recommender → its rows of a table."""
     return {variant: table[table["variant"] == variant] for variant in variants}
 

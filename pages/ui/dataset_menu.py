@@ -83,7 +83,7 @@ def menu() -> None:
     state.chosen_data = current = visitor().current.dataset
     st.selectbox(
         _("Films from"),
-        list(dict.fromkeys([*in_order(datasets.prepared_names()), DEFAULT_DATASET, current])),
+        list(dict.fromkeys([*sort_names(datasets.prepared_names()), DEFAULT_DATASET, current])),
         key="chosen_data",
         format_func=menu_label,
         help=_("Each data set has its own films and its own trained recommenders."),
@@ -94,7 +94,7 @@ def menu() -> None:
         dialog()
 
 
-def in_order(names: list[str]) -> list[str]:
+def sort_names(names: list[str]) -> list[str]:
     """Sort data sets: first the built-in one, then the published ones by size, then the visitors' own."""
     published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
@@ -121,7 +121,7 @@ def show_all() -> None:
             add_dataset.form()
     prepared_names = datasets.prepared_names()
     names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *prepared_names]))
-    for name in in_order(names):
+    for name in sort_names(names):
         with st.container(border=True, gap="xsmall"):
             _card(name)
             _action(name, name in prepared_names)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from recsys.data.dataset import PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.tags import Tags
-from recsys.data.tie_breaking import by_user_then_time, equals_previous, is_duplicate, random_sort_keys
+from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys, user_time_order
 from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
@@ -60,7 +60,7 @@ def assemble(
     films = raw.films.sort_values("movie_id", ignore_index=True)
     row = _film_rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
     is_frequent = np.bincount(row, minlength=len(films)) >= min_ratings  # (F,)
-    order = by_user_then_time(raw.user, raw.timestamp)
+    order = user_time_order(raw.user, raw.timestamp)
     order = order[is_frequent[row[order]]]
     if not len(order):
         raise DataError(

@@ -89,7 +89,9 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
         return ids
     built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
     has_equal_ids = published.has_common_movie_ids(dataset.name)
-    return _by_movie_id(dataset.catalog, built_in) if has_equal_ids else _by_title(dataset.catalog, built_in)
+    return (
+        _match_by_movie_id(dataset.catalog, built_in) if has_equal_ids else _match_by_title(dataset.catalog, built_in)
+    )
 
 
 def _query(
@@ -118,12 +120,12 @@ def _ids(catalog: Catalog) -> dict[int, str]:
     return {movie: imdb for movie, imdb in pairs if wikidata.is_id(imdb)}
 
 
-def _by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
     ids = _ids(built_in)
     return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 
 
-def _by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+def _match_by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id of the film with the same title and year, if `built_in` has exactly one."""
     ids = _ids(built_in)
     labels = pd.Series({film.movie_id: film.label for film in built_in.films if film.year and film.movie_id in ids})

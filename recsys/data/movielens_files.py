@@ -232,7 +232,7 @@ def _ratings(
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
     if len(time) and np.median(time) >= 1e11:
-        user, movie, rating, time = _in_seconds(user, movie, rating, time)
+        user, movie, rating, time = _convert_to_seconds(user, movie, rating, time)
     checks = {
         Message("person's number"): (user, user < 0),
         Message("film's number"): (movie, movie < 0),
@@ -245,7 +245,7 @@ def _ratings(
     return user, movie, rating, time
 
 
-def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
+def _convert_to_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
     """Convert times in milliseconds or finer units to seconds. The rows are sorted by the finer times."""
     order = np.argsort(time, kind="stable")
     seconds, is_valid, _ = columns.parse_timestamps(pd.Series(time[order]))

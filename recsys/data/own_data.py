@@ -135,15 +135,17 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
     free = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
-    assigned |= _by_name(table, free, missing) if table.has_header else _by_content(table, free, missing)
+    assigned |= _assign_by_name(table, free, missing) if table.has_header else _assign_by_content(table, free, missing)
     unknown = [role for role in ("user", "item") if role not in assigned]
     if unknown:
         if len(unknown) == 2:
-            text = "{name} has the columns {names}; name those of person and item: --user-col NAME --item-col NAME"
+            text = (
+                "{name} has the columns {names}; give the columns of person and item: --user-col NAME --item-col NAME"
+            )
         elif unknown == ["user"]:
-            text = "{name} has the columns {names}; name that of the person: --user-col NAME"
+            text = "{name} has the columns {names}; give the column of the person: --user-col NAME"
         else:
-            text = "{name} has the columns {names}; name that of the item: --item-col NAME"
+            text = "{name} has the columns {names}; give the column of the item: --item-col NAME"
         raise DataError(text, name=table.name, names=", ".join(names))
     return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}
 
@@ -160,7 +162,7 @@ def column_of(table: Table, text: str) -> str:
     )
 
 
-def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+def _assign_by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
     """Assign the columns with usual names. Columns with values in most rows are preferred."""
     assigned = {}
     for role in roles:
@@ -170,7 +172,7 @@ def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str
     return assigned
 
 
-def _by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+def _assign_by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
     """Assign columns without names. User, item and rating are expected in this order, and times in any column.
 
     Numeric times are only recognised after user and item. A column of fractions before the item is skipped, because it

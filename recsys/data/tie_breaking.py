@@ -66,11 +66,11 @@ def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     events = dataset.interactions
     user_ids, movie_ids = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(random_sort_keys(user_ids, movie_ids, seed), kind="stable")
-    order = order[by_user_then_time(events.user[order], events.timestamp[order])]
+    order = order[user_time_order(events.user[order], events.timestamp[order])]
     return replace(dataset, interactions=events.select(order), ties="drawn")
 
 
-def by_user_then_time(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
+def user_time_order(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
     """Return the stable sort order (E,). One combined key sorts 20 million rows six times as fast as np.lexsort."""
     start = int(timestamp.min(initial=0))
     span = int(timestamp.max(initial=0)) - start + 1

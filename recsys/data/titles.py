@@ -25,10 +25,10 @@ def title_and_year(raw: str) -> tuple[str, int | None]:
     text = " ".join(raw.split())[:MAX_LENGTH].rstrip()
     match = _YEAR.search(text)
     title = text[: match.start()].rstrip() if match else text
-    return _MOVED.sub(_with_article, title), int(match[1]) if match else None
+    return _MOVED.sub(_prepend_article, title), int(match[1]) if match else None
 
 
-def _with_article(match: re.Match[str]) -> str:
+def _prepend_article(match: re.Match[str]) -> str:
     """Put the article of a match before its name."""
     name, article = match.groups()
     gap = "" if article.endswith("'") else " "

@@ -96,11 +96,11 @@ class Matcher:
 
     def _exact(self, entry: Entry) -> Match | None:
         """Match an entry by its ids or its exact title. Returns None if there is no such film."""
-        if (by_ids := self._by_ids(entry)) is not None:
+        if (by_ids := self._match_by_ids(entry)) is not None:
             return by_ids
         films = self._titled(entry)
         if entry.year is None:
-            return self._by_title_alone(entry, films)
+            return self._match_by_title_alone(entry, films)
         for years_off, method in ((0, MatchMethod.TITLE_YEAR), (1, MatchMethod.NEXT_YEAR)):
             near = [film for film in films if abs((self._films[film].year or 0) - entry.year) == years_off]
             if near:
@@ -109,7 +109,7 @@ class Matcher:
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
         return self._unsure(others, likely=False) if others else None
 
-    def _by_ids(self, entry: Entry) -> Match | None:
+    def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
         by_movielens = self._movielens.get(entry.movie_id or 0)
         if by_movielens is not None and entry.title and by_movielens not in self._titled(entry):
@@ -136,7 +136,7 @@ class Matcher:
             exact = [film for film in exact if self._films[film].year == entry.year]
         return exact or films
 
-    def _by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
+    def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
         """Match an entry without a year. The match is confident if only one film existed when the entry was watched."""
         existing = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
         if len(existing) == 1 and not self._has_other_imdb_id(entry, existing[0]):
@@ -163,9 +163,9 @@ class Matcher:
             titles = [comparable_name(title_names(entry.title or " ")[0]) for entry in batch]
             rows = process.cdist(titles, self._names, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, dtype=np.uint8)
             for entry, title, similarity in zip(batch, titles, rows, strict=True):
-                yield self._by_similarity(entry, title, similarity)
+                yield self._match_by_similarity(entry, title, similarity)
 
-    def _by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
+    def _match_by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
         """Match an entry by the similarity of its title to each name, (N,) in percent, 0 below MIN_SIMILARITY."""
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
@@ -200,7 +200,7 @@ class Matcher:
         """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
         year = self._films[film].year
         if entry.year is None or year is None:
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # not by a beginning
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # from `_longer_or_shorter`
         return abs(year - entry.year) <= 1
 
 

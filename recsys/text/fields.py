@@ -44,12 +44,12 @@ def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     is_listed = films >= 0
     counts = _counts(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
     counts.data = counts.data / (counts.data + 1)
-    return _with_idf(counts)
+    return _multiply_by_idf(counts)
 
 
 def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return genres · idf."""
-    return _with_idf(sparse.csr_array(genre_matrix(catalog)[0].astype(np.float64)), min_films=1)
+    return _multiply_by_idf(sparse.csr_array(genre_matrix(catalog)[0].astype(np.float64)), min_films=1)
 
 
 def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -63,7 +63,7 @@ def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
 def _title(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return TF-IDF of the words of titles, without text in brackets. Parts of a series share such words."""
     titles = [re.findall(r"\w{2,}", BRACKETS.sub("", title).lower()) for title in catalog.movies["title"].tolist()]
-    return _with_idf(_value_counts(titles), min_films=2)
+    return _multiply_by_idf(_value_counts(titles), min_films=2)
 
 
 def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -79,7 +79,9 @@ def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return directors, cast, countries and subjects · idf. Zeros without film details."""
     details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
-    return _with_idf(_value_counts([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details))
+    return _multiply_by_idf(
+        _value_counts([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details)
+    )
 
 
 FIELDS: tuple[tuple[Field, float], ...] = (
@@ -123,7 +125,7 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
     return sparse.csr_array(counts)
 
 
-def _with_idf(counts: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
+def _multiply_by_idf(counts: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
     """Multiply each feature by log(I / number of its films). Features of fewer than `min_films` films are removed."""
     n_films = np.bincount(counts.indices, minlength=counts.shape[1])
     common = np.flatnonzero(n_films >= min_films)

@@ -85,7 +85,7 @@ def read(cell: str, order: Order) -> datetime | None:
     if match := _COMPACT.match(text):
         return _date(*map(int, match.groups()))
     if _NAMED.search(text):
-        return _with_month_name(text)
+        return _parse_with_month_name(text)
     if not (match := _NUMBERS.match(text)):
         return None
     parts = dict(zip(order, match.groups(), strict=True))
@@ -93,17 +93,17 @@ def read(cell: str, order: Order) -> datetime | None:
         return None
     if order == "ymd" and len(parts["y"]) == 2 and not _KOREAN.match(text):
         return None
-    return _with_time(_date(_year(parts["y"]), int(parts["m"]), int(parts["d"])), text[match.end() :])
+    return _add_time(_date(_year(parts["y"]), int(parts["m"]), int(parts["d"])), text[match.end() :])
 
 
-def _with_month_name(text: str) -> datetime | None:
+def _parse_with_month_name(text: str) -> datetime | None:
     """Read "19 Jun 2025", "June 19, 2025" or "Fri Jun 19 10:00:00 2025"."""
     rest = _TIME.sub(" ", text)
     month, numbers = _NAMED.search(rest), re.findall(r"\d+", rest)
     if not month or len(numbers) != 2:
         return None
     day, year = sorted(numbers, key=len)
-    return _with_time(_date(_year(year), _MONTHS.index(month[1].lower()) + 1, int(day)), text)
+    return _add_time(_date(_year(year), _MONTHS.index(month[1].lower()) + 1, int(day)), text)
 
 
 def _year(text: str) -> int:
@@ -111,7 +111,7 @@ def _year(text: str) -> int:
     return int(text) if len(text) > 2 else int(text) + (1900 if int(text) >= 69 else 2000)
 
 
-def _with_time(date: datetime | None, text: str) -> datetime | None:
+def _add_time(date: datetime | None, text: str) -> datetime | None:
     match = _TIME.search(text)
     if not (date and match):
         return date

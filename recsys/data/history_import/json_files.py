@@ -38,7 +38,7 @@ def _nextreel(name: str, document: dict[str, Any], now: datetime | None) -> Impo
     _check_size(name, records)
     columns = replace(NEXTREEL, movie_id="") if document.get("dataset") == "ml-100k" else NEXTREEL
     lines = [(number, _cells(record)) for number, record in enumerate(records, 1)]
-    return rows.of_rows(name, lines, "films of NextReel", columns, now=now)
+    return rows.convert_rows(name, lines, "films of NextReel", columns, now=now)
 
 
 def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Imported:
@@ -58,7 +58,7 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
             title = _text(works[0].get("title"))[:MAX_LENGTH] if works else ""
             reason = Reason.WANTED if isinstance(movie, dict) else Reason.SERIES if works else Reason.NAMELESS
             skipped.append(Skipped(name, number, title, reason))
-    imported = rows.of_rows(name, lines, "Trakt", TRAKT, now=now)
+    imported = rows.convert_rows(name, lines, "Trakt", TRAKT, now=now)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 

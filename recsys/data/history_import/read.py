@@ -130,7 +130,7 @@ def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -
     if source.advice:
         raise HistoryError("“{name}” {advice}", name=name, advice=Message(source.advice))
     _check_single_user(name, table)
-    imported = rows.of_table(name, table, source.title, source.columns, source.episodes, answers, now)
+    imported = rows.convert_table(name, table, source.title, source.columns, source.episodes, answers, now)
     if not source.may_be_watchlist:
         return imported
     hint = "watchlist" in name.lower()
@@ -168,5 +168,5 @@ def _read_unknown(name: str, table: Table, answers: Answers, now: datetime | Non
     columns = answers.columns or guess
     imported = Imported(name, "")
     if columns.names_films:
-        imported = rows.of_table(name, Table(names, table.rows), "", columns, answers=answers, now=now)
+        imported = rows.convert_table(name, Table(names, table.rows), "", columns, answers=answers, now=now)
     return replace(imported, columns=question)

@@ -37,7 +37,7 @@ _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
 Row = dict[str, str]  # name of a column → cell
 
 
-def of_table(
+def convert_table(
     file: str,
     table: Table,
     source: str,
@@ -46,7 +46,7 @@ def of_table(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """Convert a CSV file, see `of_rows`. Rows with more cells than the header are skipped."""
+    """Convert a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
     extra = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
     skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in extra]
     lines = {line for line, _ in extra}
@@ -55,7 +55,7 @@ def of_table(
         for line, cells in table.rows
         if line not in lines
     ]
-    imported = of_rows(file, rows, source, columns, episodes, answers, now)
+    imported = convert_rows(file, rows, source, columns, episodes, answers, now)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
@@ -65,7 +65,7 @@ def _cell(text: str) -> str:
     return text[1:] if text.startswith(_ESCAPED) else text
 
 
-def of_rows(
+def convert_rows(
     file: str,
     rows: Sequence[tuple[int, Row]],
     source: str,

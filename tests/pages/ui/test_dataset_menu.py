@@ -97,7 +97,7 @@ def test_the_menu_names_a_set_by_what_it_holds(home):
 
 
 def test_sets_stand_by_size_after_the_first_and_own_ones_last():
-    names = dataset_menu.in_order(["own", "ml-32m", "ml-1m", "ml-latest-sample", "ml-100k", "ml-latest-small"])
+    names = dataset_menu.sort_names(["own", "ml-32m", "ml-1m", "ml-latest-sample", "ml-100k", "ml-latest-small"])
     assert names == ["ml-latest-sample", "ml-100k", "ml-latest-small", "ml-1m", "ml-32m", "own"]
 
 
@@ -126,7 +126,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert f"Recommenders learn from the {len(world.TITLES)} films with at least 5 ratings." in text
     assert "Trained: BERT4Rec." in text
     assert "No trained recommenders yet." in text
-    others = [name for name in dataset_menu.in_order(list(datasets.SETS)) if name != FIRST]
+    others = [name for name in dataset_menu.sort_names(list(datasets.SETS)) if name != FIRST]
     assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
 
