@@ -1,7 +1,6 @@
 import json
 
 import numpy as np
-import pytest
 
 from benchmarks import short_lists
 from recsys.data.dataset import HeldOut, Queries
@@ -15,11 +14,6 @@ def test_ranks_read_the_newest_items_only_and_exclude_the_whole_history():
     held_out = HeldOut(Queries([np.array([3, 1]), np.array([2, 1])]), np.array([3, 3]))
     model = follows.fit(toys.cycle(6, 10))
     assert short_lists.ranks_of_newest(model, held_out, 1).tolist() == [2, 1]  # 2 was watched by the second user
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
 
 
 def test_the_default_recommender_serves_short_lists_better_than_the_best_network(home, tmp_path, capsys):

@@ -8,10 +8,7 @@ from recsys.data.dataset import Film
 from recsys.models.content import Content, ContentConfig
 from tests import toys
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_a_model_of_genres_stays_in_a_genre_and_finds_half_of_a_group_across_genres():

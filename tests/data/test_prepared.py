@@ -22,10 +22,7 @@ from tests.dying import do_and_die
 TAGS = Tags.from_rows([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def world(name="toy", last=0):

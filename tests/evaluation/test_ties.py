@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import paths, storage
+from recsys import storage
 from recsys.data.dataset import DataError
 from recsys.evaluation import file_order
 from recsys.evaluation.evaluate import evaluate
@@ -16,10 +16,7 @@ def collect(sentences):
     return lambda error: sentences.append(str(error))
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+pytestmark = pytest.mark.usefixtures("home", "no_assets")
 
 
 MADE = world(by_id, n_users=300, films=12)

@@ -3,7 +3,6 @@ import sys
 
 import pytest
 
-from recsys import paths
 from recsys.data import prepared
 from recsys.jobs import queue, runner
 from tests import toys
@@ -12,17 +11,14 @@ DATA = "ml-latest-sample"
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    """A home with two toy data sets, and nothing shipped."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+def two_sets(home, no_assets):
+    """Store two toy data sets."""
     for name in (DATA, "ml-100k"):
         prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), toys.ARCHIVE)
-    return tmp_path / "home"
 
 
 @pytest.fixture
-def asleep(home, monkeypatch):
+def asleep(two_sets, monkeypatch):
     """Nobody works the queue off but the test itself."""
     monkeypatch.setattr(queue, "start_runner", lambda: None)
 
@@ -39,7 +35,7 @@ def training(asleep, monkeypatch):
 
 
 @pytest.fixture
-def started(home, monkeypatch):
+def started(two_sets, monkeypatch):
     """The runners that were started; they are ended with the test."""
     known, popen = [], subprocess.Popen
 

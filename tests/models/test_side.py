@@ -15,7 +15,7 @@ from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 BOTH = pytest.mark.parametrize("variant", ["bert4rec-side", "sasrec-side"])
 DETAILS = {"genres": True, "decade": True, "popularity": True}
@@ -31,14 +31,11 @@ def model_of(variant, **settings):
     return found.model(changed(found.preset(""), **toy | settings))
 
 
-def untrained(variant, **settings):
+def random_side_model(variant, **settings):
     """A model of 30 items whose vectors are all drawn, those of details and stars too."""
-    model = model_of(variant, **settings)
-    torch.manual_seed(0)
-    model.module = model.build(30)
+    model = untrained(model_of(variant, **settings))
     for weights in model.module.parameters():
         torch.nn.init.normal_(weights, std=0.5)
-    model.module.eval()
     return model
 
 
@@ -88,7 +85,7 @@ def test_of_an_item_that_nobody_watched_the_genre_is_known(variant):
 
 @BOTH
 def test_details_are_added_in_the_input_and_in_the_output(variant):
-    module = untrained(variant, **DETAILS).module
+    module = random_side_model(variant, **DETAILS).module
     module.details.genres[4] = module.details.genres[4].fill_(0).index_fill(0, torch.tensor([3]), 1)
     module.eval()
     added = module.details.vectors["genres"][3]
@@ -99,7 +96,7 @@ def test_details_are_added_in_the_input_and_in_the_output(variant):
 
 
 def test_what_an_item_is_is_added_up_once_while_nothing_is_learnt():
-    module = untrained("bert4rec-side", **DETAILS).module
+    module = random_side_model("bert4rec-side", **DETAILS).module
     with torch.no_grad():
         assert module.item_vectors() is module.item_vectors()
         before = module.item_vectors()
@@ -146,7 +143,7 @@ def batches(variant, **settings):
     """Every batch of 40 epochs over histories of 3 to 14 films of which film i has (1 + i % 10) / 2 stars."""
     histories = [(np.arange(start, start + 3 + start % 12) % 30).astype(np.int32) for start in range(25)]
     samples = Queries(histories, ratings=[1 + history % 10 for history in histories])
-    model = untrained(variant, batch_size=8, stars=True, **settings)
+    model = random_side_model(variant, batch_size=8, stars=True, **settings)
     for epoch in range(40):
         yield from model.batches(samples, 30, CounterRNG(0, epoch))
 
@@ -176,7 +173,7 @@ def test_read_from_left_to_right_each_item_shows_its_own_stars(settings):
 
 @BOTH
 def test_stars_change_scores_and_what_is_not_rated_changes_none(variant):
-    model, histories = untrained(variant, stars=True), [np.array([4, 8, 15]), np.arange(25)]
+    model, histories = random_side_model(variant, stars=True), [np.array([4, 8, 15]), np.arange(25)]
     unrated = model.score(Queries(histories))
     nothing = [np.full(len(history), np.nan) for history in histories]
     np.testing.assert_allclose(model.score(Queries(histories, ratings=nothing)), unrated, atol=1e-5)
@@ -227,7 +224,7 @@ def test_what_follows_may_depend_on_who_asks(variant):
 
 def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are():
     world = toys.described(toys.dataset([[], *([[3, 4, 5]] * 159)], 12), *PEOPLE)
-    model = untrained("bert4rec-side", person=True)
+    model = random_side_model("bert4rec-side", person=True)
     model.initialise(model.module, world, 0)
     samples = model.samples(world)  # without the first person, who watched nothing
     expected = model.module.person_vectors.codes(world.user_profiles)[1:]

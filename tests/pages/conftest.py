@@ -24,11 +24,10 @@ def trained_home(tmp_path_factory):
     return home
 
 
-@pytest.fixture
-def home(trained_home, tmp_path, monkeypatch):
-    """A copy of that home for one test, with nothing cached, only sample lists shipped and no encoder to fetch."""
-    copy = shutil.copytree(trained_home, tmp_path / "home")
-    monkeypatch.setenv("RECSYS_HOME", str(copy))
+@pytest.fixture(autouse=True)
+def app_home(trained_home, home, tmp_path, monkeypatch):
+    """Copy that home for one test. Caches are empty, only sample lists are shipped, and no encoder is downloaded."""
+    shutil.copytree(trained_home, home)
     assets = tmp_path / "assets"
     assets.mkdir()
     shutil.copy(paths.sample_lists(), assets)
@@ -39,11 +38,10 @@ def home(trained_home, tmp_path, monkeypatch):
     tasks._tasks.cache_clear()
     explanation.tmdb_service.cache_clear()
     st.cache_data.clear()
-    return copy
 
 
 @pytest.fixture
-def visit(home):
+def visit():
     """Opens the app at an address, as `visit(s="1-2")`, on a page if one is given."""
 
     def open_app(page=None, **query):

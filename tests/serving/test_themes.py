@@ -33,10 +33,8 @@ def not_here(report, fetch=True):
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch):
+def world(home, no_assets, monkeypatch):
     """Six films, even ones comedies and odd ones horror, in an empty home without anything shipped."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
     monkeypatch.setattr(encoder, "encode", words_as_vectors)
     monkeypatch.setattr(encoder, "load", load)
     return toys.cycle(6)

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recsys import paths
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, studies
 from recsys.evaluation.protocols import FULL
@@ -31,9 +30,7 @@ PARTS = Plan(
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")  # no shipped studies
+def world(home, no_assets):
     return toys.cycle(n_users=40, length=8)
 
 

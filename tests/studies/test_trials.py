@@ -17,8 +17,7 @@ SMALL = {"dim": 8, "length": 6, "epochs": 1, "batch_size": 64}
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+def world(home):
     return toys.cycle(n_users=40, length=8)
 
 
