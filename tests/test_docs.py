@@ -105,6 +105,7 @@ def test_commands_can_be_parsed_and_name_known_recommenders(command):
         registry.get(arguments[arguments.index("--model") + 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if GENERATED.search(text(page))], ids=name)
 def test_tables_of_results_are_what_report_prints_of_the_shipped_results(page, monkeypatch, tmp_path):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))

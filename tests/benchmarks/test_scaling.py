@@ -27,12 +27,7 @@ def test_the_grid_reaches_from_the_smallest_to_the_largest_and_repeats_nothing()
     assert set(scaling.grid(quick=True)) < set(points)
 
 
-@pytest.mark.parametrize("kind", scaling.KINDS)
-def test_a_larger_catalogue_takes_longer(kind):
-    small, large = (scaling.measure(Point(kind, films, history=3))["ms"] for films in (100, 100_000))
-    assert 0 < small < large
-
-
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory can be counted anew on Linux only")
 @pytest.mark.parametrize(("kind", "least", "most"), [("softmax", 4.5, 13), ("request", 0.5, 1.5)])
 def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(kind, least, most):

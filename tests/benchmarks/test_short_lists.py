@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from benchmarks import short_lists
 from recsys.data.dataset import HeldOut, Queries
@@ -16,6 +17,7 @@ def test_ranks_read_the_newest_items_only_and_exclude_the_whole_history():
     assert short_lists.ranks_of_newest(model, held_out, 1).tolist() == [2, 1]  # 2 was watched by the second user
 
 
+@pytest.mark.slow
 def test_the_default_recommender_serves_short_lists_better_than_the_best_network(home, tmp_path, capsys):
     assert predictor.default("ml-latest-sample") == "pool"
     file = tmp_path / "figures.json"

@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from recsys import paths
 from recsys.cli.main import main
 from recsys.data import own_data, tables
@@ -12,6 +14,7 @@ ROWS = "".join(f"{person},{(person + step) % 8},{step}\n" for person in range(64
 TRAIN = "train bert4rec --dataset shop --device cpu --json --dim 8 --length 12 --epochs 100000 --batch-size 16"
 
 
+@pytest.mark.slow
 def test_a_data_set_is_not_deleted_while_the_command_line_trains_on_it(home, capsys):
     own_data.add("shop", own_data.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
     command = [sys.executable, "-m", "recsys", *TRAIN.split()]

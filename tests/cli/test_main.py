@@ -217,6 +217,7 @@ sys.exit(bool({packages!r} & sys.modules.keys()))"""
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not_active(toy_home):
     bare = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"} | {"PATH": "/usr/bin:/bin"}
     at_home = {"cwd": paths.REPOSITORY, "env": bare, "capture_output": True, "text": True}

@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 import sys
 
@@ -10,11 +11,21 @@ from tests import toys
 DATA = "ml-latest-sample"
 
 
+@pytest.fixture(scope="session")
+def stored_sets(tmp_path_factory):
+    """Store two toy data sets once."""
+    folder = tmp_path_factory.mktemp("two-sets")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(folder))
+        for name in (DATA, "ml-100k"):
+            prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), toys.ARCHIVE)
+    return folder
+
+
 @pytest.fixture
-def two_sets(home, no_assets):
-    """Store two toy data sets."""
-    for name in (DATA, "ml-100k"):
-        prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), toys.ARCHIVE)
+def two_sets(stored_sets, home, no_assets):
+    """Copy the two toy data sets into the data folder of the test."""
+    shutil.copytree(stored_sets, home)
 
 
 @pytest.fixture

@@ -128,12 +128,13 @@ def trained_hit_rate(histories, architecture=Bert4Rec, **settings):
     return metrics.summary(ranks)["hr@1"]
 
 
-@BOTH
+@pytest.mark.parametrize("architecture", [Bert4Rec, pytest.param(Bert4RecPaper, marks=pytest.mark.slow)])
 def test_it_learns_that_the_next_item_is_the_last_plus_one(architecture):
     histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
     assert trained_hit_rate(histories, architecture, epochs=40, last_item_mask_prob=0.3) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["sampled-softmax", "gbce"])
 def test_it_learns_by_a_sampled_loss_too(loss):
     histories = toys.cycle(n_items=20, n_users=200).histories
@@ -333,6 +334,7 @@ def test_as_published_some_samples_mask_the_last_item_alone():
     assert masked[~alone].mean() == pytest.approx(0.2, abs=0.02)
 
 
+@pytest.mark.slow
 def test_as_published_it_learns_that_the_next_item_is_the_last_plus_one():
     histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
     settings = {"epochs": 60, "last_item_mask_prob": 0.3, "ema_decay": 0.0, "pmi_init": False}

@@ -53,7 +53,7 @@ def test_of_an_item_that_comes_twice_the_first_time_counts():
     assert (np.delete(excluded_from[0], [4, 8, 2]) == NOT_SEEN).all()
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", [READERS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in READERS[1:])])
 def test_a_model_trained_so_need_not_learn_what_was_seen(name):
     """Everybody walks along a circle of films: with it, the next film has all of the probability that is left."""
     variant, split = registry.get(name), leave_one_out(toys.cycle(20, 40, 12))

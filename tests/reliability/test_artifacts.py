@@ -141,6 +141,7 @@ def replace_payload(document, name, data):
     return payloads[name]
 
 
+@pytest.mark.slow
 def test_reading_every_artifact_unpickles_nothing(sample_home, record_property):
     command = [sys.executable, "-c", LOAD_EVERYTHING]  # a process, because an audit hook cannot be removed
     process = subprocess.run(command, cwd=paths.REPOSITORY, capture_output=True, text=True, check=True)
