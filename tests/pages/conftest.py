@@ -1,8 +1,10 @@
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import browser, explanation, tasks
@@ -14,6 +16,14 @@ from tests.models.conftest import words_as_vectors
 from tests.pages import world
 
 SCRIPTS = {Path(script).stem.partition("_")[2]: script for script in ui_page.PAGES}  # "compare": its file
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _installed_components():
+    """Look for Streamlit components among the installed packages once. Each new AppTest would do so, in 50 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +57,6 @@ def visit():
     def open_app(page=None, **query):
         app = AppTest.from_file(REPOSITORY / "pages" / "main.py", default_timeout=60)
         app.query_params.update(query)
-        app.run()
-        return app.switch_page(SCRIPTS[page]).run() if page else app
+        return (app.switch_page(SCRIPTS[page]) if page else app).run()
 
     return open_app
