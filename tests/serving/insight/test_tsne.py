@@ -70,6 +70,7 @@ def test_two_films_and_films_without_a_direction_have_points():
     assert np.isfinite(tsne.compute_points(vectors)).all()
 
 
+@pytest.mark.slow
 def test_a_worker_that_fails_says_so():
     with pytest.raises(ServingError, match="could not be computed"):
         tsne.compute_points(np.full((20, 4), np.nan))
