@@ -12,9 +12,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)  # new examples are searched for locally
-if "CI" in os.environ:
-    hypothesis.settings.load_profile("ci")
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("local", deadline=None)  # searches for new examples
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "local")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # toys only wait for more threads; read when torch is first imported
 

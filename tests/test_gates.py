@@ -16,9 +16,9 @@ from packaging.version import Version
 from benchmarks import packages
 from recsys.paths import REPOSITORY
 
-FOLDERS = {name: sorted(REPOSITORY.glob(f"{name}/**/*.py")) for name in ("pages", "recsys", "benchmarks", "tests")}
+FOLDERS = {name: sorted(REPOSITORY.glob(f"{name}/**/*.py")) for name in ("pages", "recsys", "benchmarks")}
 SHIPPED = [REPOSITORY / "app.py", *FOLDERS["pages"], *FOLDERS["recsys"]]
-SOURCES = [*SHIPPED, *FOLDERS["benchmarks"], *FOLDERS["tests"]]
+SOURCES = [*SHIPPED, *FOLDERS["benchmarks"]]
 TRAINING = REPOSITORY / "recsys" / "training"  # torch.load is for the state of a training that goes on
 UNPICKLERS = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "jsonpickle", "joblib", "shelve", "marshal"}
 BANNED_CALLS = {"eval", "exec", "yaml.load", "yaml.unsafe_load", "yaml.full_load", "torch.jit.load"}

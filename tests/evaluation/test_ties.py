@@ -16,7 +16,9 @@ def collect(sentences):
     return lambda error: sentences.append(str(error))
 
 
-pytestmark = pytest.mark.usefixtures("home", "no_assets")
+@pytest.fixture(autouse=True)
+def fake_models(home, no_assets):
+    """Use the real recommenders, unlike other tests of this folder."""
 
 
 MADE = world(by_id, n_users=300, films=12)

@@ -99,6 +99,7 @@ def test_a_training_that_fails_says_why_and_the_next_one_begins(training):
     assert (state(job), queue.jobs()[0].error) == (State.DONE, "")
 
 
+@pytest.mark.slow
 def test_a_training_that_somebody_is_at_already_fails_and_says_who(asleep):
     job = queue.add("sasrec-bce", DATA, changes=SMALL)
     with RunFolder(checkpoint("sasrec-bce")).lock():

@@ -10,7 +10,7 @@ from recsys.serving.predictor import use_one_thread
 from recsys.serving.recommend import Request, recommend, recommend_many
 from tests.serving.given import predictor
 
-WORLD = generated(200, 500, 20)
+WORLD = generated(80, 500, 20)
 REQUESTS = [Request(tuple(history.tolist())) for history in WORLD.histories]
 
 
@@ -41,7 +41,7 @@ def test_eight_threads_get_the_answers_of_one(ready):
         return {row: recommend(ready, REQUESTS[row]) for row in rows}
 
     with ThreadPoolExecutor(8) as threads:
-        for answers in threads.map(answer, range(0, len(REQUESTS), 25)):
+        for answers in threads.map(answer, range(0, len(REQUESTS), 10)):
             assert [answers[row] for row in range(len(REQUESTS))] == serial
 
 

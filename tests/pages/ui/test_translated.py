@@ -35,6 +35,7 @@ NAMES = {
     TIES["run"]["commit"],
     *DATA,
 }
+WITH_FILES = set(url.EVALUATION_SECTIONS) - {"calibration", "studies"}  # studies name their columns
 STUDY = {
     "title": "Does order matter?",
     "dataset": "ml-latest-sample",
@@ -245,8 +246,12 @@ def own_films():
 
 
 @pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
-def test_the_sections_of_evaluation(marked, all_sections, section):
-    check(marked("evaluation", section=section))
+def test_the_sections_of_evaluation_and_the_headings_of_their_files(marked, all_sections, monkeypatch, section):
+    headings = headings_of_files(monkeypatch)
+    check(marked("evaluation", s=FILMS, section=section))
+    if section in WITH_FILES:
+        assert headings
+        assert english(headings) == []
 
 
 @pytest.mark.parametrize("slicing", ["history length", "popularity of the film", "genre", "decade"])
@@ -375,26 +380,26 @@ def test_no_page_speaks_of_films_if_the_data_set_is_of_items(visit, page):
 
 
 SAME = re.compile(r"\w+@\d+|mrr|rmse|mae|p|p_holm|" + "|".join(protocols.PROTOCOLS))  # metrics and ids of protocols
-WITH_FILES = [section for section in url.EVALUATION_SECTIONS if section not in ("calibration", "studies")]
-
-
-@pytest.mark.parametrize("section", WITH_FILES)
-def test_headings_of_files_of_evaluation_are_translated(marked, all_sections, monkeypatch, section):
-    check_headings(monkeypatch, lambda: marked("evaluation", s=FILMS, section=section))
 
 
 @pytest.mark.parametrize(("page", "link"), [("compare", {}), ("library", {"library": "statistics"})])
 def test_headings_of_files_are_translated(marked, monkeypatch, page, link):
-    check_headings(monkeypatch, lambda: marked(page, s=FILMS, **link))
+    headings = headings_of_files(monkeypatch)
+    check(marked(page, s=FILMS, **link))
+    assert headings
+    assert english(headings) == []
 
 
-def check_headings(monkeypatch, look):
-    """Fail where a table that a page offers as a file has a heading in English."""
+def headings_of_files(monkeypatch):
+    """Return a list to which the headings of every table are added that a page offers as a file."""
     headings = []
     monkeypatch.setattr(charts, "as_csv", lambda table: headings.extend(table.columns) or "")
-    check(look())
-    assert headings
-    assert [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)] == []
+    return headings
+
+
+def english(headings):
+    """Return the headings that are not translated."""
+    return [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)]
 
 
 def test_a_page_and_a_section_of_another_page_have_different_names():
