@@ -346,6 +346,7 @@ def fields(text):
         return set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("films", ["1", "1-2"])
 def test_no_page_counts_one_of_many(visit, films):
     for page in (None, "compare", "inside", "library", "evaluation", "train"):
