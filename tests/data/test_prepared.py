@@ -263,6 +263,7 @@ def test_a_newer_form_replaces_the_older_one_which_stays_usable_where_it_is_open
     assert contents() == FILES
 
 
+@pytest.mark.slow
 def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_cleans_up(home):
     outcomes = []
     for step in range(0, 200, 3):
