@@ -12,9 +12,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)  # new examples are searched for locally
-if "CI" in os.environ:
-    hypothesis.settings.load_profile("ci")
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("local", deadline=None)  # searches for new examples
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "local")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # toys only wait for more threads; read when torch is first imported
 
@@ -42,6 +42,30 @@ def _writes_only_into_its_own_home():
     for folder in DATA_FOLDERS:
         shutil.rmtree(folder, ignore_errors=True)
     assert not written, f"the test wrote into the user's data folder: {written}"
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Set an empty data folder, which does not exist yet, and return it."""
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def no_assets(tmp_path, monkeypatch):
+    """Replace the files shipped with the project by an empty folder."""
+    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
+
+
+@pytest.fixture
+def toy_home(home, no_assets):
+    """Store a toy data set of 60 users as ml-latest-sample. Splits by date are possible."""
+    from recsys.data import prepared  # not at the top: RECSYS_HOME is set first
+    from tests import toys
+
+    histories = [[((user + day) % 20, day) for day in range(12)] for user in range(60)]
+    prepared.save(toys.over_days(histories, 20, "ml-latest-sample"), toys.ARCHIVE)
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,7 @@ import pytest
 from recsys import arrays, storage
 from tests.artifacts import payload
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_an_array_is_read_again_by_its_name_and_by_what_it_was_made_of(tmp_path):

@@ -25,10 +25,8 @@ KNOWN = fakes.VARIANTS | {
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def few_models(home, no_assets, monkeypatch):
     """An empty home and empty assets; two models that count, and mixtures of them, are all there are."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     monkeypatch.setattr(registry, "get", KNOWN.__getitem__)
     monkeypatch.setattr(fakes.Counts, "fits", 0)
 

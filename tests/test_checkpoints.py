@@ -26,14 +26,11 @@ HISTORIES = [[1, 2, 3, 4, 5], [2, 3, 4, 5, 6], [3, 4, 5, 6, 7], [4, 5, 6, 7, 0]]
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def fake_models(home, no_assets, tmp_path, monkeypatch):
     """An empty home and empty assets; the fakes are the only models."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
     monkeypatch.setattr(paths, "REPOSITORY", tmp_path)
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     monkeypatch.setattr(fakes.Counts, "fits", 0)
-    return tmp_path / "home"
 
 
 def fitted(power=1.0, variant="counts"):

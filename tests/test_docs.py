@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -48,6 +49,15 @@ def commands(page):
     return [line.strip() for line in shown if not re.search(r"…|NAME|FILE| -->", line)]
 
 
+@cache
+def path_endings():
+    """Every file and folder of the project, as all texts that name it: "a/b/c.py", "b/c.py" and "c.py"."""
+    folders = ("recsys", "pages", "tests", "assets", "benchmarks", "deploy", "docs")
+    files = [path for folder in folders for path in (REPOSITORY / folder).rglob("*")]
+    paths = [(path.relative_to(REPOSITORY).parts, "/" * path.is_dir()) for path in [*files, *REPOSITORY.iterdir()]]
+    return {"/".join(parts[start:]) + slash for parts, slash in paths for start in range(len(parts))}
+
+
 def anchors(page):
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", CODE_BLOCK.sub("", text(page)), re.MULTILINE)
@@ -80,11 +90,8 @@ def test_relative_links_lead_to_files_and_headings(page):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != LOG], ids=name)
 def test_named_files_exist(page):
-    folders = ("recsys", "pages", "tests", "assets", "benchmarks", "deploy", "docs")
-    files = [path for folder in folders for path in (REPOSITORY / folder).rglob("*")]
-    known = {f"/{path.relative_to(REPOSITORY)}{'/' * path.is_dir()}" for path in [*files, *REPOSITORY.iterdir()]}
     named = set(NAMED.findall(CODE_BLOCK.sub("", text(page)))) - EXAMPLES
-    assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in known)] == []
+    assert sorted(named - path_endings()) == []
 
 
 @pytest.mark.parametrize("command", sorted({line for page in PAGES if page != LOG for line in commands(page)}))
@@ -98,6 +105,7 @@ def test_commands_can_be_parsed_and_name_known_recommenders(command):
         registry.get(arguments[arguments.index("--model") + 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if GENERATED.search(text(page))], ids=name)
 def test_tables_of_results_are_what_report_prints_of_the_shipped_results(page, monkeypatch, tmp_path):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path))

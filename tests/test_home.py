@@ -59,6 +59,7 @@ def test_careful(monkeypatch, tmp_path):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [[], ["-n", "1"]])
 def test_a_test_that_writes_into_the_users_data_folder_fails_and_leaves_nothing(tmp_path, workers):
     user = tmp_path / "user"

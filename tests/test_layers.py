@@ -1,6 +1,7 @@
 """House rules that the source shows: nothing imports upwards, torch and Streamlit keep to their rooms."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -66,8 +67,8 @@ def test_every_package_has_a_layer_and_every_layer_a_package():
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    imported = {module_of(path): set(imports(ast.parse(path.read_text("utf-8")), module_of(path))) for path in SOURCES}
-    left = {module: used & set(imported) - {module} for module, used in imported.items()}
+    imported = all_imports()
+    left = {module: set(used) & set(imported) - {module} for module, used in imported.items()}
     while ends := [module for module, used in left.items() if not used & set(left)]:
         for module in ends:
             del left[module]
@@ -130,13 +131,15 @@ def test_the_layer_rule_sees_an_upward_import():
 
 def violations(rule):
     """Lines "module imports used" for which rule(module, used) holds."""
-    found = []
-    for path in SOURCES:
-        module = module_of(path)
-        for used in imports(ast.parse(path.read_text("utf-8")), module):
-            if rule(module, used):
-                found.append(f"{module} imports {used}")
-    return found
+    return [
+        f"{module} imports {used}" for module, others in all_imports().items() for used in others if rule(module, used)
+    ]
+
+
+@cache
+def all_imports():
+    """Every module of the project: the modules that it imports."""
+    return {module_of(path): imports(ast.parse(path.read_text("utf-8")), module_of(path)) for path in SOURCES}
 
 
 def upward(module, used):

@@ -16,12 +16,10 @@ from recsys.serving.recommend import Request, recommend
 from tests import fakes, read_only, toys
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+@pytest.fixture(autouse=True)
+def empty_folder(home, monkeypatch):
     monkeypatch.setattr(prepared, "_in_memory", {})
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
+    home.mkdir()
 
 
 @pytest.fixture

@@ -20,10 +20,7 @@ from tests.dying import do_and_die
 OLD, NEW = ({"version": version} for version in ("old", "new"))
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture

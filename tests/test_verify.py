@@ -44,12 +44,9 @@ DAMAGE = {  # file, from the home → a part of the command that mends it
 }
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """A home with one set and everything that can be made of it."""
-    home = tmp_path / "home"
-    monkeypatch.setenv("RECSYS_HOME", str(home))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+@pytest.fixture(autouse=True)
+def all_files(home, no_assets, tmp_path, monkeypatch):
+    """Store a data set and one file of each kind that is computed from it."""
     monkeypatch.setattr(published, "BUNDLED", tmp_path / "assets" / "data")
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
@@ -67,7 +64,6 @@ def home(tmp_path, monkeypatch):
     older = [paths.trial_run("toy", FULL.name, "popular") / trials.OLDER_FILE, home / "results/toy/time/counts.json"]
     for path in older:
         storage.replace_file(path, storage.sign_document({"ranks": [1]}))
-    return home
 
 
 def stored(path):

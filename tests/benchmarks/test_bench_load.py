@@ -7,6 +7,7 @@ from recsys.errors import RecsysError
 from tests.data import archives
 
 
+@pytest.mark.slow
 def test_both_loads_are_timed_in_processes_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     source = archives.write(tmp_path, archives.comma(), "toy.zip")

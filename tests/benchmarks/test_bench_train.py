@@ -54,6 +54,7 @@ def test_the_speed_of_a_single_epoch_includes_the_warm_up(monkeypatch):
     assert (speed["seconds_per_epoch"], speed["first_epoch_extra_seconds"]) == (2.0, 0.0)
 
 
+@pytest.mark.slow
 def test_a_generated_set_is_trained_on_and_described():
     result = train.measure(SMALL)
     assert (result["users"], result["films"]) == (40, 30)

@@ -47,9 +47,9 @@ def test_a_missing_button_is_named():
         loops.run(Visitor("").press("Clear", random.Random(0)))
 
 
-def test_visitors_of_the_real_app_are_answered(tmp_path, monkeypatch, capsys):
-    world.furnish(tmp_path)
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+@pytest.mark.slow
+def test_visitors_of_the_real_app_are_answered(home, tmp_path, capsys):
+    world.furnish(home)
     arguments = ["--visitors", "2", "--presses", "2", "--pause", "0.01", "--films", "5"]
     assert load.main([*arguments, "--json", str(tmp_path / "result.json")]) == 0
     result = json.loads((tmp_path / "result.json").read_text())["result"]
@@ -58,11 +58,9 @@ def test_visitors_of_the_real_app_are_answered(tmp_path, monkeypatch, capsys):
     assert "failed                      0 ≤ 0: met" in capsys.readouterr().out
 
 
-def test_a_missed_target_is_the_exit_code(monkeypatch, tmp_path):
+def test_a_missed_target_is_the_exit_code(toy_home, monkeypatch):
     assert [target.limit for target in load.targets(10) if target.figure == "p95_ms"] == [1000]
     assert [target.limit for target in load.targets(11) if target.figure == "p95_ms"] == [None]
-    world.furnish(tmp_path)
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
 
     async def slow(app, query, options):
         return {"failed": 0, "errors": [], "p95_ms": 1001}
@@ -71,7 +69,6 @@ def test_a_missed_target_is_the_exit_code(monkeypatch, tmp_path):
     assert load.main(["--films", "5"]) == 1
 
 
-def test_missing_data_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+def test_missing_data_is_one_line(home, capsys):
     assert load.main(["--data", "ml-1m"]) == 1
     assert "data get ml-1m" in capsys.readouterr().err

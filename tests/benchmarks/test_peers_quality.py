@@ -1,16 +1,12 @@
-import json
-
 import numpy as np
 import pytest
 
 from benchmarks import peers_quality
 from benchmarks.peers import task as tasks
 from benchmarks.peers.task import Limits, TimedTraining
-from pages.ui import i18n
-from recsys import checkpoints, paths, storage
+from recsys import checkpoints
 from recsys.data.split import UNTIED
-from recsys.errors import RecsysError
-from recsys.evaluation import results, studies
+from recsys.evaluation import results
 from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.ranking.metrics import ndcg
@@ -133,8 +129,7 @@ def test_rows_of_those_who_do_not_take_part_are_kept_and_those_of_now_take_the_p
     ]
 
 
-def test_ours_are_read_from_results_on_the_same_drawing(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+def test_ours_are_read_from_results_on_the_same_drawing(home, monkeypatch):
     monkeypatch.setattr(peers_quality, "OURS", ("markov", "bert4rec"))
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
     (row,) = peers_quality.our_rows("cycle")
@@ -145,8 +140,7 @@ def test_ours_are_read_from_results_on_the_same_drawing(tmp_path, monkeypatch):
     assert f"{row['test']['ndcg@10']:.4f}" in peers_quality.line(row)
 
 
-def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(home, monkeypatch):
     monkeypatch.setattr(peers_quality, "OURS", ("markov",))
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
 
@@ -158,93 +152,3 @@ def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(tmp_
     assert "train_seconds" not in peers_quality.our_rows("cycle")[0]
     note(0, 60.0)
     assert peers_quality.our_rows("cycle")[0]["train_seconds"] == 60
-
-
-def test_a_system_that_nobody_knows_is_answered_with_those_there_are():
-    with pytest.raises(SystemExit, match="no system is called recsys; there are: rectools-sasrec"):
-        peers_quality.main(["--systems", "recsys"])
-
-
-def test_what_was_measured_before_is_written_again(tmp_path, monkeypatch):
-    kept = tmp_path / "quality.json"
-    kept.write_text(json.dumps({"rows": [{"system": "recbole sasrec", "interval": [0, 1], "test": {"ndcg@10": 0.5}}]}))
-    found = {"system": "rectools sasrec", "interval": [0, 1], "test": {"ndcg@10": 0.25}}
-    monkeypatch.setattr(peers_quality, "train", lambda name, python, task: found)
-    monkeypatch.setattr(peers_quality, "environment", lambda system, folder: "python")
-    peers_quality.main(["--smoke", "--systems", "rectools-sasrec", "--json", str(kept)])
-    assert [row["system"] for row in json.loads(kept.read_text())["rows"]] == ["rectools sasrec", "recbole sasrec"]
-
-
-def measured(system, ndcg, **more):
-    return {"system": system, "interval": [ndcg - 0.01, ndcg + 0.01], "test": {"ndcg@10": ndcg, "hr@10": 0.5}} | more
-
-
-MACHINE = {"machine": {"cpu": "A processor", "date": "2026-11-23T07:00:00+00:00", "commit": "abc"}}
-ROWS = [
-    measured("rectools sasrec", 0.125, epochs=9.4, train_seconds=7200.0, **MACHINE),
-    measured("recbole bert4rec", 0.15, epochs=21.6, train_seconds=7230.0, **MACHINE),
-    measured("recbole sasrec", 0.1, epochs=8.1, train_seconds=7200.0, **MACHINE),
-    measured("ours sasrec-softmax", 0.175, epochs=40, train_seconds=1500.0),
-    measured("ours bert4rec", 0.16, epochs=130, train_seconds=2460.0),
-    measured("ours bert4rec-memory", 0.18),
-]
-
-
-def test_the_study_has_everybody_the_best_first_and_compares_each_model_with_the_best_of_theirs(tmp_path):
-    found = peers_quality.study("ml-1m", ROWS, LIMITS)
-    path = tmp_path / "peers-ml-1m.json"
-    storage.replace_file(path, storage.sign_document(found))
-    table = studies.read(path).table
-    assert table["system"].tolist() == [
-        "NextReel – BERT4Rec with memory",
-        "NextReel – SASRec (softmax)",
-        "NextReel – BERT4Rec",
-        "RecBole – BERT4Rec",
-        "RecTools – SASRec",
-        "RecBole – SASRec",
-    ]
-    assert table["ndcg"].tolist() == [0.18, 0.175, 0.16, 0.15, 0.125, 0.1]
-    assert table["minutes"].tolist()[1:] == [25, 41, 120.5, 120, 120]
-    assert table[["epochs", "minutes"]].iloc[0].isna().all()
-    assert found["answer"] == (
-        "Here SASRec has .1750 in NextReel after 25 minutes of training and at best .1250 elsewhere, in RecTools after "
-        "120; BERT4Rec has .1600 in NextReel after 41 minutes of training and at best .1500 elsewhere, in RecBole "
-        "after 120."
-    )
-    assert "RecTools 0.19.0; RecBole 1.2.1" in found["how"]
-    assert found["how"].endswith("A processor, 2026-11-23, commit abc.")
-
-
-def without_a_time(row):
-    return {name: value for name, value in row.items() if name not in ("epochs", "train_seconds")}
-
-
-@pytest.mark.parametrize(
-    ("rows", "command"),
-    [
-        (ROWS[:3], "train bert4rec --dataset ml-1m --protocol untied && "),
-        ([*ROWS[:3], *map(without_a_time, ROWS[3:])], "recsys evaluate bert4rec --dataset ml-1m --protocol untied$"),
-        (ROWS[3:], "-m benchmarks.peers_quality --dataset ml-1m "),
-    ],
-)
-def test_one_side_alone_makes_no_study(rows, command):
-    with pytest.raises(RecsysError, match=f"no model has been trained on ml-1m by us and by others yet; .*{command}"):
-        peers_quality.study("ml-1m", rows, LIMITS)
-
-
-def test_a_study_is_written_of_what_was_measured_before(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    kept = tmp_path / "quality.json"
-    kept.write_text(json.dumps({"rows": ROWS[:3]}))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(peers_quality, "our_rows", lambda dataset: ROWS[3:])
-    peers_quality.main(["--smoke", "--systems", "none", "--json", str(kept), "--ship"])
-    (path,) = (tmp_path / "assets").rglob("peers-*.json")
-    assert len(studies.read(path).table) == 6
-
-
-def test_the_words_of_the_study_are_in_ukrainian(monkeypatch):
-    monkeypatch.setattr(i18n, "current", lambda: "uk")
-    found = peers_quality.study("ml-1m", ROWS, LIMITS)
-    for text in [found["title"], found["question"], found["papers"], *(one["title"] for one in found["columns"])]:
-        assert text == "NDCG@10" or text == "HR@10" or i18n._(text) != text

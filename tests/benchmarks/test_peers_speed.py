@@ -1,14 +1,12 @@
 import json
-import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks import peers_speed
-from benchmarks.generated_data import generated
 from benchmarks.peers.task import MASK, Settings, SpeedTask, cloze_loss, latency, load, save
-from benchmarks.peers_speed import BIASED, OURS, System, environment, make_task, run, summary, summary_lines
+from benchmarks.peers_speed import OURS, make_task, summary, summary_lines
 from recsys.errors import RecsysError
 from tests import toys
 
@@ -134,19 +132,7 @@ def test_the_ratio_is_the_median_of_the_rounds_and_no_ratio_of_medians():
 # The runs
 
 
-def test_the_relative_bias_has_targets_too():
-    speeds = {BIASED.name: (100.0, 80.0, 10.0), "rectools": (5.0, 5.0, 5.0), "recbole": (20.0, 10.0, 1.0)}
-    runs = [
-        {"system": name, "round": turn, "sequences_per_second": speed, "latency_ms": {"p50": 1.0}}
-        for name, by_round in speeds.items()
-        for turn, speed in enumerate(by_round)
-    ]
-    _, rectools, recbole = summary_lines({}, runs)
-    assert "over rectools: 16.0 times, target ≥ 15: met" in rectools
-    assert "over recbole: 8.0 times, target ≥ 8: met" in recbole
-    assert len(summary_lines({}, runs[:3])) == 1
-
-
+@pytest.mark.slow
 def test_a_whole_run_of_ours_leaves_its_figures(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(peers_speed, "SYSTEMS", (OURS,))
     peers_speed.main(["--smoke", "--rounds", "1", "--epochs", "4", "--json", str(tmp_path / "found.json")])
@@ -159,26 +145,3 @@ def test_a_whole_run_of_ours_leaves_its_figures(tmp_path, monkeypatch, capsys):
     assert found["settings"]["epochs"] == 4
     assert found["machine"]["cores"] > 0
     assert "medians:" in capsys.readouterr().out
-
-
-def test_a_system_that_fails_says_why():
-    task = make_task(generated(40, 30, 20), SETTINGS)
-    with pytest.raises(SystemExit, match=r"(?s)nobody failed.*No module named benchmarks\.peers\.nobody"):
-        run("nobody", environment(OURS, None), task)
-
-
-def test_a_finished_environment_is_used_again(tmp_path):
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toy" / "complete").touch()
-    system = System("toy", "toy", installs=(("toy",),))
-    assert environment(system, tmp_path) == str(tmp_path / "toy" / "bin" / "python")
-
-
-def test_an_environment_that_cannot_be_made_is_named(tmp_path, monkeypatch):
-    def no_network(command, **_):
-        raise subprocess.CalledProcessError(1, command)
-
-    monkeypatch.setattr(subprocess, "run", no_network)
-    with pytest.raises(RecsysError, match="toy could not be installed; see above, or leave it out with --systems"):
-        environment(System("toy", "toy", installs=(("no-such-package",),)), tmp_path)
-    assert not (tmp_path / "toy" / "complete").exists()

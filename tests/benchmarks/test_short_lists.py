@@ -17,11 +17,7 @@ def test_ranks_read_the_newest_items_only_and_exclude_the_whole_history():
     assert short_lists.ranks_of_newest(model, held_out, 1).tolist() == [2, 1]  # 2 was watched by the second user
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-
-
+@pytest.mark.slow
 def test_the_default_recommender_serves_short_lists_better_than_the_best_network(home, tmp_path, capsys):
     assert predictor.default("ml-latest-sample") == "pool"
     file = tmp_path / "figures.json"

@@ -8,10 +8,7 @@ from recsys.data.dataset import Film
 from recsys.models.content import Content, ContentConfig
 from tests import toys
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_a_model_of_genres_stays_in_a_genre_and_finds_half_of_a_group_across_genres():
@@ -35,6 +32,7 @@ def test_rules_of_groups():
     assert not taste.in_language("it", animated=True)(film, genres, "it")
 
 
+@pytest.mark.slow
 def test_the_built_in_set_has_the_groups():
     from recsys.data import datasets
 
@@ -43,6 +41,7 @@ def test_the_built_in_set_has_the_groups():
     assert min(len(items) for items in groups.values()) >= taste.MIN_FILMS
 
 
+@pytest.mark.slow
 def test_main_writes_the_figures(tmp_path, capsys):
     path = tmp_path / "taste.json"
     assert taste.main(["content-fields", "content-genre", "--json", str(path)]) == 0

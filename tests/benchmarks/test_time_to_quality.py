@@ -50,7 +50,6 @@ def test_settings_are_chosen_without_the_test_films(tmp_path, looked_at, capsys)
     assert "test_ndcg" not in capsys.readouterr().out
 
 
-def test_missing_data_is_one_line(monkeypatch, capsys, tmp_path):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+def test_missing_data_is_one_line(home, capsys):
     assert main(["--device", "cpu"]) == 1
     assert "-m recsys data get ml-1m" in capsys.readouterr().err

@@ -3,8 +3,10 @@
 import pytest
 
 from tests.browser import accessible
-from tests.browser.test_app import PAGES, ROWS, add, idle, look_at, wait_for_texts
+from tests.browser.test_app import PAGES, ROWS, WIDER_THAN_THE_SCREEN, add, idle, look_at, wait_for_texts
 from tests.pages import world
+
+pytestmark = pytest.mark.slow
 
 OPENERS = """() => [...document.querySelectorAll(
   'main [data-testid=stPopover] button, main [aria-haspopup], main details:not([open]) > summary, .stMainMenu button'
@@ -86,7 +88,7 @@ def test_axe_reports_nothing_with_the_navigation_open_on_a_phone(address, tab, p
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_targets_are_large_enough_for_a_finger(address, chromium, page):
+def test_on_a_phone_targets_are_large_enough_and_nothing_is_wider_than_the_screen(address, chromium, page):
     tab = chromium.new_page(viewport={"width": 390, "height": 844}, has_touch=True)
     try:
         look_at(tab, address, page)
@@ -96,6 +98,7 @@ def test_targets_are_large_enough_for_a_finger(address, chromium, page):
                 break
             tab.wait_for_timeout(500)
         assert small == []
+        assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
     finally:
         tab.close()
 

@@ -1,6 +1,5 @@
 import pytest
 
-from tests.browser import accessible
 from tests.pages import world
 
 CARDS = ".st-key-picks .nr-words b"
@@ -49,6 +48,7 @@ def add(page, text, title):
     page.locator(".st-key-found button", has_text=title).click()
 
 
+@pytest.mark.slow
 def test_a_link_to_another_page_works_right_after_a_start(address, tab):
     # This test comes first: only the very first request of a server can go wrong here.
     tab.goto(f"{address}/evaluation?s=1-2")
@@ -59,6 +59,7 @@ def test_a_link_to_another_page_works_right_after_a_start(address, tab):
 
 
 def test_a_sequence_is_built_by_typing_and_reordered_and_the_predictions_follow(address, tab):
+    # The only test in a browser that is not slow.
     tab.goto(address)
     tab.wait_for_selector(CARDS)
     newcomer = texts(tab, CARDS)
@@ -81,6 +82,7 @@ def test_a_sequence_is_built_by_typing_and_reordered_and_the_predictions_follow(
     wait_for_texts(tab, ROWS, ["The Lion King", "GoodFellas"])
 
 
+@pytest.mark.slow
 def test_the_keyboard_alone_adds_and_removes_a_film(address, tab):
     tab.goto(f"{address}/?s=1")
     tab.wait_for_selector(CARDS)
@@ -94,23 +96,6 @@ def test_the_keyboard_alone_adds_and_removes_a_film(address, tab):
     tab.get_by_role("button", name="Remove Toy Story (1995)").focus()
     tab.keyboard.press("Enter")
     wait_for_texts(tab, ROWS, [world.TITLES[0][:-7]])
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("page", PAGES)
-def test_axe_finds_nothing_serious(address, tab, page, scheme):
-    tab.emulate_media(color_scheme=scheme)
-    look_at(tab, address, page)
-    assert accessible.serious(tab) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("page", PAGES)
-def test_on_a_phone_nothing_is_wider_than_the_screen(address, tab, page, scheme):
-    tab.set_viewport_size({"width": 390, "height": 844})
-    tab.emulate_media(color_scheme=scheme)
-    look_at(tab, address, page)
-    assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
 
 
 def look_at(tab, address, page):

@@ -6,6 +6,8 @@ import pytest
 
 from tests.browser.requests import http_status, request, websocket_status
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 def test_the_names_of_this_machine_are_served(address, name):

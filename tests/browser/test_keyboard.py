@@ -1,7 +1,11 @@
 """Enter in the search box, and where the focus is after the list has changed."""
 
+import pytest
+
 from tests.browser.test_app import ROWS, idle, wait_for_texts
 from tests.pages import world
+
+pytestmark = pytest.mark.slow
 
 FOCUSED = "key => !!document.activeElement.closest('.st-key-' + key)"
 

@@ -1,4 +1,8 @@
+import pytest
+
 from tests.browser.test_app import idle
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_choice_outlives_a_switch_of_the_language_which_the_document_names(address, tab):

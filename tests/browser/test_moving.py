@@ -6,6 +6,8 @@ from tests.browser import accessible
 from tests.browser.test_app import ROWS, WIDER_THAN_THE_SCREEN, add, idle, wait_for_texts
 from tests.pages import world
 
+pytestmark = pytest.mark.slow
+
 GOODFELLAS, LION_KING, TOY_STORY = "GoodFellas", "The Lion King", "Toy Story"
 FOCUSED = "() => document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-[\\w-]+/)[0]"
 NO_FILMS = "() => !document.querySelector('.st-key-sequence .nr-text')"
@@ -149,15 +151,15 @@ def test_the_tour_by_keyboard_and_on_the_next_visit(address, tab):
     assert strip.count() == 0
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_serious_in_the_tour_a_menu_and_a_dialog(address, tab, width):
-    tab.set_viewport_size({"width": width, "height": 900})
+def test_axe_finds_nothing_serious_in_the_tour_and_on_a_phone_in_a_menu_and_a_dialog(address, tab):
     tab.goto(address)
     tab.locator(".nr-tour").wait_for()
     tab.locator(".st-key-picks [class*=st-key-more-] button").first.wait_for()
     idle(tab)
-    assert accessible.serious(tab) == []
-    assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
+    for width in (1280, 390):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert accessible.serious(tab) == []
+        assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
     tab.locator(".st-key-picks [class*=st-key-more-] button").first.click()
     tab.get_by_role("menuitem").first.wait_for()
     assert accessible.serious(tab) == []

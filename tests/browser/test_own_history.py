@@ -10,6 +10,8 @@ from tests.browser.conftest import SLOW
 from tests.browser.test_app import CARDS, ROWS, WIDER_THAN_THE_SCREEN, idle, texts, wait_for_texts
 from tests.data.history_import import files
 
+pytestmark = pytest.mark.slow
+
 USE = ".st-key-use-history button"
 GIVEN = {
     "letterboxd.zip": files.letterboxd(),
@@ -107,10 +109,10 @@ def test_a_history_that_the_browser_keeps_is_offered_on_the_next_visit(address, 
     visit.context.close()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_axe_finds_nothing_serious_in_the_dialog(address, tab, width):
-    tab.set_viewport_size({"width": width, "height": 900})
+def test_axe_finds_nothing_serious_in_the_dialog(address, tab):
     tab.goto(address)
     bring(tab, "letterboxd.zip", "list.csv")
-    assert accessible.serious(tab) == []
-    assert not tab.evaluate(WIDER_THAN_THE_SCREEN)
+    for width in (1280, 390):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert accessible.serious(tab) == []
+        assert not tab.evaluate(WIDER_THAN_THE_SCREEN)

@@ -13,6 +13,8 @@ from recsys.data import own_data, tables
 from recsys.machine import terminate_with_parent
 from tests.browser.requests import http_status, websocket_status
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def public_address(tmp_path_factory):

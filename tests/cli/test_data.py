@@ -13,11 +13,7 @@ from recsys.jobs import queue
 from tests.data import archives
 from tests.data.wikidata_fake import asking, title
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def get(*arguments):

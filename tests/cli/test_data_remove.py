@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from recsys import paths
 from recsys.cli.main import main
 from recsys.data import own_data, tables
@@ -12,8 +14,8 @@ ROWS = "".join(f"{person},{(person + step) % 8},{step}\n" for person in range(64
 TRAIN = "train bert4rec --dataset shop --device cpu --json --dim 8 --length 12 --epochs 100000 --batch-size 16"
 
 
-def test_a_data_set_is_not_deleted_while_the_command_line_trains_on_it(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+@pytest.mark.slow
+def test_a_data_set_is_not_deleted_while_the_command_line_trains_on_it(home, capsys):
     own_data.add("shop", own_data.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
     command = [sys.executable, "-m", "recsys", *TRAIN.split()]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}

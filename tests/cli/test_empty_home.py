@@ -7,10 +7,7 @@ from recsys.cli.main import main
 from recsys.data import datasets
 from recsys.data.split import LEAVE_ONE_OUT
 
-
-@pytest.fixture(autouse=True)
-def empty_home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_evaluate_prepares_the_first_set(capsys):

@@ -9,7 +9,7 @@ from tests import fakes
 
 
 @pytest.fixture(autouse=True)
-def few(home, monkeypatch):
+def few(toy_home, monkeypatch):
     """Two recommenders: one that is fitted on first use, and one that nobody has trained."""
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     monkeypatch.setattr(registry, "names", lambda: list(fakes.VARIANTS))

@@ -17,9 +17,8 @@ SMALL = ["--dim", "8", "--length", "12", "--epochs", "1", "--batch-size", "64", 
 
 
 @pytest.fixture
-def fetched(tmp_path, monkeypatch):
+def fetched(home, monkeypatch):
     """An empty home, and a site that hands out a toy for every set; the names of those that were fetched."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     names = []
 
     def get(name, source=None, report=None):
@@ -99,7 +98,7 @@ def test_a_set_that_the_thesis_does_not_know_is_refused(fetched, capsys):
     assert "no results on ml-latest-sample" in capsys.readouterr().err
 
 
-def test_the_order_within_a_second_is_told_and_kept(capsys, home):
+def test_the_order_within_a_second_is_told_and_kept(capsys, toy_home):
     prepared.save(world(by_id, n_users=120, films=12), {})
     assert main(["experiment", "ties", "--dataset", "toy"]) == 0
     printed = capsys.readouterr().out

@@ -7,7 +7,7 @@ DATA = "ml-latest-sample"
 
 
 @pytest.fixture
-def job(home, monkeypatch):
+def job(toy_home, monkeypatch):
     """A job that nobody carries out."""
     monkeypatch.setattr(queue, "start_runner", lambda: None)
     return queue.add("caser", DATA)
@@ -18,7 +18,7 @@ def said(capsys, *arguments):
     return capsys.readouterr().out.strip()
 
 
-def test_an_empty_list_says_so(home, capsys):
+def test_an_empty_list_says_so(toy_home, capsys):
     assert said(capsys) == "no training was started in the app"
 
 

@@ -30,7 +30,7 @@ def checkpoint(variant, seed):
     return paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, variant, seed)
 
 
-def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
+def test_train_evaluate_and_recommend_work_on_one_another(toy_home, capsys):
     assert main(["train", "bert4rec", "--dataset", "ml-latest-sample", "--seed", "3", *SMALL]) == 0
     assert "epoch   4/4" in capsys.readouterr().out
     assert main(["evaluate", "bert4rec", "--dataset", "ml-latest-sample"]) == 0
@@ -44,12 +44,12 @@ def test_train_evaluate_and_recommend_work_on_one_another(home, capsys):
     assert set(films[0]) == {"rank", "movie_id", "title", "year", "genres", "score", "probability"}
 
 
-def test_a_model_that_only_counts_can_be_trained_too(home, capsys):
+def test_a_model_that_only_counts_can_be_trained_too(toy_home, capsys):
     assert main(["train", "popular"]) == 0
     assert checkpoints.find("popular", "ml-latest-sample", seed=0)
 
 
-def test_progress_can_be_read_by_programs(home, capsys):
+def test_progress_can_be_read_by_programs(toy_home, capsys):
     assert main(["train", "bert4rec", "--json", *SMALL]) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [event["epoch"] for event in events] == [1, 2, 3, 4]
@@ -74,7 +74,7 @@ def test_progress_can_be_read_by_programs(home, capsys):
         (["data", "get", "ml-2m"], "no data set is called ml-2m"),
     ],
 )
-def test_what_a_person_can_mend_is_one_line_and_no_traceback(home, capsys, command, sentence):
+def test_what_a_person_can_mend_is_one_line_and_no_traceback(toy_home, capsys, command, sentence):
     assert main(command) == 1
     printed = capsys.readouterr()
     assert sentence in printed.err
@@ -136,7 +136,7 @@ def test_a_reader_who_has_seen_enough_gets_no_traceback():
     assert "Traceback" not in ended.stderr
 
 
-def test_a_missing_package_is_named_in_one_line(home, capsys, monkeypatch):
+def test_a_missing_package_is_named_in_one_line(toy_home, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "implicit.cpu.als", None)
     assert main(["evaluate", "ials"]) == 1
     assert capsys.readouterr().err.strip().splitlines()[-1].endswith("-m pip install implicit")
@@ -204,7 +204,7 @@ LIGHT = [["--help"], ["jobs"], *([name, "--help"] for name in COMMANDS), ["exper
     ("commands", "packages"),
     [(LIGHT, {"numpy", "pandas", "torch"}), ([["data", "list"], ["bench", "serve", "--help"]], {"torch"})],
 )
-def test_help_and_lists_load_no_large_packages(home, commands, packages):
+def test_help_and_lists_load_no_large_packages(toy_home, commands, packages):
     job = queue.Job("20260101-000000", "popular", "toy", state=queue.State.DONE)
     storage.replace_file(job.folder / queue.FILE, storage.sign_document(asdict(job)))
     (job.folder / queue.PROGRESS).write_text('{"epoch": 3, "epochs": 60}\n')
@@ -217,7 +217,8 @@ sys.exit(bool({packages!r} & sys.modules.keys()))"""
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not_active(home):
+@pytest.mark.slow
+def test_a_command_that_is_shown_works_when_pasted_though_the_environment_is_not_active(toy_home):
     bare = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"} | {"PATH": "/usr/bin:/bin"}
     at_home = {"cwd": paths.REPOSITORY, "env": bare, "capture_output": True, "text": True}
     said = subprocess.run([sys.executable, "-m", "recsys", "train", "popular"], **at_home, check=True).stdout

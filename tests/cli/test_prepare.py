@@ -16,7 +16,7 @@ def with_encoder(monkeypatch):
     monkeypatch.setattr(encoder, "load", lambda report, fetch=True: words_as_vectors)
 
 
-def test_everything_that_needs_no_training_is_fitted(home, with_encoder, capsys):
+def test_everything_that_needs_no_training_is_fitted(toy_home, with_encoder, capsys):
     assert main(["prepare"]) == 0
     ready = {variant.name for variant in predictor.available_recommenders(DATA)}
     wanted = {
@@ -34,7 +34,7 @@ def test_everything_that_needs_no_training_is_fitted(home, with_encoder, capsys)
     assert f"{DATA}: ease is ready" in capsys.readouterr().out
 
 
-def test_what_cannot_be_had_is_said_and_the_rest_is_made(home, monkeypatch, capsys):
+def test_what_cannot_be_had_is_said_and_the_rest_is_made(toy_home, monkeypatch, capsys):
     def fail(report, fetch=True):
         raise DownloadError("there is no network", "connect and try again")
 

@@ -8,9 +8,8 @@ from tests import toys
 
 
 @pytest.fixture(autouse=True)
-def world(tmp_path, monkeypatch):
+def five_films(home):
     """A data folder with one set of five films, of which film 2 is watched most, then 1, then 3."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     prepared.save(toys.dataset([[2, 2, 2, 1, 1, 3, 0, 4]] * 3, 5), {})
 
 

@@ -19,9 +19,8 @@ STEERING = "\x1b[2J\x1b]0;owned\x07 \u202eetad \x9b31m\ufeff\rFilm"
 
 
 @pytest.fixture
-def hostile(tmp_path, monkeypatch):
+def hostile(home):
     """A set all of whose films have a title that steers a terminal."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     dataset = toys.dataset([[0, 1, 2]] * 3, 3)
     movies = dataset.catalog.movies.assign(title=[f"{STEERING} {n}" for n in range(3)])
     prepared.save(replace(dataset, catalog=Catalog(movies, movies.iloc[:0])), {})

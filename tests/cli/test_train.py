@@ -66,7 +66,7 @@ def test_every_flag_of_every_recommender_is_explained(name, capsys):
     assert re.findall(r"(--[a-z0-9-]+)(?: --no-\S+)?(?: [A-Z]+| \{\S+\}| \[\S+ \[.+?\]\])? \(default", shown) == []
 
 
-def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(home, capsys):
+def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(toy_home, capsys):
     others = [[((user + day) % 20, 100 + day) for day in range(9)] for user in range(5)]
     prepared.save(toys.over_days(others, 20, "ml-1m"), {})
     assert main(["train", "bert4rec", *SMALL, "--also", "ml-1m"]) == 0
@@ -76,7 +76,7 @@ def test_the_people_of_another_set_are_learnt_from_too_and_the_result_says_so(ho
     assert results.load("ml-latest-sample", "full", "bert4rec")["also"] == "ml-1m"
 
 
-def test_for_a_split_by_time_nothing_later_is_learnt_from_the_people_of_another_set(home, monkeypatch):
+def test_for_a_split_by_time_nothing_later_is_learnt_from_the_people_of_another_set(toy_home, monkeypatch):
     """The protocol by date would know what came after its cut."""
     others = [[((user - day) % 20, day) for day in range(20)] for user in range(5)]
     prepared.save(toys.over_days(others, 20, "ml-1m"), {})
@@ -91,7 +91,7 @@ def test_for_a_split_by_time_nothing_later_is_learnt_from_the_people_of_another_
     assert len(by_time.interactions) > len(own)
 
 
-def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
+def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(toy_home, capsys):
     assert main(["train", "bert4rec", *SMALL]) == 0
     capsys.readouterr()
     assert main(["evaluate", "bert4rec", "--part", "valid"]) == 0
@@ -103,7 +103,7 @@ def test_a_checkpoint_remembers_the_epoch_whose_weights_it_holds(home, capsys):
     assert kept["validation"]["ndcg@10"] == pytest.approx(measured["ndcg@10"], abs=1e-4)
 
 
-def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, monkeypatch):
+def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(toy_home, monkeypatch):
     from recsys.models.bert4rec import Bert4Rec
     from recsys.training.options import TrainingSummary
 
@@ -119,14 +119,14 @@ def test_the_notes_are_those_of_the_trainer_and_not_of_the_rounded_log(home, mon
     assert (notes("bert4rec")["best_epoch"], notes("bert4rec")["validation"]["ndcg@10"]) == (2, 0.123456789)
 
 
-def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(home, monkeypatch):
+def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(toy_home, monkeypatch):
     monkeypatch.setitem(presets.PRESETS, "markov", {"ml-latest-sample": {"recent": 2, "history_decay": 0.5}})
     assert main(["train", "sasrec-memory", *SMALL]) == 0
     model = checkpoints.load(checkpoint("sasrec-memory"), datasets.load("ml-latest-sample"))
     assert (model.memory.markov.config.recent, model.memory.markov.config.history_decay) == (2, 0.5)
 
 
-def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home):
+def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(toy_home):
     assert main(["train", "popular", "--protocol", "popularity-100"]) == 0
     assert main(["train", "popular", "--protocol", "time", "--seed", "4"]) == 0
     assert checkpoints.find("popular", "ml-latest-sample", 0, LEAVE_ONE_OUT)
@@ -134,7 +134,7 @@ def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(home
     assert checkpoints.find("popular", "ml-latest-sample", 4, BY_TIME)
 
 
-def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
+def test_a_mixture_is_of_whom_one_likes_and_stays_so(toy_home, capsys):
     assert main(["train", "hybrid", "--members", "markov", "popular", "--edges", "4"]) == 0
     assert main(["evaluate", "hybrid"]) == 0
     config = results.load("ml-latest-sample", "full", "hybrid")["config"]
@@ -144,7 +144,7 @@ def test_a_mixture_is_of_whom_one_likes_and_stays_so(home, capsys):
     assert checkpoints.find("sasrec-softmax", "ml-latest-sample") is None
 
 
-def test_a_finished_run_leaves_nothing_to_resume(home):
+def test_a_finished_run_leaves_nothing_to_resume(toy_home):
     assert main(["train", "bert4rec", *SMALL, "--save-every", "0"]) == 0
     assert not (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / RunFolder.STATE).exists()
 
@@ -161,7 +161,9 @@ WRONG = [
 ]
 
 
-def test_settings_that_cannot_work_are_one_line_that_names_the_flag_and_leave_the_checkpoint_as_it_was(home, capsys):
+def test_settings_that_cannot_work_are_one_line_that_names_the_flag_and_leave_the_checkpoint_as_it_was(
+    toy_home, capsys
+):
     assert main(["train", "bert4rec", *SMALL]) == 0
     before = kept(checkpoint())
     for words in WRONG:
@@ -176,7 +178,7 @@ def test_settings_that_cannot_work_are_one_line_that_names_the_flag_and_leave_th
     assert paths.seeds("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec") == [0]
 
 
-def test_a_run_that_fails_leaves_checkpoint_and_log_of_the_one_before(home, monkeypatch, capsys):
+def test_a_run_that_fails_leaves_checkpoint_and_log_of_the_one_before(toy_home, monkeypatch, capsys):
     assert main(["train", "bert4rec", *SMALL]) == 0
     before = kept(checkpoint())
     update = Trainer.update
@@ -195,7 +197,7 @@ def test_a_run_that_fails_leaves_checkpoint_and_log_of_the_one_before(home, monk
 
 
 @pytest.mark.parametrize("variant", ["bert4rec", "markov"])
-def test_a_second_training_of_the_same_says_who_is_at_it_and_leaves_that_one_alone(home, capsys, variant):
+def test_a_second_training_of_the_same_says_who_is_at_it_and_leaves_that_one_alone(toy_home, capsys, variant):
     small = SMALL if variant == "bert4rec" else []
     assert main(["train", variant, *small]) == 0
     before = {path.name: path.read_bytes() for path in checkpoint(variant).iterdir() if path.name != RunFolder.LOCK}
@@ -209,7 +211,7 @@ def test_a_second_training_of_the_same_says_who_is_at_it_and_leaves_that_one_alo
     assert main(["train", variant, *small]) == 0  # the first is over
 
 
-def test_the_lock_is_held_until_the_weights_are_kept(home, monkeypatch):
+def test_the_lock_is_held_until_the_weights_are_kept(toy_home, monkeypatch):
     save, tried = checkpoints.save, []
 
     def meanwhile(*given):

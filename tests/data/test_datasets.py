@@ -27,10 +27,7 @@ from tests.data.server import serving, status
 LINE = "run: " + re.escape(recsys_command("data", "get"))
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 @pytest.fixture

@@ -23,9 +23,8 @@ def service():
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def six_films(home, monkeypatch):
     """A home with a set of six films, of which the last has no IMDb id; two films a question."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
     monkeypatch.setattr(enrich, "BATCH_SIZE", 2)
     save(NAME, [*IDS, ""])
 

@@ -12,9 +12,7 @@ from tests.data.wikidata_fake import OF_MATRIX
 NOTHING: dict[str, list[str]] = {}
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_what_is_written_is_read_again_whatever_stands_in_it():

@@ -12,9 +12,7 @@ from tests import toys
 DAY = 86_400
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def table(text, name="shop.csv"):

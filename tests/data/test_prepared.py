@@ -22,10 +22,7 @@ from tests.dying import do_and_die
 TAGS = Tags.from_rows([(101, "Cyber, Punk", 7), (100, "naïve", 5), (101, "cyber, punk", 3)])
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def world(name="toy", last=0):
@@ -266,6 +263,7 @@ def test_a_newer_form_replaces_the_older_one_which_stays_usable_where_it_is_open
     assert contents() == FILES
 
 
+@pytest.mark.slow
 def test_a_save_killed_at_any_step_leaves_the_old_or_the_new_and_the_next_one_cleans_up(home):
     outcomes = []
     for step in range(0, 200, 3):

@@ -5,21 +5,12 @@ import pytest
 
 from deploy import batch_recommend
 from deploy.batch_recommend import parts
-from recsys.data import datasets, prepared
+from recsys.data import datasets
 from recsys.errors import MissingLibraryError
 from recsys.serving import predictor, users
 from recsys.serving.filters import Filters
-from tests import toys
 
 DATA = "ml-latest-sample"
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """A home with a toy data set of 60 people."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    histories = [[((user + day) % 20, day) for day in range(12)] for user in range(60)]
-    prepared.save(toys.over_days(histories, 20, DATA), toys.ARCHIVE)
 
 
 def run(folder, *more):
@@ -35,7 +26,7 @@ def test_parts_cover_everybody_once():
     assert parts(50, 25) == [range(25), range(25, 50)]
 
 
-def test_the_parts_together_are_everybodys_lists(home, tmp_path):
+def test_the_parts_together_are_everybodys_lists(toy_home, tmp_path):
     assert run(tmp_path / "lists", "--workers", "1") == 0
     ready = predictor.load("markov", datasets.load(DATA))
     whole = users.recommend_for_all(ready, 3, Filters())
@@ -43,7 +34,7 @@ def test_the_parts_together_are_everybodys_lists(home, tmp_path):
     pd.testing.assert_frame_equal(lists(tmp_path / "lists"), whole)
 
 
-def test_a_run_that_was_cut_off_makes_only_what_is_missing(home, tmp_path, capsys):
+def test_a_run_that_was_cut_off_makes_only_what_is_missing(toy_home, tmp_path, capsys):
     folder = tmp_path / "lists"
     run(folder, "--workers", "1")
     first, lost, _ = sorted(folder.glob("*.parquet"))
@@ -57,7 +48,7 @@ def test_a_run_that_was_cut_off_makes_only_what_is_missing(home, tmp_path, capsy
 
 
 @pytest.mark.parametrize("change", [("--model", "popular"), ("-k", "4"), ("--part", "20")])
-def test_a_folder_with_lists_of_other_parameters_is_refused(home, tmp_path, change):
+def test_a_folder_with_lists_of_other_parameters_is_refused(toy_home, tmp_path, change):
     run(tmp_path / "lists", "--workers", "1")
     before = lists(tmp_path / "lists")
     with pytest.raises(SystemExit, match="has lists with other parameters"):
@@ -65,14 +56,14 @@ def test_a_folder_with_lists_of_other_parameters_is_refused(home, tmp_path, chan
     pd.testing.assert_frame_equal(lists(tmp_path / "lists"), before)
 
 
-def test_lists_of_an_older_version_without_parameters_are_refused(home, tmp_path):
+def test_lists_of_an_older_version_without_parameters_are_refused(toy_home, tmp_path):
     run(tmp_path / "lists", "--workers", "1")
     (tmp_path / "lists" / batch_recommend.PARAMETERS).unlink()
     with pytest.raises(SystemExit, match="dataset unknown, not ml-latest-sample"):
         run(tmp_path / "lists", "--workers", "1")
 
 
-def test_several_workers_need_ray_and_say_how_it_is_had(home, tmp_path, monkeypatch):
+def test_several_workers_need_ray_and_say_how_it_is_had(toy_home, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingLibraryError, match="pip install ray"):
         run(tmp_path, "--workers", "2")

@@ -18,7 +18,7 @@ OURS = {"Origin": f"https://{NAME}", "Referer": f"https://{NAME}{LINK}"}
 TOO_LARGE = 60_000_000  # bytes
 MAX_REQUESTS = 5000
 
-pytestmark = pytest.mark.skipif(not shipped.HAS_NGINX, reason=shipped.NO_NGINX)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not shipped.HAS_NGINX, reason=shipped.NO_NGINX)]
 
 
 class App(BaseHTTPRequestHandler):

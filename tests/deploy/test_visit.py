@@ -13,6 +13,7 @@ LINK = "?data=ml-latest-sample&s=260-1196"  # the first two Star Wars films
 FILMS = ["Star Wars: Episode IV - A New Hope", "Star Wars: Episode V - The Empire Strikes Back"]
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not shipped.HAS_NGINX, reason=shipped.NO_NGINX),
     pytest.mark.skipif(not chromium_path(), reason="Chromium is not installed: apt install chromium"),
 ]

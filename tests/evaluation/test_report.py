@@ -244,6 +244,7 @@ def test_a_missing_mixture_says_which_members_are_to_be_trained_first(monkeypatc
     ]
 
 
+@pytest.mark.slow
 def test_it_loads_no_torch():
     code = "import sys, recsys.evaluation.report, recsys.evaluation.tables; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)

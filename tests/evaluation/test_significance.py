@@ -90,6 +90,7 @@ def test_p_depends_on_the_differences_only_and_not_on_how_good_both_models_are()
     assert shifted == pytest.approx(p_of(differences))
 
 
+@pytest.mark.slow
 def test_many_pairs_get_enough_permutations_for_their_correction_to_matter():
     """p is never below 1 / permutations: times the pairs, that must be able to stay under .05."""
     figures = np.random.default_rng(0).random((30, 40)) + np.arange(40)

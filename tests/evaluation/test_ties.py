@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import paths, storage
+from recsys import storage
 from recsys.data.dataset import DataError
 from recsys.evaluation import file_order
 from recsys.evaluation.evaluate import evaluate
@@ -17,9 +17,8 @@ def collect(sentences):
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+def fake_models(home, no_assets):
+    """Use the real recommenders, unlike other tests of this folder."""
 
 
 MADE = world(by_id, n_users=300, films=12)

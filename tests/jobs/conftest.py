@@ -1,9 +1,9 @@
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from recsys import paths
 from recsys.data import prepared
 from recsys.jobs import queue, runner
 from tests import toys
@@ -11,18 +11,25 @@ from tests import toys
 DATA = "ml-latest-sample"
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """A home with two toy data sets, and nothing shipped."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
-    for name in (DATA, "ml-100k"):
-        prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), toys.ARCHIVE)
-    return tmp_path / "home"
+@pytest.fixture(scope="session")
+def stored_sets(tmp_path_factory):
+    """Store two toy data sets once."""
+    folder = tmp_path_factory.mktemp("two-sets")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(folder))
+        for name in (DATA, "ml-100k"):
+            prepared.save(toys.over_days([[(day % 20, day) for day in range(12)]] * 30, 20, name), toys.ARCHIVE)
+    return folder
 
 
 @pytest.fixture
-def asleep(home, monkeypatch):
+def two_sets(stored_sets, home, no_assets):
+    """Copy the two toy data sets into the data folder of the test."""
+    shutil.copytree(stored_sets, home)
+
+
+@pytest.fixture
+def asleep(two_sets, monkeypatch):
     """Nobody works the queue off but the test itself."""
     monkeypatch.setattr(queue, "start_runner", lambda: None)
 
@@ -39,7 +46,7 @@ def training(asleep, monkeypatch):
 
 
 @pytest.fixture
-def started(home, monkeypatch):
+def started(two_sets, monkeypatch):
     """The runners that were started; they are ended with the test."""
     known, popen = [], subprocess.Popen
 

@@ -22,7 +22,7 @@ def test_every_setting_has_a_label_and_help_and_begins_as_tuned(name):
     assert replace_settings(preset, first | more) == preset
 
 
-def test_how_long_it_took_is_what_the_one_that_is_there_says(home, monkeypatch):
+def test_how_long_it_took_is_what_the_one_that_is_there_says(two_sets, monkeypatch):
     assert options.previous_training("sasrec-bce", DATA) is None
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     dataset = datasets.load(DATA)

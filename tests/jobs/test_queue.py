@@ -93,6 +93,7 @@ for seed in range(int(sys.argv[1]), int(sys.argv[1]) + 10):
 """
 
 
+@pytest.mark.slow
 def test_processes_that_add_at_once_fill_the_queue_and_no_more(asleep):
     line = [sys.executable, "-c", ADD]
     adding = [

@@ -99,6 +99,7 @@ def test_a_training_that_fails_says_why_and_the_next_one_begins(training):
     assert (state(job), queue.jobs()[0].error) == (State.DONE, "")
 
 
+@pytest.mark.slow
 def test_a_training_that_somebody_is_at_already_fails_and_says_who(asleep):
     job = queue.add("sasrec-bce", DATA, changes=SMALL)
     with RunFolder(checkpoint("sasrec-bce")).lock():
@@ -147,6 +148,7 @@ def checkpoint(variant):
     return paths.checkpoint(DATA, LEAVE_ONE_OUT.name, variant, 0)
 
 
+@pytest.mark.slow
 def test_a_training_is_started_stopped_resumed_and_finished(started):
     job = queue.add("sasrec-bce", DATA, changes=SMALL | {"epochs": 150}, device="cpu")
     waiting = queue.add("ncf", DATA)
@@ -169,6 +171,7 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
     assert state(waiting) is State.STOPPED
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="other systems let a training go on alone")
 def test_when_the_machine_takes_the_runner_away_the_training_ends_and_can_be_resumed(started):
     job = queue.add("sasrec-bce", DATA, changes=SMALL | {"epochs": 100_000}, device="cpu")

@@ -1,9 +1,13 @@
-"""Settings with which models fit toy data sets quickly."""
+"""Settings with which models fit toy data sets quickly, and models in the states that tests need."""
 
 from dataclasses import fields
 
+import torch
+
 from recsys.config import replace_settings
+from recsys.data.split import leave_one_out
 from recsys.models import registry
+from recsys.training.options import RunOptions
 
 TOY_VALUES = {"dim": 16, "length": 16, "negatives": 8, "factors": 8}
 TOY_EPOCHS = 2
@@ -25,3 +29,15 @@ def toy_changes(config):
 
 
 TOY_CONFIGS = {name: toy_changes(registry.get(name).preset("")) for name in registry.names()}
+
+
+def untrained(model, n_items=30):
+    """Build the module of a network with random weights, in evaluation mode, and return the network."""
+    torch.manual_seed(0)
+    model.module = model.build(n_items).eval()
+    return model
+
+
+def fitted(model, world):
+    """Fit a model on the training part of leave-one-out, without validation, and return the model."""
+    return model.fit(leave_one_out(world).train, None, RunOptions(device="cpu"))

@@ -10,18 +10,16 @@ from recsys.models.ablations import NoFeedForwardBlock, NoNormBlock, NoResidualB
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 N_ITEMS = 30
 BOTH = pytest.mark.parametrize("variant", ["bert4rec-ablated", "sasrec-ablated"])
 
 
-def untrained(variant, **settings):
+def ablated(variant, **settings):
     found = registry.get(variant)
-    model = found.model(changed(found.preset(""), **{"dim": 16, "length": 10, "init": 0.5} | settings))
-    torch.manual_seed(0)
-    model.module = model.build(N_ITEMS).eval()
-    return model
+    config = changed(found.preset(""), **{"dim": 16, "length": 10, "init": 0.5} | settings)
+    return untrained(found.model(config), N_ITEMS)
 
 
 def scores(model, *history):
@@ -44,7 +42,7 @@ def test_each_part_of_a_block_can_be_left_out():
 @BOTH
 def test_what_is_left_out_is_left_out_of_every_block(variant):
     def parts(without):
-        module = untrained(variant, without=without).module
+        module = ablated(variant, without=without).module
         return list(module.modules()), [type(block) for block in module.blocks]
 
     assert any(isinstance(part, torch.nn.LayerNorm) for part in parts("nothing")[0])
@@ -56,7 +54,7 @@ def test_what_is_left_out_is_left_out_of_every_block(variant):
 @BOTH
 @pytest.mark.parametrize(("without", "order_counts"), [("nothing", True), ("relative bias", True), ("order", False)])
 def test_without_order_older_items_can_change_places(variant, without, order_counts):
-    model = untrained(variant, without=without, layers=1)
+    model = ablated(variant, without=without, layers=1)
     same = np.allclose(scores(model, 4, 8, 15), scores(model, 8, 4, 15), atol=1e-4)
     assert same is not order_counts
     assert (model.module.positions is None) is (without != "relative bias")
@@ -64,13 +62,13 @@ def test_without_order_older_items_can_change_places(variant, without, order_cou
 
 @BOTH
 def test_padding_changes_no_position(variant):
-    model = untrained(variant, without="relative bias")
+    model = ablated(variant, without="relative bias")
     both = model.score(Queries([np.array([4, 8]), np.arange(9)]))
     np.testing.assert_allclose(both[0], scores(model, 4, 8), rtol=1e-4, atol=1e-4)
 
 
 def test_without_blocks_sasrec_knows_the_last_item_and_bert4rec_nothing():
-    sasrec, bert4rec = untrained("sasrec-softmax", layers=0), untrained("bert4rec", layers=0)
+    sasrec, bert4rec = ablated("sasrec-softmax", layers=0), ablated("bert4rec", layers=0)
     np.testing.assert_allclose(scores(sasrec, 4, 8), scores(sasrec, 15, 8), atol=1e-5)
     assert not np.allclose(scores(sasrec, 4, 8), scores(sasrec, 8, 4), atol=1e-2)
     np.testing.assert_allclose(scores(bert4rec, 4, 8), scores(bert4rec, 8, 4), atol=1e-5)
@@ -97,7 +95,7 @@ def test_an_output_of_its_own_starts_like_the_embeddings_and_learns_apart(varian
 @BOTH
 @pytest.mark.parametrize(("cut", "shortest"), [("windows", 10), ("prefixes", 2)])
 def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
-    model = untrained(variant, crop=cut)
+    model = ablated(variant, crop=cut)
     longest = 10 + (variant == "sasrec-ablated")  # whose first item is no target
     shortest = longest if cut == "windows" else shortest
     samples = model.sequences([np.arange(50)] * 2000, np.arange(2000), CounterRNG(0, 0))
@@ -109,6 +107,6 @@ def test_half_of_the_samples_end_before_the_newest_item(variant, cut, shortest):
 
 @BOTH
 def test_a_short_history_is_no_shorter_with_windows(variant):
-    model = untrained(variant, crop="windows")
+    model = ablated(variant, crop="windows")
     for epoch in range(20):
         assert len(model.sequences([np.arange(7)], np.array([0]), CounterRNG(0, epoch))[0]) == 7

@@ -15,7 +15,7 @@ from recsys.ranking import metrics
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 SEQUENCES = [np.arange(start, start + 40) % 60 for start in range(500)]
 LENGTHS = np.full(500, 40)
@@ -23,6 +23,10 @@ DRAWS = CounterRNG(seed=0, epoch=0)
 
 
 BOTH = pytest.mark.parametrize("architecture", [Bert4Rec, Bert4RecPaper])
+
+
+def small_bert4rec(architecture=Bert4Rec, **settings):
+    return untrained(architecture(Bert4RecConfig(dim=16, length=10, **settings)))
 
 
 def mask(draws=DRAWS, architecture=Bert4Rec, **settings):
@@ -50,7 +54,7 @@ def test_masks_change_with_the_epoch_and_the_seed():
 
 def test_a_sequence_is_masked_alike_in_whatever_batch_it_lies():
     data, draws = toys.cycle(length=15), CounterRNG(seed=3, epoch=2)
-    model = untrained()
+    model = small_bert4rec()
     together = model.collate(data.histories, np.arange(8), 20, draws)
     for row in range(8):
         alone = model.collate(data.histories, np.array([row]), 20, draws)
@@ -58,7 +62,7 @@ def test_a_sequence_is_masked_alike_in_whatever_batch_it_lies():
 
 
 def test_the_hidden_states_wanted_are_those_of_the_masked_items():
-    model, data = untrained(), toys.dataset([np.arange(4), np.arange(9), [7]], 30)
+    model, data = small_bert4rec(), toys.dataset([np.arange(4), np.arange(9), [7]], 30)
     batch = model.collate(data.histories, np.arange(3), 30, CounterRNG(0, 0))
     rows = batch.loss_index // batch.positions.shape[1]
     positions = batch.positions.flatten()[batch.loss_index]
@@ -70,7 +74,7 @@ def test_the_hidden_states_wanted_are_those_of_the_masked_items():
 
 @BOTH
 def test_what_is_computed_only_where_it_is_wanted_is_the_same(architecture):
-    module = untrained(architecture, init=0.5, layers=2).module.eval()
+    module = small_bert4rec(architecture, init=0.5, layers=2).module
     tokens = torch.tensor([[1, 31, 2, 8, 9], [3, 4, 31, 30, 30]])
     positions = torch.tensor([[1, 4, 0], [2, 0, 0]])
     everywhere, wanted = module(tokens), module(tokens, positions)
@@ -124,12 +128,13 @@ def trained_hit_rate(histories, architecture=Bert4Rec, **settings):
     return metrics.summary(ranks)["hr@1"]
 
 
-@BOTH
+@pytest.mark.parametrize("architecture", [Bert4Rec, pytest.param(Bert4RecPaper, marks=pytest.mark.slow)])
 def test_it_learns_that_the_next_item_is_the_last_plus_one(architecture):
-    histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
+    histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(120)]
     assert trained_hit_rate(histories, architecture, epochs=40, last_item_mask_prob=0.3) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["sampled-softmax", "gbce"])
 def test_it_learns_by_a_sampled_loss_too(loss):
     histories = toys.cycle(n_items=20, n_users=200).histories
@@ -137,16 +142,9 @@ def test_it_learns_by_a_sampled_loss_too(loss):
     assert trained_hit_rate(histories, epochs=30, length=12, last_item_mask_prob=0.5, **sampled) > 0.95
 
 
-def untrained(architecture=Bert4Rec, **settings):
-    model = architecture(Bert4RecConfig(dim=16, length=10, **settings))
-    torch.manual_seed(0)
-    model.module = model.build(30)
-    return model
-
-
 @BOTH
 def test_padding_changes_no_score(architecture):
-    model = untrained(architecture, init=0.5)
+    model = small_bert4rec(architecture, init=0.5)
     short, long = np.array([3, 4]), np.arange(9)
     together = model.score(Queries([short, long]))
     np.testing.assert_allclose(together[:1], model.score(Queries([short])), atol=1e-5)
@@ -154,20 +152,20 @@ def test_padding_changes_no_score(architecture):
 
 @BOTH
 def test_padding_changes_nothing_while_it_learns(architecture):
-    module = untrained(architecture, init=0.5, dropout=0.0).module.train()
+    module = small_bert4rec(architecture, init=0.5, dropout=0.0).module.train()
     alone, padded = module(torch.tensor([[3, 4]])), module(torch.tensor([[3, 4, 30, 30], [1, 2, 3, 4]]))
     torch.testing.assert_close(padded[:1, :2], alone)
 
 
 def test_both_sides_of_an_item_are_attended_to():
-    module = untrained(init=0.5).module.eval()
+    module = small_bert4rec(init=0.5).module
     first = module(torch.tensor([[1, 31, 2]]))[0, 1]
     assert not torch.allclose(first, module(torch.tensor([[1, 31, 3]]))[0, 1])
     assert not torch.allclose(first, module(torch.tensor([[3, 31, 2]]))[0, 1])
 
 
 def test_each_side_has_a_slope_of_its_own():
-    module = untrained(init=0.5, layers=1).module.eval()
+    module = small_bert4rec(init=0.5, layers=1).module
     with torch.no_grad():
         module.blocks[0].relative_bias.slopes.fill_(200)
         module.blocks[0].relative_bias.slopes_after.fill_(0)
@@ -178,7 +176,7 @@ def test_each_side_has_a_slope_of_its_own():
 
 @BOTH
 def test_it_matters_on_which_side_an_item_stands(architecture):
-    module = untrained(architecture, init=0.5).module.eval()
+    module = small_bert4rec(architecture, init=0.5).module
     if architecture is Bert4Rec:
         with torch.no_grad():
             module.blocks[0].relative_bias.slopes_after.fill_(3)
@@ -187,7 +185,7 @@ def test_it_matters_on_which_side_an_item_stands(architecture):
 
 
 def test_only_the_newest_items_count_and_a_mask_follows_them():
-    model = untrained()
+    model = small_bert4rec()
     assert model.input_tokens(np.arange(25)).tolist() == [*range(16, 25), 31]
     assert model.input_tokens(np.array([], int)).tolist() == [31]
 
@@ -239,8 +237,7 @@ def test_data_without_items_is_refused():
 
 @BOTH
 def test_a_blank_is_predicted_from_everything_but_what_stands_there(architecture):
-    model = untrained(architecture, init=0.5)
-    model.module.eval()
+    model = small_bert4rec(architecture, init=0.5)
     history = np.array([4, 8, 15, 16, 23])
     scores = model.fill(history, np.array([1, 4]))
     assert scores.shape == (2, 30)
@@ -250,14 +247,13 @@ def test_a_blank_is_predicted_from_everything_but_what_stands_there(architecture
 
 
 def test_a_blank_at_the_end_is_the_next_item():
-    model = untrained(init=0.5)
-    model.module.eval()
+    model = small_bert4rec(init=0.5)
     filled = model.fill(np.array([4, 8, 15, 0]), np.array([3]))
     np.testing.assert_allclose(filled, model.score(Queries([np.array([4, 8, 15])])), rtol=1e-4, atol=1e-5)
 
 
 def test_a_training_example_masks_some_items_and_keeps_the_others():
-    model, history = untrained(), np.arange(10)
+    model, history = small_bert4rec(), np.arange(10)
     tokens = model.training_example(history)
     masked = tokens == model.module.mask
     assert 0 < masked.sum() < len(history)
@@ -266,7 +262,7 @@ def test_a_training_example_masks_some_items_and_keeps_the_others():
 
 @BOTH
 def test_tokens_are_embedded_as_the_network_is_given_them(architecture):
-    model, tokens = untrained(architecture), np.array([4, 8, 31])
+    model, tokens = small_bert4rec(architecture), np.array([4, 8, 31])
     items, positions = model.embed_tokens(tokens)
     assert (positions is None) is (architecture is Bert4Rec)
     added = items if positions is None else items + positions
@@ -277,7 +273,7 @@ def test_tokens_are_embedded_as_the_network_is_given_them(architecture):
 
 def test_validation_hides_the_items_that_were_seen():
     """Of 30 equal scores, ties count against the target: with 9 items hidden, 21 are left."""
-    model = untrained()
+    model = small_bert4rec()
     for weights in model.module.parameters():
         torch.nn.init.zeros_(weights)
     found = model._validate(model.module, HeldOut(Queries([np.arange(9)]), np.array([20])))
@@ -287,9 +283,7 @@ def test_validation_hides_the_items_that_were_seen():
 def as_published(**settings):
     """An untrained bert4rec-paper of toy sizes, and its weights by name; biases and norms are drawn too."""
     variant = registry.get("bert4rec-paper")
-    model = variant.model(changed(variant.preset("ml-1m"), dim=16, length=10, **settings))
-    torch.manual_seed(0)
-    model.module = model.build(30).eval()
+    model = untrained(variant.model(changed(variant.preset("ml-1m"), dim=16, length=10, **settings)))
     return model, dict(model.module.state_dict())
 
 
@@ -340,6 +334,7 @@ def test_as_published_some_samples_mask_the_last_item_alone():
     assert masked[~alone].mean() == pytest.approx(0.2, abs=0.02)
 
 
+@pytest.mark.slow
 def test_as_published_it_learns_that_the_next_item_is_the_last_plus_one():
     histories = [(user + np.arange(6 + user % 11)) % 20 for user in range(240)]
     settings = {"epochs": 60, "last_item_mask_prob": 0.3, "ema_decay": 0.0, "pmi_init": False}

@@ -10,7 +10,7 @@ from recsys.models.layers import running_mean
 from recsys.ranking import metrics
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 
 def test_without_the_mean_it_learns_by_a_softmax_that_the_next_item_is_the_last_plus_one():
@@ -22,12 +22,10 @@ def test_without_the_mean_it_learns_by_a_softmax_that_the_next_item_is_the_last_
     assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's, shorter than a window
 
 
-def untrained(**settings):
-    model = Caser(CaserConfig(dim=16, length=20, window=4, horizontal=3, vertical=2, init=0.5, **settings))
-    torch.manual_seed(0)
-    model.module = model.build(30)
+def small_caser(**settings):
+    config = CaserConfig(dim=16, length=20, window=4, horizontal=3, vertical=2, init=0.5, **settings)
+    model = untrained(Caser(config))
     torch.nn.init.normal_(model.module.vertical.weight)
-    model.module.eval()
     return model
 
 
@@ -44,7 +42,7 @@ def one_window(module, items):
 
 
 def test_each_position_has_the_state_of_the_papers_equations():
-    module = untrained(person=False).module
+    module = small_caser(person=False).module
     tokens = torch.randint(30, (1, 7))
     states = module(tokens)[0]
     items = torch.cat([torch.zeros(3, 16), module.items(tokens)[0]])  # zeros before the history
@@ -55,7 +53,7 @@ def test_each_position_has_the_state_of_the_papers_equations():
 
 def test_items_before_the_window_count_through_the_mean_only():
     tokens = torch.tensor([[1, 2, 3, 4, 5, 6], [9, 2, 3, 4, 5, 6]])
-    alone, with_mean = untrained(person=False).module(tokens), untrained().module(tokens)
+    alone, with_mean = small_caser(person=False).module(tokens), small_caser().module(tokens)
     torch.testing.assert_close(alone[0, 4:], alone[1, 4:])  # the window is four items long
     assert not torch.allclose(alone[0, 3], alone[1, 3])
     assert not torch.allclose(with_mean[0, 5], with_mean[1, 5])

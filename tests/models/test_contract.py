@@ -49,10 +49,10 @@ def with_members(model):
 
 @cache
 def member(name):
-    return fitted(name)
+    return toy_fitted(name)
 
 
-def fitted(name, seed=0):
+def toy_fitted(name, seed=0):
     split = leave_one_out(WORLD)
     return unfitted(name).fit(split.train, split.valid, RunOptions(seed=seed, device="cpu"))
 
@@ -76,7 +76,7 @@ def model(variant, known_encoder):
 @cache
 def fitted_once(name):
     """Return a fitted model that is not `member(name)`, because a mixture removes the memory of its members."""
-    return fitted(name)
+    return toy_fitted(name)
 
 
 def test_the_row_of_a_recommender_has_a_name_a_title_and_a_family(variant):
@@ -252,7 +252,7 @@ def test_a_state_contains_no_users(model):
 
 
 def test_the_same_seed_gives_the_same_scores(variant, model):
-    np.testing.assert_array_equal(fitted(variant).score(Queries(HISTORIES)), model.score(Queries(HISTORIES)))
+    np.testing.assert_array_equal(toy_fitted(variant).score(Queries(HISTORIES)), model.score(Queries(HISTORIES)))
 
 
 def test_fit_returns_the_model_and_does_not_change_the_data(variant):

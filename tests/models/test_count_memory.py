@@ -21,7 +21,7 @@ QUICK = {"dim": 8, "length": 8, "epochs": 1, "batch_size": 32}
 CIRCLE = toys.cycle(20, 80, 12)
 
 
-def fitted(name="sasrec-softmax", split=None, valid=True, **settings):
+def with_memory(name="sasrec-softmax", split=None, valid=True, **settings):
     split, variant = split or leave_one_out(CIRCLE), registry.get(name)
     model = variant.model(changed(variant.preset("ml-100k"), memory=True, **QUICK, **settings))
     return model.fit(split.train, split.valid if valid else None)
@@ -35,14 +35,14 @@ def ndcg(scores, held_out):
 def test_what_a_network_has_not_learnt_is_remembered(name):
     """One epoch teaches next to nothing; that a film is followed by the next one has been counted."""
     split = leave_one_out(CIRCLE)
-    model = fitted(name, split)
+    model = with_memory(name, split)
     assert ndcg(model.network_scores(split.test.queries), split.test) < 0.8
     assert ndcg(model.score(split.test.queries), split.test) > 0.95
 
 
 def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
     split = leave_one_out(CIRCLE)
-    model, queries = fitted(split=split), split.test.queries[:5]
+    model, queries = with_memory(split=split), split.test.queries[:5]
     followers = Markov(registry.get("markov").preset("toy")).fit(split.train)
     companions = Ease(EaseConfig(registry.get("ease").preset("toy").regularization, rank=count_memory.RANK)).fit(
         split.train
@@ -92,7 +92,7 @@ def test_of_each_item_a_few_followers_are_kept(monkeypatch):
 
 
 def test_without_validation_the_network_answers_alone():
-    model, queries = fitted(valid=False), Queries([np.array([3, 4])])
+    model, queries = with_memory(valid=False), Queries([np.array([3, 4])])
     np.testing.assert_array_equal(model.score(queries), model.network_scores(queries))
 
 
@@ -125,7 +125,7 @@ def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
 
 
 def test_it_is_kept_with_the_weights_in_small_numbers():
-    model, queries = fitted(), Queries([np.array([3, 4]), np.array([7]), np.array([], int)])
+    model, queries = with_memory(), Queries([np.array([3, 4]), np.array([7]), np.array([], int)])
     state = model.state()
     assert state["memory.followers.indices"].dtype == np.uint16
     again = registry.get("sasrec-softmax").model(model.config)
@@ -135,14 +135,14 @@ def test_it_is_kept_with_the_weights_in_small_numbers():
 
 @pytest.mark.parametrize("missing", ["memory.pool", "memory.followers.counts", "memory.companions.weights"])
 def test_a_state_without_its_memory_is_refused(missing):
-    model = fitted()
+    model = with_memory()
     state = {name: array for name, array in model.state().items() if name != missing}
     with pytest.raises((KeyError, ValueError)):
         registry.get("sasrec-softmax").model(model.config).load_state(state, 20)
 
 
 def test_it_promises_a_probability_whatever_the_loss():
-    model = fitted("gsasrec")
+    model = with_memory("gsasrec")
     assert model.has_probabilities
     assert not registry.get("gsasrec").model().has_probabilities
     seen = np.array([3, 7])
@@ -152,17 +152,17 @@ def test_it_promises_a_probability_whatever_the_loss():
 
 @pytest.mark.parametrize(("name", "has_probabilities"), [("gsasrec", False), ("sasrec-softmax", True)])
 def test_without_validation_it_promises_no_more_than_the_network(name, has_probabilities):
-    model = fitted(name, valid=False)
+    model = with_memory(name, valid=False)
     again = registry.get(name).model(model.config)
     again.load_state(model.state(), 20)
-    network = fitted(name)
+    network = with_memory(name)
     network.drop_memory()
     row, items = model.score(Queries([np.array([3, 7])]))[0], np.arange(20)
     for each in (model, again):
         assert each.has_probabilities == has_probabilities
         assert not each.is_fitted_on_validation
         np.testing.assert_array_equal(each.log_probabilities(row, items), network.log_probabilities(row, items))
-    assert fitted(name).is_fitted_on_validation
+    assert with_memory(name).is_fitted_on_validation
     assert not network.is_fitted_on_validation
 
 

@@ -7,15 +7,12 @@ import torch
 from recsys.config import ConfigError
 from recsys.models import registry
 from recsys.models.gru4rec import Gru4Rec, Gru4RecConfig
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 
-def untrained(**settings):
-    model = Gru4Rec(Gru4RecConfig(dim=16, hidden=24, length=10, **settings))
-    torch.manual_seed(0)
-    model.module = model.build(30)
+def small_gru4rec(**settings):
+    model = untrained(Gru4Rec(Gru4RecConfig(dim=16, hidden=24, length=10, **settings)))
     torch.nn.init.normal_(model.module.bias)
-    model.module.eval()
     return model
 
 
@@ -27,13 +24,13 @@ def test_gru4rec_memory_differs_from_gru4rec_ce_in_three_settings(dataset):
 
 
 def test_a_state_depends_on_older_items():
-    states = untrained(init=0.5).module(torch.tensor([[31, 4, 8], [31, 5, 8]]))
+    states = small_gru4rec(init=0.5).module(torch.tensor([[31, 4, 8], [31, 5, 8]]))
     assert not torch.allclose(states[0, 2], states[1, 2], atol=1e-3)
 
 
 def test_the_state_is_that_of_the_papers_equations():
     """Equations 1 to 4 of the paper, in NumPy. torch applies the reset gate to the product with the state."""
-    module = untrained(init=0.5).module
+    module = small_gru4rec(init=0.5).module
     tokens = torch.tensor([[31, 4, 8, 15]])
     x = module.items(tokens)[0].detach().numpy()
     weights = {name: value.detach().numpy() for name, value in module.gru.named_parameters()}
@@ -54,7 +51,7 @@ def test_the_plain_cell_and_the_lstm_are_those_of_their_equations():
         return 1 / (1 + np.exp(-x))
 
     for cell in ("rnn", "lstm"):
-        module = untrained(init=0.5, cell=cell).module
+        module = small_gru4rec(init=0.5, cell=cell).module
         weights = {name: value.detach().numpy() for name, value in module.gru.named_parameters()}
         h = c = np.zeros(24, np.float32)
         for item in module.items(torch.tensor([31, 4, 8, 15])).detach().numpy():
@@ -77,7 +74,7 @@ def test_an_unknown_cell_raises_an_error_with_all_cells():
 
 def test_names_of_weights_are_those_of_stored_checkpoints():
     expected = {f"gru.{kind}_{part}_l0" for kind in ("weight", "bias") for part in ("ih", "hh")}
-    assert expected < set(untrained().state())
+    assert expected < set(small_gru4rec().state())
 
 
 @pytest.mark.parametrize(

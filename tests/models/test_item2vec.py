@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
@@ -5,20 +7,19 @@ import torch.nn.functional as F
 
 from recsys.config import ConfigError
 from recsys.data.dataset import Queries
-from recsys.data.split import leave_one_out
 from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, neighbours
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, fitted
 
 SETTINGS = changed(Item2VecConfig(dim=8, length=30), epochs=25, batch_size=8, lr=3e-2, warmup_steps=10)
 BOTH = pytest.mark.parametrize("cbow", [True, False])
 
 
-def fitted(**changes):
-    split = leave_one_out(toys.checkerboard())
-    return Item2Vec(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu"))
+@cache
+def fitted_item2vec(**changes):
+    return fitted(Item2Vec(changed(SETTINGS, **changes)), toys.checkerboard())
 
 
 def sampled(histories, **changes):
@@ -32,7 +33,7 @@ def sampled(histories, **changes):
 
 @BOTH
 def test_vectors_of_items_that_are_watched_together_are_alike(cbow):
-    vectors = torch.from_numpy(fitted(cbow=cbow).state()["items.weight"][:30])
+    vectors = torch.from_numpy(fitted_item2vec(cbow=cbow).state()["items.weight"][:30])
     cosines = F.cosine_similarity(vectors[:, None], vectors, dim=2)
     colour = torch.arange(30) % 2
     same_colour = (colour[:, None] == colour).float()  # 15 of the 30 items
@@ -41,7 +42,7 @@ def test_vectors_of_items_that_are_watched_together_are_alike(cbow):
 
 @BOTH
 def test_it_recommends_the_colour_of_the_last_items(cbow):
-    scores = fitted(cbow=cbow).score(Queries([np.array([2, 8, 4]), np.array([1, 5, 7])]))
+    scores = fitted_item2vec(cbow=cbow).score(Queries([np.array([2, 8, 4]), np.array([1, 5, 7])]))
     assert scores[0, 10::2].min() > scores[0, 11::2].max()
     assert scores[1, 11::2].min() > scores[1, 10::2].max()
 
@@ -70,7 +71,7 @@ def test_neighbours_are_nearer_than_the_window_and_never_in_another_history():
 
 
 def test_older_items_of_a_history_weigh_less():
-    model = fitted(cbow=True, epochs=1, half_life=1.0)
+    model = fitted_item2vec(cbow=True, epochs=1, half_life=1.0)
     state = model.state()
     vectors = state["items.weight"]
     user = (4 * vectors[4] + 2 * vectors[8] + vectors[2] + vectors[31] / 2) / 7.5  # 31: the start
@@ -79,7 +80,7 @@ def test_older_items_of_a_history_weigh_less():
 
 
 def test_a_blank_is_filled_from_both_sides_and_the_nearest_items_weigh_most():
-    model = fitted(cbow=True, epochs=1, half_life=1.0)
+    model = fitted_item2vec(cbow=True, epochs=1, half_life=1.0)
     state = model.state()
     vectors = state["items.weight"]
     (scores,) = model.fill(np.array([2, 8, 0, 4]), np.array([2]))
@@ -95,7 +96,7 @@ def test_a_blank_is_filled_from_both_sides_and_the_nearest_items_weigh_most():
 
 
 def test_a_blank_between_the_films_of_one_colour_gets_one_of_that_colour():
-    model = fitted(cbow=True)
+    model = fitted_item2vec(cbow=True)
     (scores,) = model.fill(np.array([2, 8, 0, 4, 6]), np.array([2]))
     assert scores[10::2].min() > scores[11::2].max()
 

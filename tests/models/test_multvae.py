@@ -9,17 +9,13 @@ from recsys.models.multvae import MultVae, MultVaeConfig
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 HISTORIES = [np.array([3, 1, 4, 1, 5]), np.array([2, 7])]
 
 
-def untrained(**settings):
-    model = MultVae(MultVaeConfig(**({"hidden": 12, "latent": 6} | settings)))
-    torch.manual_seed(0)
-    model.module = model.build(10)
-    model.module.eval()
-    return model
+def small_multvae(**settings):
+    return untrained(MultVae(MultVaeConfig(**({"hidden": 12, "latent": 6} | settings))), n_items=10)
 
 
 def test_it_learns_which_films_are_watched_together():
@@ -32,7 +28,7 @@ def test_it_learns_which_films_are_watched_together():
 
 
 def test_scores_are_those_of_the_papers_network_for_the_mean():
-    model = untrained()
+    model = small_multvae()
     module = model.module
     x = torch.zeros(10)
     x[[1, 3, 4, 5]] = 1
@@ -43,13 +39,13 @@ def test_scores_are_those_of_the_papers_network_for_the_mean():
 
 
 def test_neither_order_nor_repetition_changes_a_score():
-    model = untrained()
+    model = small_multvae()
     scores = model.score(Queries([np.array([3, 1, 4, 1, 5]), np.array([5, 4, 3, 1])]))
     np.testing.assert_array_equal(scores[0], scores[1])
 
 
 def test_an_empty_history_is_scored_from_biases_alone():
-    model = untrained()
+    model = small_multvae()
     with torch.no_grad():
         model.module.items.weight.zero_()
     scores = model.score(Queries([np.array([], int), np.array([3, 1])]))
@@ -57,7 +53,7 @@ def test_an_empty_history_is_scored_from_biases_alone():
 
 
 def test_the_loss_is_the_negative_evidence_lower_bound():
-    model = untrained(schedule=changed(MultVaeConfig(), epochs=10, batch_size=2).schedule)
+    model = small_multvae(schedule=changed(MultVaeConfig(), epochs=10, batch_size=2).schedule)
     (batch,) = model.batches(Queries(HISTORIES), 10, CounterRNG(0, 2))  # epoch 2 of 10; annealing ends after 5
     assert batch.beta.item() == pytest.approx(0.2 * 2 / 5)
     torch.manual_seed(1)
@@ -77,7 +73,7 @@ def test_the_loss_is_the_negative_evidence_lower_bound():
 
 
 def test_annealing_ends_at_the_weight_of_the_configuration():
-    model = untrained(schedule=changed(MultVaeConfig(), epochs=10, batch_size=1).schedule)
+    model = small_multvae(schedule=changed(MultVaeConfig(), epochs=10, batch_size=1).schedule)
     weights = [
         batch.beta.item()
         for epoch in range(10)
@@ -89,7 +85,7 @@ def test_annealing_ends_at_the_weight_of_the_configuration():
 
 
 def test_every_weight_learns():
-    model = untrained(dropout=0.0)
+    model = small_multvae(dropout=0.0)
     (batch,) = model.batches(Queries(HISTORIES), 10, CounterRNG(0, 5))
     model.loss(model.module.train(), batch).backward()
     for name, weight in model.module.named_parameters():
@@ -97,7 +93,7 @@ def test_every_weight_learns():
 
 
 def test_a_batch_without_loss_has_no_gradient():
-    model = untrained()
+    model = small_multvae()
     (batch,) = model.batches(Queries(HISTORIES), 10, CounterRNG(0, 5))
     loss = model.loss(model.module, batch.without_targets())
     loss.backward()

@@ -1,14 +1,7 @@
 import torch
 
 from recsys.models.narm import Narm, NarmConfig
-
-
-def untrained():
-    model = Narm(NarmConfig(dim=16, hidden=12, length=20, init=0.5))
-    torch.manual_seed(0)
-    model.module = model.build(30)
-    model.module.eval()
-    return model
+from tests.models.configs import untrained
 
 
 def by_hand(module, h):
@@ -20,7 +13,7 @@ def by_hand(module, h):
 
 
 def test_each_position_has_the_state_of_the_papers_equations():
-    module = untrained().module
+    module = untrained(Narm(NarmConfig(dim=16, hidden=12, length=20, init=0.5))).module
     tokens = torch.randint(30, (1, 7))
     states, h = module(tokens)[0], module.gru(module.items(tokens))[0][0]
     for end in range(7):

@@ -1,38 +1,38 @@
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
 
 from recsys.config import ConfigError
 from recsys.data.dataset import Queries
-from recsys.data.split import leave_one_out
 from recsys.models.ncf import Ncf, NcfConfig
-from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, fitted
 
 SETTINGS = changed(NcfConfig(dim=16, length=30), epochs=25, batch_size=8, lr=2e-2, warmup_steps=10)
 HISTORIES = [np.array([2, 8, 4]), np.array([1, 5, 7])]
 
 
-def fitted(**changes):
-    split = leave_one_out(toys.checkerboard())
-    return Ncf(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu"))
+@cache
+def fitted_ncf(**changes):
+    return fitted(Ncf(changed(SETTINGS, **changes)), toys.checkerboard())
 
 
 def test_it_learns_who_likes_even_items():
-    scores = fitted().score(Queries(HISTORIES))
+    scores = fitted_ncf().score(Queries(HISTORIES))
     assert scores[0, 10::2].min() > scores[0, 11::2].max()
     assert scores[1, 11::2].min() > scores[1, 10::2].max()
 
 
 def test_the_order_of_items_does_not_count():
-    scores, swapped = fitted(epochs=1).score(Queries([np.array([2, 8, 5]), np.array([8, 5, 2])]))
+    scores, swapped = fitted_ncf(epochs=1).score(Queries([np.array([2, 8, 5]), np.array([8, 5, 2])]))
     np.testing.assert_allclose(scores, swapped, atol=1e-5)
 
 
 def test_a_score_is_that_of_the_paper():
     """Equations 10 to 12, for one user and one item, with the first layer's products in the tables."""
-    model = fitted(epochs=1)
+    model = fitted_ncf(epochs=1)
     state, dim, item = model.state(), SETTINGS.dim, 9
     user = state["items.weight"][[31, 2, 8, 4]].mean(0)
     q = state["targets.weight"][item]
@@ -44,7 +44,7 @@ def test_a_score_is_that_of_the_paper():
 
 
 def test_blocks_of_users_do_not_change_logits(monkeypatch):
-    module = fitted(epochs=1).module
+    module = fitted_ncf(epochs=1).module
     users = torch.randn(7, 32)
     together = module.logits(users)
     monkeypatch.setattr("recsys.models.ncf.BLOCK_VALUES", 2 * module.output.numel())
@@ -52,7 +52,7 @@ def test_blocks_of_users_do_not_change_logits(monkeypatch):
 
 
 def test_the_loss_is_the_binary_cross_entropy_of_target_and_negatives():
-    model = fitted(epochs=1)
+    model = fitted_ncf(epochs=1)
     users = torch.randn(5, 32)
     torch.manual_seed(1)
     drawn = torch.randint(30, (5, 4))
@@ -68,7 +68,7 @@ def test_the_loss_is_the_binary_cross_entropy_of_target_and_negatives():
 
 def test_one_query_is_scored_by_the_network_too():
     """The shortcut for a single query, a product with the output weights, is not used."""
-    model = fitted(epochs=1)
+    model = fitted_ncf(epochs=1)
     np.testing.assert_allclose(model.score(Queries(HISTORIES[:1])), model.score(Queries(HISTORIES))[:1], atol=1e-5)
 
 

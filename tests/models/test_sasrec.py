@@ -15,7 +15,7 @@ from recsys.training import device
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 START, PADDING = 31, 30  # of a catalogue of 30 items
 
@@ -23,24 +23,20 @@ START, PADDING = 31, 30  # of a catalogue of 30 items
 BOTH = pytest.mark.parametrize("architecture", [SasRec, SasRecPaper])  # a relative bias, position embeddings
 
 
-def untrained(architecture=SasRec, **settings):
-    model = architecture(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings))
-    torch.manual_seed(0)
-    model.module = model.build(30)
-    model.module.eval()
-    return model
+def small_sasrec(architecture=SasRec, **settings):
+    return untrained(architecture(SasRecConfig(**{"dim": 16, "length": 10, "heads": 2, "init": 0.5} | settings)))
 
 
 @BOTH
 def test_padding_changes_no_state(architecture):
-    module = untrained(architecture).module
+    module = small_sasrec(architecture).module
     padded = module(torch.tensor([[START, 4, 8, PADDING, PADDING]]))
     torch.testing.assert_close(padded[:, :3], module(torch.tensor([[START, 4, 8]])), rtol=1e-4, atol=1e-5)
 
 
 @BOTH
 def test_the_order_of_older_items_counts(architecture):
-    states = untrained(architecture).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
+    states = small_sasrec(architecture).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
     assert not torch.allclose(states[0, 3], states[1, 3], atol=1e-3)
 
 
@@ -63,7 +59,7 @@ def test_the_relative_bias_falls_by_the_slope_of_its_head(causal):
 
 
 def test_a_steep_head_attends_to_the_newest_item_only():
-    module = untrained(layers=1, heads=1).module
+    module = small_sasrec(layers=1, heads=1).module
     with torch.no_grad():
         module.blocks[0].relative_bias.slopes.fill_(200)
     states = module(torch.tensor([[START, 4, 8, 15], [START, 23, 29, 15]]))
@@ -78,14 +74,14 @@ def targets_of(batch):
 
 
 def test_each_item_is_predicted_from_those_before_it():
-    batch = untrained().collate([np.array([5, 6, 7]), np.array([9])], np.array([0, 1]), 30, CounterRNG(0, 0))
+    batch = small_sasrec().collate([np.array([5, 6, 7]), np.array([9])], np.array([0, 1]), 30, CounterRNG(0, 0))
     assert batch.tokens[:, :3].tolist() == [[START, 5, 6], [START, PADDING, PADDING]]
     assert [row[:3] for row in targets_of(batch)] == [[5, 6, 7], [9, -1, -1]]
     assert (batch.tokens[:, 3:] == PADDING).all()
 
 
 def test_long_histories_keep_the_newest_items():
-    model = untrained(length=4)
+    model = small_sasrec(length=4)
     batch = model.collate([np.arange(20)], np.array([0]), 30, CounterRNG(0, 0))
     assert batch.tokens[0, :4].tolist() == [15, 16, 17, 18]
     assert targets_of(batch)[0][:4] == [16, 17, 18, 19]
@@ -93,19 +89,19 @@ def test_long_histories_keep_the_newest_items():
 
 
 def test_a_history_of_max_length_is_learnt_from_as_a_whole():
-    batch = untrained(length=4).collate([np.arange(4)], np.array([0]), 30, CounterRNG(0, 0))
+    batch = small_sasrec(length=4).collate([np.arange(4)], np.array([0]), 30, CounterRNG(0, 0))
     assert batch.tokens[0, :4].tolist() == [START, 0, 1, 2]
     assert targets_of(batch)[0][:4] == [0, 1, 2, 3]
 
 
 def test_a_query_begins_with_the_start_token():
-    model = untrained()
+    model = small_sasrec()
     assert model.input_tokens(np.array([3, 4])).tolist() == [START, 3, 4]
     assert model.input_tokens(np.array([], int)).tolist() == [START]
 
 
 def test_with_segments_only_an_empty_history_gets_the_start_token():
-    model = untrained(crop="segments")
+    model = small_sasrec(crop="segments")
     assert model.input_tokens(np.array([3, 4])).tolist() == [3, 4]
     assert model.input_tokens(np.array([], int)).tolist() == [START]
     histories = [np.array([5, 6, 7]), np.array([9])]
@@ -120,7 +116,7 @@ def test_with_segments_only_an_empty_history_gets_the_start_token():
 @BOTH
 def test_training_and_queries_see_the_same(architecture):
     """The hidden state that predicts the last item in training is the one that scores after the items before it."""
-    model = untrained(architecture)
+    model = small_sasrec(architecture)
     history = np.array([3, 9, 4, 1, 7])
     batch = model.collate([history], np.array([0]), 30, CounterRNG(0, 0))
     trained = model.module(batch.tokens)[0, 4]
@@ -167,9 +163,7 @@ def test_losses_that_compare_pairs_give_no_probabilities():
 def as_published():
     """An untrained sasrec-paper of toy sizes, every weight that it learns drawn anew."""
     variant = registry.get("sasrec-paper")
-    model = variant.model(changed(variant.preset("ml-1m"), dim=16, length=10))
-    torch.manual_seed(0)
-    model.module = model.build(30).eval()
+    model = untrained(variant.model(changed(variant.preset("ml-1m"), dim=16, length=10)))
     for weight in model.module.parameters():
         if weight.requires_grad:
             torch.nn.init.normal_(weight, std=0.5)

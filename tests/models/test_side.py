@@ -15,9 +15,10 @@ from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, untrained
 
 BOTH = pytest.mark.parametrize("variant", ["bert4rec-side", "sasrec-side"])
+TRAINED = pytest.mark.parametrize("variant", ["sasrec-side", pytest.param("bert4rec-side", marks=pytest.mark.slow)])
 DETAILS = {"genres": True, "decade": True, "popularity": True}
 QUICK = {"ema_decay": 0.9, "epochs": 16, "lr": 1e-2, "dropout": 0.0}
 LAST_ITEM = {"bert4rec-side": {"last_item_mask_prob": 0.5}, "sasrec-side": {}}  # where all that can be learnt lies
@@ -31,14 +32,12 @@ def model_of(variant, **settings):
     return found.model(changed(found.preset(""), **toy | settings))
 
 
-def untrained(variant, **settings):
+def random_side_model(variant, **settings):
     """A model of 30 items whose vectors are all drawn, those of details and stars too."""
-    model = model_of(variant, **settings)
-    torch.manual_seed(0)
-    model.module = model.build(30)
+    model = untrained(model_of(variant, **settings))
     for weights in model.module.parameters():
         torch.nn.init.normal_(weights, std=0.5)
-    model.module.eval()
+    model.module.eval()  # discards sums of the old weights
     return model
 
 
@@ -81,14 +80,14 @@ def hits_of_new_items(variant, **settings):
     return np.mean((scores[:, 28] > scores[:, 29]) == (np.arange(30) % 2 == 0))
 
 
-@BOTH
+@TRAINED
 def test_of_an_item_that_nobody_watched_the_genre_is_known(variant):
     assert hits_of_new_items(variant, genres=True) == 1
 
 
 @BOTH
 def test_details_are_added_in_the_input_and_in_the_output(variant):
-    module = untrained(variant, **DETAILS).module
+    module = random_side_model(variant, **DETAILS).module
     module.details.genres[4] = module.details.genres[4].fill_(0).index_fill(0, torch.tensor([3]), 1)
     module.eval()
     added = module.details.vectors["genres"][3]
@@ -99,7 +98,7 @@ def test_details_are_added_in_the_input_and_in_the_output(variant):
 
 
 def test_what_an_item_is_is_added_up_once_while_nothing_is_learnt():
-    module = untrained("bert4rec-side", **DETAILS).module
+    module = random_side_model("bert4rec-side", **DETAILS).module
     with torch.no_grad():
         assert module.item_vectors() is module.item_vectors()
         before = module.item_vectors()
@@ -128,7 +127,7 @@ def test_stars_are_numbered_by_halves():
     assert rating_ids(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNKNOWN, 6, 1]
 
 
-@BOTH
+@TRAINED
 def test_what_follows_may_depend_on_the_stars_given(variant):
     """After film 0 with five stars comes film 1, with one star film 2."""
     rng = np.random.default_rng(0)
@@ -146,7 +145,7 @@ def batches(variant, **settings):
     """Every batch of 40 epochs over histories of 3 to 14 films of which film i has (1 + i % 10) / 2 stars."""
     histories = [(np.arange(start, start + 3 + start % 12) % 30).astype(np.int32) for start in range(25)]
     samples = Queries(histories, ratings=[1 + history % 10 for history in histories])
-    model = untrained(variant, batch_size=8, stars=True, **settings)
+    model = random_side_model(variant, batch_size=8, stars=True, **settings)
     for epoch in range(40):
         yield from model.batches(samples, 30, CounterRNG(0, epoch))
 
@@ -176,7 +175,7 @@ def test_read_from_left_to_right_each_item_shows_its_own_stars(settings):
 
 @BOTH
 def test_stars_change_scores_and_what_is_not_rated_changes_none(variant):
-    model, histories = untrained(variant, stars=True), [np.array([4, 8, 15]), np.arange(25)]
+    model, histories = random_side_model(variant, stars=True), [np.array([4, 8, 15]), np.arange(25)]
     unrated = model.score(Queries(histories))
     nothing = [np.full(len(history), np.nan) for history in histories]
     np.testing.assert_allclose(model.score(Queries(histories, ratings=nothing)), unrated, atol=1e-5)
@@ -207,7 +206,7 @@ def test_the_stars_of_what_is_held_out_change_no_score(variant):
 PEOPLE = [("F" if user % 2 else "M", "25-34", f"work {user % 50}") for user in range(160)]
 
 
-@BOTH
+@TRAINED
 def test_what_follows_may_depend_on_who_asks(variant):
     """After film 0 men watch film 1, women film 2."""
     rng = np.random.default_rng(0)
@@ -227,7 +226,7 @@ def test_what_follows_may_depend_on_who_asks(variant):
 
 def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are():
     world = toys.described(toys.dataset([[], *([[3, 4, 5]] * 159)], 12), *PEOPLE)
-    model = untrained("bert4rec-side", person=True)
+    model = random_side_model("bert4rec-side", person=True)
     model.initialise(model.module, world, 0)
     samples = model.samples(world)  # without the first person, who watched nothing
     expected = model.module.person_vectors.attribute_ids(world.user_profiles)[1:]

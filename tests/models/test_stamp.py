@@ -4,14 +4,7 @@ import torch
 from recsys.models.session_model import SessionConfig
 from recsys.models.stamp import Stamp
 from recsys.training.batches import CounterRNG
-
-
-def untrained():
-    model = Stamp(SessionConfig(dim=16, length=20, init=0.5))
-    torch.manual_seed(0)
-    model.module = model.build(30)
-    model.module.eval()
-    return model
+from tests.models.configs import untrained
 
 
 def by_hand(module, x):
@@ -26,7 +19,7 @@ def by_hand(module, x):
 
 
 def test_each_position_has_the_state_of_the_papers_equations():
-    module = untrained().module
+    module = untrained(Stamp(SessionConfig(dim=16, length=20, init=0.5))).module
     tokens = torch.randint(30, (1, 7))
     states = module(tokens)[0]
     for end in range(7):

@@ -1,25 +1,22 @@
 import numpy as np
 
 from recsys.data.dataset import Queries
-from recsys.data.split import leave_one_out
 from recsys.models.transrec import TransRec, TransRecConfig
-from recsys.training.options import RunOptions
 from tests import toys
-from tests.models.configs import changed
+from tests.models.configs import changed, fitted
 
 SETTINGS = changed(
     TransRecConfig(dim=16, length=30, dropout=0.0, negatives=16), epochs=30, batch_size=8, lr=2e-2, warmup_steps=10
 )
 
 
-def fitted(world, **changes):
-    split = leave_one_out(world)
-    return TransRec(changed(SETTINGS, **changes)).fit(split.train, None, RunOptions(device="cpu")), split
+def fitted_transrec(**changes):
+    return fitted(TransRec(changed(SETTINGS, **changes)), toys.cycle(n_users=20))
 
 
 def test_a_score_is_minus_the_squared_distance_from_where_the_translation_leads():
     """Scores are compared without the bias and without the squared length of the point, which all items share."""
-    model, _ = fitted(toys.cycle(n_users=20), epochs=3, init=0.5)
+    model = fitted_transrec(epochs=3, init=0.5)
     state = model.state()
     coordinates, translations = state["items.weight"], state["people.weight"]
     start = len(state["bias"]) + 1
@@ -30,7 +27,7 @@ def test_a_score_is_minus_the_squared_distance_from_where_the_translation_leads(
 
 
 def test_users_who_watched_other_items_have_other_translations():
-    model, _ = fitted(toys.cycle(n_users=20), epochs=3)
+    model = fitted_transrec(epochs=3)
     scores, swapped, other = model.score(Queries([np.array([3, 9, 5]), np.array([9, 3, 5]), np.array([2, 9, 5])]))
     np.testing.assert_allclose(scores, swapped, atol=1e-5)
     assert np.abs(scores - other).max() > 1e-3

@@ -1,8 +1,10 @@
 import shutil
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import browser, explanation, tasks
@@ -16,6 +18,14 @@ from tests.pages import world
 SCRIPTS = {Path(script).stem.partition("_")[2]: script for script in ui_page.PAGES}  # "compare": its file
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _installed_components():
+    """Look for Streamlit components among the installed packages once. Each new AppTest would do so, in 50 ms."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
 @pytest.fixture(scope="session")
 def trained_home(tmp_path_factory):
     """A home with the toy MovieLens 100K and a BERT4Rec that knows it."""
@@ -24,11 +34,10 @@ def trained_home(tmp_path_factory):
     return home
 
 
-@pytest.fixture
-def home(trained_home, tmp_path, monkeypatch):
-    """A copy of that home for one test, with nothing cached, only sample lists shipped and no encoder to fetch."""
-    copy = shutil.copytree(trained_home, tmp_path / "home")
-    monkeypatch.setenv("RECSYS_HOME", str(copy))
+@pytest.fixture(autouse=True)
+def app_home(trained_home, home, tmp_path, monkeypatch):
+    """Copy that home for one test. Caches are empty, only sample lists are shipped, and no encoder is downloaded."""
+    shutil.copytree(trained_home, home)
     assets = tmp_path / "assets"
     assets.mkdir()
     shutil.copy(paths.sample_lists(), assets)
@@ -39,17 +48,15 @@ def home(trained_home, tmp_path, monkeypatch):
     tasks._tasks.cache_clear()
     explanation.tmdb_service.cache_clear()
     st.cache_data.clear()
-    return copy
 
 
 @pytest.fixture
-def visit(home):
+def visit():
     """Opens the app at an address, as `visit(s="1-2")`, on a page if one is given."""
 
     def open_app(page=None, **query):
         app = AppTest.from_file(REPOSITORY / "pages" / "main.py", default_timeout=60)
         app.query_params.update(query)
-        app.run()
-        return app.switch_page(SCRIPTS[page]).run() if page else app
+        return (app.switch_page(SCRIPTS[page]) if page else app).run()
 
     return open_app

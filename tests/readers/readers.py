@@ -100,8 +100,13 @@ def _items(data: bytes) -> object:
 
 
 def _history(data: bytes) -> object:
-    """Read a history and look up its films."""
-    return [_matcher().match(part.entries) for part in read_history("some.file", data)]
+    """Read a history, check its entries and look up its films."""
+    parts = read_history("some.file", data)
+    for entry in (entry for part in parts for entry in part.entries):
+        assert entry.title or entry.imdb_id or entry.tmdb_id or entry.movie_id
+        assert entry.rating is None or 0.5 <= entry.rating <= 5
+        assert entry.year is None or 1880 <= entry.year <= 2099
+    return [_matcher().match(part.entries) for part in parts]
 
 
 @cache

@@ -65,7 +65,7 @@ def line(name, row):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
+def sample_home(tmp_path_factory):
     """A home folder with the default data set, for all tests of a module."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("home")
@@ -75,7 +75,7 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def app(home):
+def app(sample_home):
     """The running app."""
     with served_app() as running:
         yield running

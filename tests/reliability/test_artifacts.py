@@ -141,7 +141,8 @@ def replace_payload(document, name, data):
     return payloads[name]
 
 
-def test_reading_every_artifact_unpickles_nothing(home, record_property):
+@pytest.mark.slow
+def test_reading_every_artifact_unpickles_nothing(sample_home, record_property):
     command = [sys.executable, "-c", LOAD_EVERYTHING]  # a process, because an audit hook cannot be removed
     process = subprocess.run(command, cwd=paths.REPOSITORY, capture_output=True, text=True, check=True)
     loaded, unpickled_classes = map(int, process.stdout.splitlines()[-1].split())
@@ -151,8 +152,8 @@ def test_reading_every_artifact_unpickles_nothing(home, record_property):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_no_malicious_artifact_runs(home, tmp_path, monkeypatch, record_property):
-    shutil.copytree(home / "data", tmp_path / "home" / "data")
+def test_no_malicious_artifact_runs(sample_home, tmp_path, monkeypatch, record_property):
+    shutil.copytree(sample_home / "data", tmp_path / "home" / "data")
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     canary = tmp_path / "canary"
     evil = pickle_that_touches(canary)

@@ -53,7 +53,7 @@ def test_the_number_of_threads_changes_metrics_little(fits, record_property):
     assert {name: value for name, value in differences.items() if value > MAX_DIFFERENCE} == {}
 
 
-def test_eight_threads_get_the_answers_of_a_single_thread(home, record_property):
+def test_eight_threads_get_the_answers_of_a_single_thread(sample_home, record_property):
     dataset = datasets.load(datasets.DEFAULT_DATASET)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories[:N_REQUESTS]]
     names = [

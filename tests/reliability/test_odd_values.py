@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pages.ui import url
 from recsys.ranking import metrics
 from recsys.ranking.ranking import Ranking, ScoreError
-from tests.pages.conftest import SCRIPTS, home, trained_home, visit  # noqa: F401 - fixtures
+from tests.pages.conftest import SCRIPTS, app_home, trained_home, visit  # noqa: F401 - fixtures
 
 VALUES = ["", "none", "-1", "NaN", "1e999", "<script>", "../../etc/passwd", "\x00", "١", "9" * 10_000]
 VALUES += ["~".join("ab" * 500), ["popular", "popular"]]

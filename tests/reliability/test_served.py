@@ -66,7 +66,7 @@ TRAVERSALS = [
 
 
 @pytest.fixture
-def query(home):
+def query(sample_home):
     return link(datasets.DEFAULT_DATASET, 20)
 
 
@@ -97,7 +97,7 @@ def test_many_first_visitors_load_each_model_together(query, tmp_path, record_pr
     assert max(map(models.count, models)) <= 2  # by the warm-up, and by all visitors together
 
 
-def test_a_lost_connection_gets_the_list_of_its_session_back(app, home, record_property):
+def test_a_lost_connection_gets_the_list_of_its_session_back(app, sample_home, record_property):
     dataset = datasets.load(datasets.DEFAULT_DATASET)
 
     def films(visitor):
@@ -161,13 +161,13 @@ def test_a_full_app_refuses_and_has_room_again(query, record_property):
 
 
 @pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
-def test_the_tmdb_key_never_leaves_the_environment(home, tmp_path, key):
+def test_the_tmdb_key_never_leaves_the_environment(sample_home, tmp_path, key):
     with served_app(tmp_path / "log", TMDB_API_KEY=key) as app:
         places = {f"message {number}": data for number, data in enumerate(messages_of_a_visit(app.host))}
         places["page"] = requests.get(app.address, timeout=30).content
         places["command line"] = Path(f"/proc/{app.process.pid}/cmdline").read_bytes()
     places["log"] = (tmp_path / "log").read_bytes()
-    places |= {str(p): p.read_bytes() for p in home.rglob("*") if p.is_file() and p.stat().st_size < 1 << 20}
+    places |= {str(p): p.read_bytes() for p in sample_home.rglob("*") if p.is_file() and p.stat().st_size < 1 << 20}
     assert [name for name, data in places.items() if key.encode() in data] == []
     assert len(places) > 20
 

@@ -49,7 +49,7 @@ LOGS = ("log.jsonl", "train.lock")  # starts of the names of files that a traini
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_interrupted_command_ends_soon_and_keeps_its_state(home, name, number):
+def test_an_interrupted_command_ends_soon_and_keeps_its_state(sample_home, name, number):
     arguments, moment = COMMANDS[name]
     state = paths.checkpoint(NAME, "leave-one-out", "bert4rec", 0) / RunFolder.STATE
     state.unlink(missing_ok=True)

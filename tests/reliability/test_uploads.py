@@ -106,7 +106,7 @@ def test_every_visitor_sees_only_the_film_of_their_file(app):
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
-def test_an_upload_is_written_nowhere_but_into_the_temporary_folder(home, tmp_path):
+def test_an_upload_is_written_nowhere_but_into_the_temporary_folder(sample_home, tmp_path):
     trace, log = tmp_path / "trace", tmp_path / "log"
 
     async def use(app):

@@ -3,6 +3,7 @@ import pytest
 from recsys.data import datasets, movielens_files, published
 from recsys.data.assemble import assemble
 from recsys.data.dataset import Dataset
+from tests import toys
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +14,9 @@ def sample() -> Dataset:
         published.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip", entry.title, verified=True
     ) as archive:
         return assemble(datasets.DEFAULT_DATASET, entry.parse(archive), ties=entry.ties)
+
+
+@pytest.fixture
+def world() -> Dataset:
+    """Six films. Each user watched them in the same order and began somewhere else."""
+    return toys.cycle(n_items=6)

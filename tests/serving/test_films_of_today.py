@@ -16,6 +16,7 @@ def first_set(tmp_path_factory):
         yield datasets.ensure(datasets.DEFAULT_DATASET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bert4rec", "sasrec-softmax", "gru4rec-ce"])
 @pytest.mark.parametrize("watched", [("Inception (2010)", "Interstellar (2014)"), ("Dunkirk (2017)", "Tenet (2020)")])
 def test_recent_films_are_answered_with_recent_films_of_their_genres(first_set, name, watched):

@@ -18,19 +18,19 @@ YEARS = [1990, 1995, 2000, None, 2005, 1995]
 
 
 @pytest.fixture
-def world():
+def genre_films():
     """Six films; film 0 was watched six times, film 1 five times … film 5 once."""
     made = toys.dataset([range(6 - user) for user in range(6)], n_items=6)
     movies = made.catalog.movies.assign(genres=GENRES, year=pd.array(YEARS, dtype="Int64"))
     return replace(made, catalog=Catalog(movies, movies.iloc[:0]))
 
 
-def passing(world, history=(), **wishes):
-    return np.flatnonzero(filters.allowed_mask(filters.film_features(world), Filters(**wishes), history)).tolist()
+def passing(genre_films, history=(), **wishes):
+    return np.flatnonzero(filters.allowed_mask(filters.film_features(genre_films), Filters(**wishes), history)).tolist()
 
 
-def test_without_a_wish_every_film_passes(world):
-    assert passing(world) == [0, 1, 2, 3, 4, 5]
+def test_without_a_wish_every_film_passes(genre_films):
+    assert passing(genre_films) == [0, 1, 2, 3, 4, 5]
     assert Filters().active == []
 
 
@@ -47,28 +47,28 @@ def test_only_wishes_that_refuse_a_film_are_narrow():
         assert Filters(**wish).restricts
 
 
-def test_years_are_inclusive_and_a_film_without_one_stays_out(world):
-    assert passing(world, years=(1995, 2000)) == [1, 2, 5]
-    assert passing(world, years=(1900, 2100)) == [0, 1, 2, 4, 5]
+def test_years_are_inclusive_and_a_film_without_one_stays_out(genre_films):
+    assert passing(genre_films, years=(1995, 2000)) == [1, 2, 5]
+    assert passing(genre_films, years=(1900, 2100)) == [0, 1, 2, 4, 5]
 
 
-def test_genres_are_wanted_any_of_them_and_unwanted_all_of_them(world):
-    assert passing(world, genres=("Drama", "Horror")) == [1, 2, 3]
-    assert passing(world, excluded_genres=("Drama", "Horror")) == [0, 4, 5]
-    assert passing(world, genres=("Comedy",), excluded_genres=("Drama",)) == [0, 5]
+def test_genres_are_wanted_any_of_them_and_unwanted_all_of_them(genre_films):
+    assert passing(genre_films, genres=("Drama", "Horror")) == [1, 2, 3]
+    assert passing(genre_films, excluded_genres=("Drama", "Horror")) == [0, 4, 5]
+    assert passing(genre_films, genres=("Comedy",), excluded_genres=("Drama",)) == [0, 5]
 
 
-def test_a_genre_that_the_set_lacks_is_nobodys(world):
-    assert passing(world, genres=("Western",)) == []
-    assert passing(world, excluded_genres=("Western",)) == [0, 1, 2, 3, 4, 5]
+def test_a_genre_that_the_set_lacks_is_nobodys(genre_films):
+    assert passing(genre_films, genres=("Western",)) == []
+    assert passing(genre_films, excluded_genres=("Western",)) == [0, 1, 2, 3, 4, 5]
 
 
-def test_how_well_known_a_film_is_goes_by_the_share_of_films_watched_more_often(world):
-    assert filters.film_features(world).popularity_percentile == pytest.approx(np.arange(6) / 6)
-    assert passing(world, popularity="mainstream") == [0]  # 0 of 6 films are watched more often
-    assert passing(world, popularity="well known") == [0, 1]  # 1 of 6 is less than a fifth
-    assert passing(world, popularity="lesser known") == [2, 3, 4, 5]
-    assert passing(world, popularity="hidden gems") == [3, 4, 5]
+def test_how_well_known_a_film_is_goes_by_the_share_of_films_watched_more_often(genre_films):
+    assert filters.film_features(genre_films).popularity_percentile == pytest.approx(np.arange(6) / 6)
+    assert passing(genre_films, popularity="mainstream") == [0]  # 0 of 6 films are watched more often
+    assert passing(genre_films, popularity="well known") == [0, 1]  # 1 of 6 is less than a fifth
+    assert passing(genre_films, popularity="lesser known") == [2, 3, 4, 5]
+    assert passing(genre_films, popularity="hidden gems") == [3, 4, 5]
 
 
 def test_films_watched_equally_often_are_equally_well_known():
@@ -77,15 +77,15 @@ def test_films_watched_equally_often_are_equally_well_known():
     )
 
 
-def test_nothing_newer_than_the_last_film_that_has_a_year(world):
-    assert passing(world, [4, 1], released_by_last_film=True) == [0, 1, 5]
-    assert passing(world, [1, 3], released_by_last_film=True) == [0, 1, 5]  # film 3 has none
-    assert passing(world, [], released_by_last_film=True) == [0, 1, 2, 3, 4, 5]
+def test_nothing_newer_than_the_last_film_that_has_a_year(genre_films):
+    assert passing(genre_films, [4, 1], released_by_last_film=True) == [0, 1, 5]
+    assert passing(genre_films, [1, 3], released_by_last_film=True) == [0, 1, 5]  # film 3 has none
+    assert passing(genre_films, [], released_by_last_film=True) == [0, 1, 2, 3, 4, 5]
 
 
-def test_the_filter_to_loosen_is_the_one_that_stands_alone_in_the_way(world):
+def test_the_filter_to_loosen_is_the_one_that_stands_alone_in_the_way(genre_films):
     wishes = Filters(years=(2000, 2005), genres=("Comedy",))
-    known = filters.film_features(world)
+    known = filters.film_features(genre_films)
     assert not filters.allowed_mask(known, wishes, []).any()
     assert filters.blocking_filters(known, wishes, []) == ["years", "genres"]
     assert filters.blocking_filters(known, wishes, [0, 1], [5]) == ["genres"]  # no comedy is left
@@ -98,14 +98,14 @@ def test_a_catalogue_without_films_or_years_has_facts_too():
     assert (empty.year_range, empty.genres) == ((0, 0), ())
 
 
-def test_the_span_of_years_leaves_out_what_is_unknown(world):
-    assert filters.film_features(world).year_range == (1990, 2005)
+def test_the_span_of_years_leaves_out_what_is_unknown(genre_films):
+    assert filters.film_features(genre_films).year_range == (1990, 2005)
 
 
-def test_mmr_trades_relevance_for_difference_as_worked_by_hand(world):
+def test_mmr_trades_relevance_for_difference_as_worked_by_hand(genre_films):
     # Relevance 1, 0.8, 0.4, 0; films 0 and 5 are alike (1), film 1 is half a comedy (1/√2), film 3 is like no other.
     items, scores = np.array([0, 5, 1, 3]), np.array([5.0, 4.0, 2.0, 0.0])
-    likeness = filters.genre_similarity(filters.film_features(world).genre_matrix[items])
+    likeness = filters.genre_similarity(filters.film_features(genre_films).genre_matrix[items])
     chosen = [filters.mmr(items, scores, likeness, 4, diversity).tolist() for diversity in (0, 0.5, 1)]
     assert chosen[0] == [0, 5, 1, 3]
     # After film 0: 5 → 0.4 - 0.5 = -0.1; 1 → 0.2 - 0.354 = -0.154; 3 → 0. Then 5 (-0.1) before 1 (-0.154).
@@ -134,8 +134,8 @@ def test_a_diverse_list_holds_no_film_twice_and_begins_with_the_best(scores, k, 
         assert chosen == list(range(len(chosen)))
 
 
-def test_a_probability_is_the_share_among_the_films_that_a_filter_allows(world):
-    ready = predictor(world, Given([0, 3, 1, 5, 2, 4], softmax=True))
+def test_a_probability_is_the_share_among_the_films_that_a_filter_allows(genre_films):
+    ready = predictor(genre_films, Given([0, 3, 1, 5, 2, 4], softmax=True))
     everything = {film.item: film.probability for film in recommend(ready, Request((1,), 6))}
     shown = recommend(ready, Request((1,), 6, Filters(genres=("Comedy",))))
     assert [(film.rank, film.item) for film in shown] == [(1, 5), (2, 0)]
@@ -159,20 +159,23 @@ class Embedded(Given):
         return np.array([[1, 0], [0, 1], [1, 0.1], [1, 0], [0, 1], [1, 0]], np.float32)
 
 
-def test_variety_goes_by_the_models_own_vectors_where_it_has_some(world):
+def test_variety_goes_by_the_models_own_vectors_where_it_has_some(genre_films):
     wishes, scores = Request((), 2, Filters(diversity=0.5)), [5, 0, 4, 4.5, 2, 3]
-    assert [one.item for one in recommend(predictor(world, Given(scores)), wishes)] == [0, 3]  # a comedy, a horror film
-    assert [one.item for one in recommend(predictor(world, Embedded(scores)), wishes)] == [0, 4]
+    assert [one.item for one in recommend(predictor(genre_films, Given(scores)), wishes)] == [
+        0,
+        3,
+    ]  # a comedy, a horror film
+    assert [one.item for one in recommend(predictor(genre_films, Embedded(scores)), wishes)] == [0, 4]
 
 
-def test_films_that_training_left_out_do_not_disturb_the_filters(world):
-    known, left_out = filters.film_features(world), 6
-    assert passing(world, [4, 1, left_out], released_by_last_film=True) == [0, 1, 5]
+def test_films_that_training_left_out_do_not_disturb_the_filters(genre_films):
+    known, left_out = filters.film_features(genre_films), 6
+    assert passing(genre_films, [4, 1, left_out], released_by_last_film=True) == [0, 1, 5]
     assert filters.blocking_filters(known, Filters(years=(1, 2)), [left_out], [left_out]) == ["years"]
 
 
-def test_diversity_reorders_what_recommend_gives(world):
-    ready = predictor(world, Given([5, 2, 1, 0, -9, 4]))
+def test_diversity_reorders_what_recommend_gives(genre_films):
+    ready = predictor(genre_films, Given([5, 2, 1, 0, -9, 4]))
 
     def shown(k, diversity):
         return [film.item for film in recommend(ready, Request((), k, Filters(diversity=diversity)))]

@@ -19,10 +19,7 @@ from recsys.serving.predictor import (
 from tests import toys
 from tests.serving.given import Given, predictor
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def test_every_recommender_can_be_chosen_and_the_fallback_comes_last():

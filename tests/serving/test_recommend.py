@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys.data.dataset import Catalog, Dataset
+from recsys.data.dataset import Catalog
 from recsys.ranking.ranking import ScoreError
 from recsys.serving import recommend as serving
 from recsys.serving import substitutes
@@ -20,11 +20,6 @@ from recsys.serving.recommend import (
 )
 from tests import toys
 from tests.serving.given import Given, Pulls, predictor, pulls
-
-
-@pytest.fixture
-def world() -> Dataset:
-    return toys.cycle(n_items=6)
 
 
 def best(world, model, history=(), k=10, hide_seen=True, **wishes):

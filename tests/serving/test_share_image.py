@@ -26,16 +26,11 @@ def test_the_picture_is_a_png_of_one_size_whatever_is_on_it():
     assert full.size == sparse.size == (WIDTH * SCALE, 868 * SCALE)
 
 
-def test_the_same_films_give_the_same_picture_and_others_another():
-    assert share_image.share_png(FILMS, PICKS, WORDS) == share_image.share_png(FILMS, PICKS, WORDS)
-    assert share_image.share_png(FILMS, PICKS, WORDS) != share_image.share_png(FILMS, PICKS[1:], WORDS)
-
-
-def test_the_newest_films_are_shown_and_the_first_picks():
-    newest = FILMS[-share_image.MAX_WATCHED :]
-    assert share_image.share_png(FILMS, PICKS, WORDS) == share_image.share_png(
-        newest, PICKS[: share_image.MAX_NEXT], WORDS
-    )
+def test_the_picture_depends_on_the_newest_films_and_the_first_picks_alone():
+    newest, best = FILMS[-share_image.MAX_WATCHED :], PICKS[: share_image.MAX_NEXT]
+    image = share_image.share_png(FILMS, PICKS, WORDS)
+    assert image == share_image.share_png(newest, best, WORDS)
+    assert image != share_image.share_png(FILMS, PICKS[1:], WORDS)
 
 
 @pytest.mark.parametrize(

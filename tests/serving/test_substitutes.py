@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys import paths
 from recsys.data.dataset import Catalog, Queries
 from recsys.serving import predictor, substitutes
 from recsys.serving.filters import Filters
@@ -72,12 +71,6 @@ def test_a_film_that_was_left_out_may_be_unwanted_and_others_do_not_exist():
     assert len(recommend(ready, Request((), 6, unwanted=(UNRATED, 5)))) == 5
     with pytest.raises(ServingError, match="there is no item 8 among 8"):
         recommend(ready, Request((8,)))
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
 
 
 @pytest.mark.parametrize("name", ["content-genre", "content-tfidf"])

@@ -33,59 +33,57 @@ def not_here(report, fetch=True):
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch):
+def themed(world, home, no_assets, monkeypatch):
     """Six films, even ones comedies and odd ones horror, in an empty home without anything shipped."""
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
     monkeypatch.setattr(encoder, "encode", words_as_vectors)
     monkeypatch.setattr(encoder, "load", load)
-    return toys.cycle(6)
+    return world
 
 
-def with_films(world, titles=None, genres=None, years=None, tags=(), counts=None):
+def with_films(themed, titles=None, genres=None, years=None, tags=(), counts=None):
     """The six films with other titles, genres and years; tags: (film, tag) as often as it was given."""
-    movies = world.catalog.movies
+    movies = themed.catalog.movies
     movies = movies.assign(title=titles or movies["title"], genres=genres or movies["genres"])
     movies["year"] = movies["year"] if years is None else np.array(years)
-    catalog = replace(world.catalog, movies=movies)
-    return replace(world, catalog=toys.tagged(catalog, Tags.from_rows([(film + 100, tag, 0) for film, tag in tags])))
+    catalog = replace(themed.catalog, movies=movies)
+    return replace(themed, catalog=toys.tagged(catalog, Tags.from_rows([(film + 100, tag, 0) for film, tag in tags])))
 
 
-def by_words(world):
+def by_words(themed):
     """The index that knows no encoder."""
-    return open_index(world)
+    return open_index(themed)
 
 
 def items(found):
     return [near.item for near in found]
 
 
-def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earlier(world):
-    tagged = with_films(world, tags=[(4, "time travel"), (2, "time travel"), (2, "time travel"), (1, "time")])
+def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earlier(themed):
+    tagged = with_films(themed, tags=[(4, "time travel"), (2, "time travel"), (2, "time travel"), (1, "time")])
     found = by_words(tagged).search("a film about time travel")
     assert items(found)[:2] == [2, 4]
     assert found[0].reasons == ("time travel",)
 
 
-def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(world):
+def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(themed):
     tags = [(0, "rain")] * 9 + [(1, "rain"), (1, "detective")] + [(2, "detective")] * 9
-    assert items(by_words(with_films(world, tags=tags, genres=["Drama"] * 6)).search("rainy detectives"))[0] == 1
+    assert items(by_words(with_films(themed, tags=tags, genres=["Drama"] * 6)).search("rainy detectives"))[0] == 1
 
 
-def test_words_are_compared_whole(world):
-    tagged = with_films(world, titles=["Heart", "Warm", "Softwares", "Partner", "Car", "Spya"], genres=[""] * 6)
+def test_words_are_compared_whole(themed):
+    tagged = with_films(themed, titles=["Heart", "Warm", "Softwares", "Partner", "Car", "Spya"], genres=[""] * 6)
     for theme in ("art", "war", "ware", "part", "spy"):
         assert by_words(tagged).search(theme) == []
 
 
-def test_endings_do_not_matter(world):
-    tagged = with_films(world, genres=[""] * 6, tags=[(3, "spies"), (2, "robot")])
+def test_endings_do_not_matter(themed):
+    tagged = with_films(themed, genres=[""] * 6, tags=[(3, "spies"), (2, "robot")])
     assert items(by_words(tagged).search("spy")) == [3]
     assert items(by_words(tagged).search("robots")) == [2]
 
 
-def test_a_title_counts_less_than_a_tag_or_a_genre(world):
-    tagged = with_films(world, titles=["Horror", *"BCDEF"], genres=["Comedy", "Horror"] * 3, tags=[(2, "horror")])
+def test_a_title_counts_less_than_a_tag_or_a_genre(themed):
+    tagged = with_films(themed, titles=["Horror", *"BCDEF"], genres=["Comedy", "Horror"] * 3, tags=[(2, "horror")])
     assert items(by_words(tagged).search("horror"))[-1] == 0
 
 
@@ -100,52 +98,52 @@ def test_a_title_counts_less_than_a_tag_or_a_genre(world):
         ("00s", [4]),
     ],
 )
-def test_years_are_kept_to(world, theme, expected):
+def test_years_are_kept_to(themed, theme, expected):
     years = [1975, 1984, 1991, 1995, 2003, 2012]
-    assert items(by_words(with_films(world, years=years)).search(theme)) == expected
+    assert items(by_words(with_films(themed, years=years)).search(theme)) == expected
 
 
-def test_genres_are_known_by_other_names(world):
-    tagged = with_films(world, genres=["Sci-Fi", "Film-Noir", "Children|Animation", "Drama", "Drama", "Drama"])
+def test_genres_are_known_by_other_names(themed):
+    tagged = with_films(themed, genres=["Sci-Fi", "Film-Noir", "Children|Animation", "Drama", "Drama", "Drama"])
     for theme, film in (("science fiction", 0), ("sci-fi", 0), ("noir", 1), ("film noir", 1), ("cartoon for kids", 2)):
         assert items(by_words(tagged).search(theme)) == [film]
 
 
-def test_films_for_children_come_behind_unless_they_are_asked_for(world):
+def test_films_for_children_come_behind_unless_they_are_asked_for(themed):
     genres = ["Mystery|Children", "Mystery", "Drama", "Drama", "Drama", "Drama"]
-    index = by_words(with_films(world, genres=genres))
+    index = by_words(with_films(themed, genres=genres))
     assert items(index.search("mystery")) == [1, 0]
     assert items(index.search("mystery for kids"))[0] == 0
 
 
-def test_of_equally_good_films_the_better_known_comes_first(world):
-    known = with_films(world)
+def test_of_equally_good_films_the_better_known_comes_first(themed):
+    known = with_films(themed)
     known.__dict__["counts"] = np.array([1, 1, 1, 1, 1, 50])
     assert items(by_words(known).search("horror")) == [5, 1, 3]
 
 
 @pytest.mark.parametrize("theme", ["", "   ", "\n\t", "qqqq", "the of", "!!", "(", "\0", "x" * 9_999])
-def test_what_says_nothing_finds_nothing(world, theme):
-    assert by_words(world).search(theme) == []
+def test_what_says_nothing_finds_nothing(themed, theme):
+    assert by_words(themed).search(theme) == []
 
 
-def test_only_so_much_of_a_theme_is_read(world):
-    assert items(by_words(world).search(" " * 900 + "horror " + "x " * 900, limit=1)) == [1]
-    assert by_words(world).search("x " * themes.MAX_THEME_CHARS + "horror") == []
+def test_only_so_much_of_a_theme_is_read(themed):
+    assert items(by_words(themed).search(" " * 900 + "horror " + "x " * 900, limit=1)) == [1]
+    assert by_words(themed).search("x " * themes.MAX_THEME_CHARS + "horror") == []
 
 
-def test_films_that_were_encoded_are_compared_by_meaning(world):
-    films.film_vectors(world.name, world.catalog)
-    index = open_index(world)
+def test_films_that_were_encoded_are_compared_by_meaning(themed):
+    films.film_vectors(themed.name, themed.catalog)
+    index = open_index(themed)
     assert index.missing is Missing.NOTHING
     assert {item % 2 for item in items(index.search("Horror", limit=3))} == {1}
 
 
-def test_the_encoder_finds_tags_that_mean_the_same(world, monkeypatch):
+def test_the_encoder_finds_tags_that_mean_the_same(themed, monkeypatch):
     def synonyms(texts, report):
         return words_as_vectors([text.replace("sleuth", "detective") for text in texts], report)
 
-    tagged = with_films(world, genres=["Drama"] * 6, tags=[(film, "sleuth") for film in (2, 4, 5)])
+    tagged = with_films(themed, genres=["Drama"] * 6, tags=[(film, "sleuth") for film in (2, 4, 5)])
     films.film_vectors(tagged.name, tagged.catalog)
     monkeypatch.setattr(encoder, "load", lambda report, fetch=True: synonyms)
     found = open_index(tagged).search("detective", limit=3)
@@ -153,14 +151,14 @@ def test_the_encoder_finds_tags_that_mean_the_same(world, monkeypatch):
     assert found[0].reasons == ("sleuth",)
 
 
-def test_the_tags_are_read_by_the_encoder_once(world, monkeypatch):
+def test_the_tags_are_read_by_the_encoder_once(themed, monkeypatch):
     read = []
 
     def counting(texts, report):
         read.append(list(texts))
         return words_as_vectors(texts, report)
 
-    tagged = with_films(world, tags=[(film, "dreamlike") for film in (1, 2, 3)] + [(1, "my own note")])
+    tagged = with_films(themed, tags=[(film, "dreamlike") for film in (1, 2, 3)] + [(1, "my own note")])
     films.film_vectors(tagged.name, tagged.catalog)
     monkeypatch.setattr(encoder, "load", lambda report, fetch=True: counting)
     for _ in range(2):
@@ -168,29 +166,29 @@ def test_the_tags_are_read_by_the_encoder_once(world, monkeypatch):
     assert read == [["dreamlike"]]  # and no note of a single person
 
 
-def test_films_that_were_never_encoded_are_compared_by_their_words_and_encoding_is_not_started(world, monkeypatch):
+def test_films_that_were_never_encoded_are_compared_by_their_words_and_encoding_is_not_started(themed, monkeypatch):
     monkeypatch.setattr(encoder, "encode", None)  # would fail if it were called
-    index = open_index(world)
+    index = open_index(themed)
     assert index.missing is Missing.VECTORS
     assert items(index.search("some horror please")) == [1, 3, 5]
     assert index.search("romance") == []
 
 
-def test_without_the_encoder_films_are_compared_by_their_words(world, monkeypatch):
-    films.film_vectors(world.name, world.catalog)
+def test_without_the_encoder_films_are_compared_by_their_words(themed, monkeypatch):
+    films.film_vectors(themed.name, themed.catalog)
     monkeypatch.setattr(encoder, "load", not_here)
-    index = open_index(world)
+    index = open_index(themed)
     assert index.missing is Missing.ENCODER
     assert items(index.search("comedy", limit=2)) == [0, 2]
 
 
-def test_without_the_library_films_are_compared_by_their_words(world, monkeypatch):
+def test_without_the_library_films_are_compared_by_their_words(themed, monkeypatch):
     def missing(report, fetch=True):
         raise MissingLibraryError("the sentence encoder", "sentence-transformers")
 
-    films.film_vectors(world.name, world.catalog)
+    films.film_vectors(themed.name, themed.catalog)
     monkeypatch.setattr(encoder, "load", missing)
-    assert open_index(world).missing is Missing.LIBRARY
+    assert open_index(themed).missing is Missing.LIBRARY
 
 
 def test_the_real_loader_downloads_nothing_unless_told_to(tmp_path, monkeypatch):

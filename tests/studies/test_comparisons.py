@@ -3,7 +3,6 @@ import re
 import numpy as np
 import pytest
 
-from recsys import paths
 from recsys.errors import RecsysError
 from recsys.studies.comparisons import COMPARISONS, compare_costs, compare_protocols
 from recsys.studies.plans import COMPARISON_NAMES
@@ -12,10 +11,7 @@ from tests.evaluation.made_up import CIRCUMSTANCES, keep
 NAMES = ["a", "b", "c", "d", "e"]
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")
+pytestmark = pytest.mark.usefixtures("home", "no_assets")
 
 
 def measured(protocol, ranks, people=200):

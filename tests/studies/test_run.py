@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recsys import paths
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, studies
 from recsys.evaluation.protocols import FULL
@@ -12,7 +11,6 @@ from recsys.models import registry
 from recsys.studies import run, trials
 from recsys.studies.plans import CHANGE_CHART, LINE_CHART, PLANS, Plan, Point, best_and_worst, sweep
 from recsys.studies.trials import Outcome, Trial
-from tests import toys
 
 RUN = {"cpu": "A processor", "date": "2026-11-22T09:00:00+00:00", "commit": "abc"}
 WIDTH = Plan(
@@ -31,26 +29,19 @@ PARTS = Plan(
 
 
 @pytest.fixture
-def world(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
-    monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")  # no shipped studies
-    return toys.cycle(n_users=40, length=8)
-
-
-@pytest.fixture
-def measured(monkeypatch):
+def outcomes(monkeypatch):
     """The stored trials: (changes, seed) → outcome. A trial that is measured ranks every user's item at 2."""
-    outcomes = {}
+    stored = {}
 
     def key(trial):
         return (tuple(trial.changes.items()), trial.seed)
 
     def measure(trial, dataset, protocol, report):
-        return outcomes.setdefault(key(trial), outcome(2))
+        return stored.setdefault(key(trial), outcome(2))
 
-    monkeypatch.setattr(trials, "read", lambda trial, dataset, protocol: outcomes.get(key(trial)))
+    monkeypatch.setattr(trials, "read", lambda trial, dataset, protocol: stored.get(key(trial)))
     monkeypatch.setattr(trials, "measure", measure)
-    return outcomes
+    return stored
 
 
 def outcome(*ranks, valid=0.25):
@@ -64,8 +55,8 @@ def test_all_points_use_the_first_seed_and_baselines_and_ends_use_the_others():
     assert planned == [({}, 0), ({"dropout": 0.0}, 0), ({"dim": 8}, 0), ({}, 1)]
 
 
-def test_stored_trials_are_skipped_and_trials_of_other_processes_are_awaited(world, measured, monkeypatch):
-    measured[(("dim", 32),), 0] = outcome(1)
+def test_stored_trials_are_skipped_and_trials_of_other_processes_are_awaited(small_cycle, outcomes, monkeypatch):
+    outcomes[(("dim", 32),), 0] = outcome(1)
     busy, asked = {64}, []
     train = trials.measure
 
@@ -78,15 +69,15 @@ def test_stored_trials_are_skipped_and_trials_of_other_processes_are_awaited(wor
 
     monkeypatch.setattr(trials, "measure", measure)
     monkeypatch.setattr(run, "POLL_SECONDS", 0)
-    run.run_trials(WIDTH, world, FULL)
+    run.run_trials(WIDTH, small_cycle, FULL)
     assert asked == [16, 64, 128, 64]
 
 
-def test_a_change_is_paired_by_user_with_the_baseline(world, measured):
-    measured[(), 0] = outcome(1, 20)  # NDCG@10 1 and 0 in turn
-    measured[(("dropout", 0.0),), 0] = outcome(1, 3)  # 1 and .5
-    measured[(("dim", 8),), 0] = outcome(20, 20)
-    document = run.build_document(PARTS, world, FULL)
+def test_a_change_is_paired_by_user_with_the_baseline(small_cycle, outcomes):
+    outcomes[(), 0] = outcome(1, 20)  # NDCG@10 1 and 0 in turn
+    outcomes[(("dropout", 0.0),), 0] = outcome(1, 3)  # 1 and .5
+    outcomes[(("dim", 8),), 0] = outcome(20, 20)
+    document = run.build_document(PARTS, small_cycle, FULL)
     table = pd.DataFrame(document["rows"], columns=[column["name"] for column in document["columns"]])
     assert table["ndcg"].tolist() == [0.5, 0.75, 0]
     assert table["change"].tolist()[1:] == [0.25, -0.5]
@@ -99,10 +90,10 @@ def test_a_change_is_paired_by_user_with_the_baseline(world, measured):
     )
 
 
-def test_several_seeds_are_averaged_and_counted(world, measured):
-    measured[(), 0], measured[(), 1] = outcome(1, valid=0.2), outcome(20, valid=0.4)
-    measured[(("dim", 8),), 0] = outcome(3)
-    document = run.build_document(PARTS, world, FULL, seeds=(0, 1))
+def test_several_seeds_are_averaged_and_counted(small_cycle, outcomes):
+    outcomes[(), 0], outcomes[(), 1] = outcome(1, valid=0.2), outcome(20, valid=0.4)
+    outcomes[(("dim", 8),), 0] = outcome(3)
+    document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1))
     baseline, narrow = document["rows"]
     assert baseline[:5] == ["GRU4Rec", "as it is", 2, 0.3, 0.5]
     assert narrow[2] == 1
@@ -110,22 +101,22 @@ def test_several_seeds_are_averaged_and_counted(world, measured):
     assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")
 
 
-def test_a_change_uses_the_seeds_of_both_points(world, measured):
+def test_a_change_uses_the_seeds_of_both_points(small_cycle, outcomes):
     baseline = {0: outcome(1), 1: outcome(20), 2: outcome(3)}  # NDCG@10 1, 0 and .5: lucky and unlucky seeds
-    measured.update({((), seed): outcome_of_seed for seed, outcome_of_seed in baseline.items()})
-    measured[(("dropout", 0.0),), 0] = outcome(1)
-    measured[(("dim", 8),), 1], measured[(("dim", 8),), 2] = outcome(3), outcome(3)
-    document = run.build_document(PARTS, world, FULL, seeds=(0, 1, 2))
+    outcomes.update({((), seed): outcome_of_seed for seed, outcome_of_seed in baseline.items()})
+    outcomes[(("dropout", 0.0),), 0] = outcome(1)
+    outcomes[(("dim", 8),), 1], outcomes[(("dim", 8),), 2] = outcome(3), outcome(3)
+    document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))
     assert [row[4] for row in document["rows"]] == [0.5, 1, 0.5]
     assert [row[-3:] for row in document["rows"]] == [[None] * 3, [0, 0, 0], [0.25, 0.25, 0.25]]
     assert "paired by person and seed with the usual settings" in document["how"]
-    del measured[(), 0]
-    assert run.build_document(PARTS, world, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
+    del outcomes[(), 0]
+    assert run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
 
 
-def test_a_study_without_significant_changes_has_its_own_answer(world, measured):
-    measured[(), 0], measured[(("dim", 8),), 0] = outcome(3), outcome(3)
-    assert "none of the 1 changes moves" in run.build_document(PARTS, world, FULL)["answer"]
+def test_a_study_without_significant_changes_has_its_own_answer(small_cycle, outcomes):
+    outcomes[(), 0], outcomes[(("dim", 8),), 0] = outcome(3), outcome(3)
+    assert "none of the 1 changes moves" in run.build_document(PARTS, small_cycle, FULL)["answer"]
 
 
 def test_a_recommender_with_one_row_has_one_value():
@@ -136,10 +127,10 @@ def test_a_recommender_with_one_row_has_one_value():
     assert best_and_worst(numbers) == "Here A has .2500 (0); B has from .5000 (1) to .7500 (1.25)."
 
 
-def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, measured):
+def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(small_cycle, outcomes):
     for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
-        measured[(("dim", dim),), 0] = outcome(rank)
-    document = run.build_document(WIDTH, world, FULL)
+        outcomes[(("dim", dim),), 0] = outcome(rank)
+    document = run.build_document(WIDTH, small_cycle, FULL)
     assert document["answer"] == "Here GRU4Rec has from .0000 (16) to 1.0000 (64)."
     run.write("width", "toy", document)
     (study,) = studies.studies()
@@ -150,9 +141,9 @@ def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(world, me
 
 
 @pytest.mark.parametrize("training", [{}, {"seconds": 3.0}])
-def test_only_a_study_that_trained_speaks_of_early_stopping(training, world, measured):
-    measured[(), 0] = measured[(("dim", 8),), 0] = replace(outcome(1), training=training)
-    assert ("early stopping" in run.build_document(PARTS, world, FULL)["how"]) == bool(training)
+def test_only_a_study_that_trained_speaks_of_early_stopping(training, small_cycle, outcomes):
+    outcomes[(), 0] = outcomes[(("dim", 8),), 0] = replace(outcome(1), training=training)
+    assert ("early stopping" in run.build_document(PARTS, small_cycle, FULL)["how"]) == bool(training)
 
 
 def test_a_plan_with_all_seeds_trains_every_point_with_each_seed():
@@ -168,9 +159,9 @@ def test_studies_that_compare_every_row_train_every_row_with_each_seed(name):
 
 
 @pytest.mark.parametrize(("dataset", "usual", "other"), [("toy", "full", "untied"), ("ml-1m", "untied", "full")])
-def test_a_study_under_another_protocol_is_kept_beside_the_usual_one(dataset, usual, other, world, measured):
-    measured[(), 0], measured[(("dim", 8),), 0] = outcome(1), outcome(2)
-    named = replace(world, name=dataset)
+def test_a_study_under_another_protocol_is_kept_beside_the_usual_one(dataset, usual, other, small_cycle, outcomes):
+    outcomes[(), 0], outcomes[(("dim", 8),), 0] = outcome(1), outcome(2)
+    named = replace(small_cycle, name=dataset)
     for protocol in (usual, other):
         run.write("parts", dataset, run.build_document(PARTS, named, protocols.get(protocol)), protocol)
     titles = {study.name: study.title for study in studies.studies()}
@@ -179,10 +170,10 @@ def test_a_study_under_another_protocol_is_kept_beside_the_usual_one(dataset, us
 
 
 @pytest.mark.parametrize("stored", [{}, {((), 0): outcome(1)}])
-def test_a_single_row_is_no_study(world, measured, stored):
-    measured.update(stored)
+def test_a_single_row_is_no_study(small_cycle, outcomes, stored):
+    outcomes.update(stored)
     with pytest.raises(RecsysError, match="nothing of “Parts” has been measured"):
-        run.build_document(PARTS, world, FULL)
+        run.build_document(PARTS, small_cycle, FULL)
 
 
 @pytest.mark.parametrize("name", PLANS)

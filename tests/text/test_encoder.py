@@ -16,8 +16,7 @@ FILES = {"model.safetensors": b"weights", "1_Pooling/config.json": b"{}"}
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+def two_files(home, monkeypatch):
     monkeypatch.setattr(encoder, "_from_hub", lambda fetch: None)
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in FILES.items()}
     monkeypatch.setattr(encoder, "FILE_HASHES", hashes)

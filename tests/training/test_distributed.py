@@ -12,6 +12,8 @@ from recsys.training.trainer import RunFolder
 from tests import toys
 from tests.artifacts import payload
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {"dim": 8, "length": 12, "epochs": 3, "batch-size": 8, "warmup-steps": 5, "validate-every": 1, "dropout": 0}
 TRAIN = ["-m", "recsys", "train", "bert4rec", "--dataset", "cycle", "--device", "cpu", "--precision", "fp32"]
 TOGETHER = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

@@ -79,6 +79,7 @@ print(peak(1_500, 2_000), peak(15_000, 2_000), peak(1_500, 20_000))
 """
 
 
+@pytest.mark.slow
 def test_ten_times_the_logits_need_no_more_memory():
     answer = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True, timeout=120)
     small, more_positions, more_items = map(int, answer.stdout.split())  # MB

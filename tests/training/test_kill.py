@@ -3,11 +3,15 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from recsys import paths, progress
 from recsys.data import prepared
 from recsys.training.trainer import RunFolder
 from tests import toys
 from tests.artifacts import payload
+
+pytestmark = pytest.mark.slow
 
 TRAIN = (
     sys.executable,

@@ -498,6 +498,7 @@ def test_on_a_gpu_no_state_that_is_not_finite_is_saved(tmp_path, monkeypatch, ho
     assert state is None or state["module"]["weight"].isfinite().all()
 
 
+@pytest.mark.slow
 def test_a_compiled_encoder_learns_the_same(monkeypatch):
     captured = functools.partial(torch.compile, backend="eager")  # traced as ever, but no half minute of C++
     monkeypatch.setattr(torch, "compile", captured)
@@ -512,6 +513,7 @@ def test_a_compiled_encoder_learns_the_same(monkeypatch):
     assert losses[True] == pytest.approx(losses[False], abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("config", "encoder"), [(Bert4RecConfig, Bert4RecEncoder), (SasRecConfig, SasRecEncoder)])
 def test_an_encoder_is_compiled_once_for_all_shapes(config, encoder):
     module = encoder(config(dim=8, length=64, dropout=0.0), 30)

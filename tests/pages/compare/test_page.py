@@ -127,6 +127,7 @@ def test_what_is_chosen_at_first_can_answer_and_the_network_is_among_it(visit):
     assert len(lists(app)) == len(chosen) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", UNTRAINED)
 def test_every_recommender_can_be_compared(visit, variant):
     app = choose(visit("compare", s="1-2-3"), "bert4rec", variant if variant != "bert4rec" else "popular")

@@ -15,13 +15,12 @@ LONG = 60.0  # seconds, at most, for what ends in a few
 
 
 @pytest.fixture
-def shop(home, monkeypatch):
+def shop():
     """A shop in which everybody buys the next of forty items, beside results of MovieLens 1M."""
     rows = [(f"p{person}@shop.example", (person + step) % 40, step) for person in range(40) for step in range(6)]
     lines = [f"{who},S{what},{1_700_000_000 + when}\n" for who, what, when in rows]
     text = "customer_email,sku,ordered_at\n" + "".join(lines)
     own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv")
-    monkeypatch.setattr(paths, "ASSETS", paths.REPOSITORY / "assets")  # with the studies of MovieLens
     ranks = np.array([[4, 30, 9]])
     for name in ("ml-1m", "ml-latest-sample"):
         results.write(result("popular", name, "full", ranks), ranks)
@@ -41,7 +40,8 @@ def board(app):
     return " ".join(html.proto.body for html in app.get("html") if '<table class="nr-board"' in html.proto.body)
 
 
-def test_no_results_of_another_set_are_shown(visit, shop):
+def test_no_results_of_another_set_are_shown(visit, shop, monkeypatch):
+    monkeypatch.setattr(paths, "ASSETS", paths.REPOSITORY / "assets")  # with the studies of MovieLens
     app = visit("evaluation", data="shop")
     assert not app.exception
     assert app.selectbox(key="results_of").options == ["shop"]

@@ -1,6 +1,7 @@
 import base64
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -22,14 +23,23 @@ from tests.pages import world
 from tests.pages.reading import said
 
 
+@pytest.fixture(scope="session")
+def stored_results(tmp_path_factory):
+    """Write results of two recommenders over two data sets and two protocols once."""
+    folder = tmp_path_factory.mktemp("results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(folder))
+        for dataset in ("ml-latest-sample", "ml-1m"):
+            for protocol in ("full", "popularity-100"):
+                for variant, ranks in {"popular": [[4, 30, 9]], "bert4rec": [[1, 2, 3], [1, 2, 12]]}.items():
+                    results.write(result(variant, dataset, protocol, np.array(ranks)), np.array(ranks))
+    return folder
+
+
 @pytest.fixture
-def measured(home):
-    """Two recommenders with results over two data sets and two protocols."""
-    for dataset in ("ml-latest-sample", "ml-1m"):
-        for protocol in ("full", "popularity-100"):
-            for variant, ranks in {"popular": [[4, 30, 9]], "bert4rec": [[1, 2, 3], [1, 2, 12]]}.items():
-                results.write(result(variant, dataset, protocol, np.array(ranks)), np.array(ranks))
-    return home
+def measured(stored_results, home):
+    """Copy those results into the data folder of the test."""
+    shutil.copytree(stored_results, home, dirs_exist_ok=True)
 
 
 def result(variant, dataset, protocol, ranks):
@@ -630,6 +640,7 @@ def test_the_page_needs_no_data_set(visit, measured, home):
     assert not visit("evaluation").exception
 
 
+@pytest.mark.slow
 def test_the_page_loads_no_torch():
     code = "import sys; from pages.evaluation import page; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)

@@ -316,6 +316,7 @@ def tsne_task():
     return tasks.find(f"tsne/{cache.load_predictor('bert4rec', 'ml-latest-sample').key}")
 
 
+@pytest.mark.slow
 def test_the_map_is_pca_until_tsne_is_computed_and_then_has_regions(visit):
     app = section(visit, "map")
     assert "The two axes explain" in sentences(app)

@@ -208,6 +208,7 @@ def test_what_ended_badly_says_why_and_what_can_be_done(visit, training):
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_what_was_trained_is_ready_on_every_page_without_a_restart(visit):
     app = choose(visit("train", s="1-2-3"), "sasrec-bce", **TINY)
     assert recommenders.state("sasrec-bce", DATA) is State.UNTRAINED

@@ -13,6 +13,7 @@ from recsys.models import registry
 from recsys.serving.predictor import all_recommenders
 from recsys.serving.recommend import Request, recommend
 from tests import toys
+from tests.models.configs import changed
 from tests.pages import world
 from tests.pages.reading import picks
 
@@ -27,7 +28,7 @@ def train_otherwise():
         toys.dataset([history[::-1] for history in forwards.histories], forwards.n_items, forwards.name),
         catalog=forwards.catalog,
     )
-    model = registry.get("bert4rec").model(world.SIZES).fit(LEAVE_ONE_OUT(backwards).train)
+    model = registry.get("bert4rec").model(changed(world.SIZES, epochs=3)).fit(LEAVE_ONE_OUT(backwards).train)
     checkpoints.save("bert4rec", model, forwards, seed=0)
 
 

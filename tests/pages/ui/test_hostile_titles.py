@@ -81,6 +81,7 @@ def test_the_panels(hostile, part, key):
     check(opened(part, key, s=FILMS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(5))
 def test_the_tabs_of_compare(hostile, place):
     app = hostile("compare", s=FILMS)
@@ -91,6 +92,7 @@ def test_the_tabs_of_compare(hostile, place):
     check(app.run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(1, len(lesson.STEPS) + 1))
 def test_the_steps_of_the_lesson(hostile, number):
     app = hostile("inside", s=FILMS, step=str(number))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +35,7 @@ NAMES = {
     TIES["run"]["commit"],
     *DATA,
 }
+WITH_FILES = set(url.EVALUATION_SECTIONS) - {"calibration", "studies"}  # studies name their columns
 STUDY = {
     "title": "Does order matter?",
     "dataset": "ml-latest-sample",
@@ -58,9 +60,23 @@ def marked(visit, monkeypatch):
     return visit
 
 
+@pytest.fixture(scope="session")
+def stored_sections(tmp_path_factory):
+    """Write results with everything that the sections of Evaluation can show once."""
+    folder = tmp_path_factory.mktemp("sections")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECSYS_HOME", str(folder))
+        write_sections()
+    return folder
+
+
 @pytest.fixture
-def measured(home):
-    """Results with everything that the sections of Evaluation can show."""
+def all_sections(stored_sections, home):
+    """Copy those results into the data folder of the test."""
+    shutil.copytree(stored_sections, home, dirs_exist_ok=True)
+
+
+def write_sections():
     data = world.build()
     n = len(LEAVE_ONE_OUT(data).test)
     for protocol in ("full", "popularity-100"):
@@ -75,8 +91,8 @@ def measured(home):
             results.write(document, ranks)
     log = paths.checkpoint(data.name, LEAVE_ONE_OUT.name, "bert4rec", 0) / paths.LOG
     storage.replace_file(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
-    storage.replace_file(paths.ties(home, data.name), storage.sign_document(TIES | {"dataset": data.name}))
-    storage.replace_file(paths.studies(home) / "order.json", storage.sign_document(STUDY))
+    storage.replace_file(paths.ties(paths.home(), data.name), storage.sign_document(TIES | {"dataset": data.name}))
+    storage.replace_file(paths.studies(paths.home()) / "order.json", storage.sign_document(STUDY))
 
 
 def check(app):
@@ -230,17 +246,21 @@ def own_films():
 
 
 @pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
-def test_the_sections_of_evaluation(marked, measured, section):
-    check(marked("evaluation", section=section))
+def test_the_sections_of_evaluation_and_the_headings_of_their_files(marked, all_sections, monkeypatch, section):
+    headings = headings_of_files(monkeypatch)
+    check(marked("evaluation", s=FILMS, section=section))
+    if section in WITH_FILES:
+        assert headings
+        assert english(headings) == []
 
 
 @pytest.mark.parametrize("slicing", ["history length", "popularity of the film", "genre", "decade"])
-def test_groups_of_people(marked, measured, slicing):
+def test_groups_of_people(marked, all_sections, slicing):
     app = marked("evaluation", section="slices")
     check(app.get_by_key("slicing").set_value(slicing).run())
 
 
-def test_all_figures(marked, measured):
+def test_all_figures(marked, all_sections):
     app = marked("evaluation")
     check(app.get_by_key("board_view").set_value("all-figures").run())
 
@@ -253,7 +273,7 @@ def test_published_figures(marked, home, view):
     check(app.get_by_key("board_view").set_value(view).run())
 
 
-def test_what_quality_costs(marked, measured):
+def test_what_quality_costs(marked, all_sections):
     which = (world.build().name, "full", "bert4rec")
     results.write(trained(results.load(*which), cpu=[120.0]), results.ranks(*which))
     check(marked("evaluation", section="curves"))
@@ -292,7 +312,8 @@ def test_the_map(marked, colour):
     check(app.get_by_key("map_colour").set_value(colour).run())
 
 
-def test_the_ukrainian_catalogue_has_the_texts_of_the_app_and_no_others():
+def test_the_ukrainian_catalogue_has_the_texts_of_the_app_and_no_others(monkeypatch):
+    monkeypatch.setattr(paths, "ASSETS", paths.REPOSITORY / "assets")  # with the texts of shipped studies
     entries = {i18n.forms(entry.id)[0]: i18n.forms(entry.id) for entry in i18n.read_catalog("uk") if entry.id}
     in_code, in_data = texts_in_code(), texts_in_data()
     missing = {text for text in {*in_code, *in_data} - entries.keys() if needs_translation(text, entries.keys())}
@@ -325,6 +346,7 @@ def fields(text):
         return set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("films", ["1", "1-2"])
 def test_no_page_counts_one_of_many(visit, films):
     for page in (None, "compare", "inside", "library", "evaluation", "train"):
@@ -359,26 +381,26 @@ def test_no_page_speaks_of_films_if_the_data_set_is_of_items(visit, page):
 
 
 SAME = re.compile(r"\w+@\d+|mrr|rmse|mae|p|p_holm|" + "|".join(protocols.PROTOCOLS))  # metrics and ids of protocols
-WITH_FILES = [section for section in url.EVALUATION_SECTIONS if section not in ("calibration", "studies")]
-
-
-@pytest.mark.parametrize("section", WITH_FILES)
-def test_headings_of_files_of_evaluation_are_translated(marked, measured, monkeypatch, section):
-    check_headings(monkeypatch, lambda: marked("evaluation", s=FILMS, section=section))
 
 
 @pytest.mark.parametrize(("page", "link"), [("compare", {}), ("library", {"library": "statistics"})])
 def test_headings_of_files_are_translated(marked, monkeypatch, page, link):
-    check_headings(monkeypatch, lambda: marked(page, s=FILMS, **link))
+    headings = headings_of_files(monkeypatch)
+    check(marked(page, s=FILMS, **link))
+    assert headings
+    assert english(headings) == []
 
 
-def check_headings(monkeypatch, look):
-    """Fail where a table that a page offers as a file has a heading in English."""
+def headings_of_files(monkeypatch):
+    """Return a list to which the headings of every table are added that a page offers as a file."""
     headings = []
     monkeypatch.setattr(charts, "as_csv", lambda table: headings.extend(table.columns) or "")
-    check(look())
-    assert headings
-    assert [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)] == []
+    return headings
+
+
+def english(headings):
+    """Return the headings that are not translated."""
+    return [name for name in headings if "⟦" not in name and not SAME.fullmatch(name)]
 
 
 def test_a_page_and_a_section_of_another_page_have_different_names():

@@ -67,6 +67,7 @@ def test_the_server_answers_while_it_warms_up(monkeypatch):
         may_end.set()
 
 
+@pytest.mark.slow
 def test_a_first_page_loads_no_library_that_only_some_clicks_need():
     """The first page is there in five seconds, of which scipy's statistics would take half a one."""
     libraries = {"torch", "scipy.stats", "scipy.optimize", "sklearn", "sentence_transformers", "implicit"}

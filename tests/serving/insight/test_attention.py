@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.models.popular import Popular
@@ -19,23 +18,18 @@ from recsys.serving.insight.attention import (
 )
 from recsys.serving.recommend import ServingError
 from tests import toys
+from tests.models.configs import untrained
 from tests.serving.given import predictor
 
 WORLD = toys.cycle(n_items=20)
 
 
 def bert(architecture=Bert4Rec, **settings):
-    return untrained(architecture(Bert4RecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)))
+    return untrained(architecture(Bert4RecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)), WORLD.n_items)
 
 
 def sasrec(**settings):
-    return untrained(SasRec(SasRecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)))
-
-
-def untrained(model):
-    torch.manual_seed(0)
-    model.module = model.build(WORLD.n_items).eval()
-    return model
+    return untrained(SasRec(SasRecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)), WORLD.n_items)
 
 
 def known(*last_row):
@@ -56,7 +50,7 @@ def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_ne
 
 @pytest.mark.parametrize(
     "model",
-    [bert(), sasrec(), untrained(SasRecPaper(SasRecConfig(dim=8, length=10, init=0.5)))],
+    [bert(), sasrec(), untrained(SasRecPaper(SasRecConfig(dim=8, length=10, init=0.5)), WORLD.n_items)],
     ids=["bert4rec", "relative_bias", "sasrec"],
 )
 def test_every_row_adds_up_to_one_and_only_a_mask_sees_both_sides(model):

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import torch
 
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.models.popular import Popular
@@ -17,24 +16,19 @@ from recsys.serving.insight.attention_stats import (
 )
 from recsys.serving.recommend import ServingError
 from tests import toys
+from tests.models.configs import untrained
 from tests.serving.given import predictor
 
 LENGTHS = (5, 15, 16, 30, 60, 17)  # two are too short: the test leaves 15 films but one of the second
 WORLD = toys.dataset([np.arange(length) % 20 for length in LENGTHS], 20)
 
 
-def untrained(model):
-    torch.manual_seed(0)
-    model.module = model.build(WORLD.n_items).eval()
-    return model
-
-
 def bert(**settings):
-    return untrained(Bert4Rec(Bert4RecConfig(**{"dim": 8, "length": 80, "init": 0.5} | settings)))
+    return untrained(Bert4Rec(Bert4RecConfig(**{"dim": 8, "length": 80, "init": 0.5} | settings)), WORLD.n_items)
 
 
 def sasrec():
-    return untrained(SasRec(SasRecConfig(dim=8, length=80, init=0.5)))
+    return untrained(SasRec(SasRecConfig(dim=8, length=80, init=0.5)), WORLD.n_items)
 
 
 @pytest.mark.parametrize("model", [bert(), sasrec()], ids=["bert4rec", "sasrec"])

@@ -9,6 +9,8 @@ from tests.serving.given import predictor
 from tests.serving.insight.test_attention import WORLD
 from tests.serving.insight.test_embedding_map import Embedded
 
+pytestmark = pytest.mark.usefixtures("home", "no_assets")
+
 
 def groups():
     """20 films in two groups, far from each other."""
@@ -17,12 +19,12 @@ def groups():
 
 
 @pytest.fixture
-def places(tmp_path, monkeypatch):
-    monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("recsys.paths.ASSETS", tmp_path / "assets")
+def first_coordinates(monkeypatch):
+    """Replace t-SNE, which runs in a process of its own, by the first two coordinates."""
+    monkeypatch.setattr(tsne, "compute_points", lambda vectors, report: vectors[:, :2].astype(np.float32))
 
 
-def test_neighbours_stay_together_and_progress_is_reported(places):
+def test_neighbours_stay_together_and_progress_is_reported():
     told = []
     points = tsne.compute_points(groups(), told.append)
     assert points.shape == (20, 2)
@@ -32,7 +34,7 @@ def test_neighbours_stay_together_and_progress_is_reported(places):
     assert inside < across
 
 
-def test_a_map_is_kept_for_these_embeddings_and_no_others(places):
+def test_a_map_is_kept_for_these_embeddings_and_no_others(first_coordinates):
     asked = predictor(WORLD, Embedded(groups()))
     assert tsne.load_points(asked) is None
     made = tsne.compute_map(asked)
@@ -42,14 +44,15 @@ def test_a_map_is_kept_for_these_embeddings_and_no_others(places):
     assert tsne.load_points(asked) is None
 
 
-def test_a_map_is_shipped_with_the_project(places):
+def test_a_map_is_shipped_with_the_project(first_coordinates):
     asked = predictor(WORLD, Embedded(groups()))
     made = tsne.compute_map(asked, ship=True)
     assert not paths.film_map(paths.home(), "cycle", "given").exists()
     np.testing.assert_array_equal(tsne.load_points(asked), made)
 
 
-def test_whoever_has_had_enough_stops_the_computation_and_nothing_is_kept(places):
+@pytest.mark.slow
+def test_whoever_has_had_enough_stops_the_computation_and_nothing_is_kept():
     def stop(event):
         raise KeyboardInterrupt
 
@@ -59,18 +62,20 @@ def test_whoever_has_had_enough_stops_the_computation_and_nothing_is_kept(places
     assert tsne.load_points(asked) is None
 
 
-def test_two_films_and_films_without_a_direction_have_points(places):
+@pytest.mark.slow
+def test_two_films_and_films_without_a_direction_have_points():
     assert tsne.compute_points(np.ones((2, 4))).tolist() == [[0, 0], [0, 0]]
     vectors = groups()
     vectors[3] = 0
     assert np.isfinite(tsne.compute_points(vectors)).all()
 
 
-def test_a_worker_that_fails_says_so(places):
+@pytest.mark.slow
+def test_a_worker_that_fails_says_so():
     with pytest.raises(ServingError, match="could not be computed"):
         tsne.compute_points(np.full((20, 4), np.nan))
 
 
-def test_a_recommender_without_embeddings_is_refused(places):
+def test_a_recommender_without_embeddings_is_refused():
     with pytest.raises(ServingError, match="no embeddings"):
         tsne.compute_map(predictor(WORLD, Popular().fit(WORLD), "Most popular"))
