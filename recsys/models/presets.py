@@ -129,6 +129,8 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     },
     "bert4rec-ablated": BERT4REC,
     "sasrec-softmax": SASREC | {SAMPLE: SASREC_ON_SEGMENTS},
+    "sasrec-segments": SASREC
+    | {SAMPLE: SASREC_ON_SEGMENTS, "ml-1m": SASREC_ON_SEGMENTS | {"epochs": 60, "validate_every": 6}},
     "sasrec-ablated": SASREC,
     "sasrec-side": SASREC,
     "sasrec-memory": SASREC,
@@ -152,6 +154,10 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "item2vec-cbow": ITEM2VEC,
     "item2vec-skipgram": ITEM2VEC,
     "ncf": {"ml-100k": {"epochs": 10, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 3}},
+    # On ML-1M, `sasrec-softmax` is trained on whole histories, for the comparison with published results.
+    "pool": {
+        "ml-1m": {"members": tuple("sasrec-segments" if name == "sasrec-softmax" else name for name in POOL_MEMBERS)}
+    },
     "ensemble": {SAMPLE: {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-ce")}},  # the shipped networks
     "markov": {
         SAMPLE: {"window": 40},

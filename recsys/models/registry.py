@@ -195,6 +195,7 @@ GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_pow
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}  # for histories of few films
 VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, docs/experiments.md
 FIELDS = {"vectors": "fields", "half_life": 5.0}  # chosen on validation, docs/experiments.md
+ON_SEGMENTS = {"crop": "segments", "only_unseen": True, "redraw": True}
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 
 trained = partial(Recommender, needs_training=True)
@@ -205,6 +206,7 @@ ROWS = (
     trained("sasrec-memory", "SASRec with memory", TRANSFORMERS, SASREC, settings=MEMORY),
     trained("sasrec-bce", "SASRec (BCE)", TRANSFORMERS, SASREC, "arXiv:1808.09781", settings=SASREC_BCE),
     trained("sasrec-softmax", "SASRec (softmax)", TRANSFORMERS, SASREC, "arXiv:2309.07602"),
+    trained("sasrec-segments", "SASRec on segments", TRANSFORMERS, SASREC, "arXiv:2309.07602", settings=ON_SEGMENTS),
     trained(
         "bert4rec-paper",
         "BERT4Rec (paper)",
