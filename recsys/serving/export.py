@@ -99,7 +99,11 @@ def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]
     """Return FILM_COLUMNS of each film; None for missing values."""
     movies = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
     rows = movies.iloc[list(items)][list(FILM_COLUMNS)].to_dict("records")
-    return [{name: _plain_value(value) for name, value in row.items()} for row in rows]
+    films = [catalog.films[item] for item in items]
+    return [
+        {name: _plain_value(value) for name, value in row.items()} | {"title": film.title, "year": film.year}
+        for row, film in zip(rows, films, strict=True)
+    ]
 
 
 def _plain_value(value: Any) -> Any:

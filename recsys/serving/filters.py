@@ -67,7 +67,7 @@ class FilmFeatures:
 
 def film_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of all items. `Predictor.features` caches them, because large catalogues take a moment."""
-    years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)
+    years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
     n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")  # equal for equal counts

@@ -169,11 +169,19 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     films = (request.history if request.filters.hide_seen else (), request.unwanted)
     watched, unwanted = (check_items(predictor.dataset, numbers, infrequent=True) for numbers in films)
     watched, unwanted = (numbers[numbers < predictor.dataset.n_items] for numbers in (watched, unwanted))
+    if main_items := _main_items(predictor.dataset):
+        same = [main_items[item] for item in watched.tolist() if item in main_items]
+        unwanted = np.concatenate([unwanted, [*main_items], same]).astype(np.int64)
     if not request.filters.restricts:
         return np.append(watched, unwanted) if len(unwanted) else watched
     mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
     mask[watched] = mask[unwanted] = True
     return mask
+
+
+def _main_items(dataset: Dataset) -> dict[int, int]:
+    """Return the items that are listed twice → the same film with more ratings."""
+    return {item: main for item, main in dataset.main_films.items() if item < dataset.n_items}
 
 
 def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:

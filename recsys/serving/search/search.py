@@ -1,8 +1,9 @@
 """Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
 
-A film has several names: its title, and other titles in brackets. Names and queries are normalized and compared
-(name_index.py). Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does
-not return another film instead.
+A film has several names: its title, other titles in brackets, and those of the table of names
+(`recsys.data.film_names`). Names and queries are normalized and compared (name_index.py), Cyrillic ones also in Latin
+letters. Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does not
+return another film instead. Of a film that the data set lists twice, the more rated one is returned.
 
 Shapes: F films.
 """
@@ -12,11 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
-from typing import Any
 
 import numpy as np
 
-from recsys import paths, storage
+from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
 from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores, similar_names
@@ -29,6 +29,7 @@ from recsys.serving.search.normalize import (
     title_names,
 )
 from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
+from recsys.serving.search.romanize import romanizations
 
 TOO_FEW = "too few ratings to learn from"
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
@@ -93,14 +94,17 @@ class TitleIndex:
             self._popularity[: self.n_items] = counts
         self._years = np.array([film.year or 0 for film in self._films])  # (F,)
         forms, names = set[tuple[str, int]](), []
+        table = film_names.read().corrected
+        self._nicknames: dict[str, list[int]] = {}  # normalized → films
         for row, film in enumerate(self._films):
-            for name in title_names(film.title):
-                plain = normalize(name)
-                with_digits = numbers_to_digits(plain)
-                forms |= {(plain, row), (with_digits, row)}
-                if row < self.n_items:
-                    names.append((name, with_digits, row))
+            known = table.get((film.title, film.year), film_names.FilmNames(film.title))
+            forms |= {(form, row) for name in names_of(known) for form in name_forms(name)}
+            if row < self.n_items:
+                names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
+            for nickname in known.nicknames:
+                self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
+        self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)
         self._series = series.find_series(names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
         self._initials = series.title_initials(names)
@@ -117,14 +121,6 @@ class TitleIndex:
         return (int(years.min()), int(years.max())) if len(years) else None
 
     @cached_property
-    def _nicknames(self) -> dict[str, list[int]]:
-        """Normalized nickname → films of this data set."""
-        return {
-            normalize(nickname): [row for label in labels for row in self._films_of_label(label)]
-            for nickname, labels in nicknames().items()
-        }
-
-    @cached_property
     def _people_and_titles(self) -> PeopleAndTitles | None:
         """The titles in other languages and people, or None without film details. Built at the first query."""
         return PeopleAndTitles(self._details, self._films) if len(self._details) else None
@@ -138,11 +134,6 @@ class TitleIndex:
         uses = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
         tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
         return frozenset(word for tag in tags for word in (tag, *tag.split()))
-
-    def _films_of_label(self, label: str) -> list[int]:
-        """Return the films with a title and year."""
-        name, year = split_year(label)
-        return [row for row in self._names.named(normalize(name)) if self._years[row] == year]
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
@@ -186,7 +177,7 @@ class TitleIndex:
 
     def _in_order(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
         """Yield the films with a score (F,) above 0, best first. `people` are the matched persons of films."""
-        rows = np.flatnonzero(scores)
+        rows = np.setdiff1d(np.flatnonzero(scores), self._duplicates)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
             yield self._result(row, float(scores[row]), people.get(row, ""))
 
@@ -199,6 +190,8 @@ class TitleIndex:
         title, year = split_year(text)
         query = _normalize_query(title)
         scores, people = self._with_people_and_titles(query, self._title_scores(query, enough))
+        for latin in romanizations(title):
+            scores = np.maximum(scores, self._title_scores(_normalize_query(latin), enough))
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
@@ -266,15 +259,15 @@ class TitleIndex:
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
 
 
-def nicknames() -> dict[str, list[str]]:
-    """Return common names that differ from titles: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
-    return storage.read_shipped_json(paths.by_names(), _is_nicknames) or {}
+def names_of(film: film_names.FilmNames) -> list[str]:
+    """Return the names in the titles of a film. Nicknames are not among them."""
+    return [name for title in (film.title, *film.also) for name in title_names(title)]
 
 
-def _is_nicknames(content: Any) -> bool:
-    return isinstance(content, dict) and all(
-        isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in content.values()
-    )
+def name_forms(name: str) -> set[str]:
+    """Return the normalized forms of a name: as written, in Latin letters, and each of them with digits."""
+    plain = {normalize(form) for form in (name, *romanizations(name))}
+    return plain | set(map(numbers_to_digits, plain))
 
 
 def _normalize_query(query: str) -> str:
