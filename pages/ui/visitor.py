@@ -1,8 +1,9 @@
 """State of one visitor beside the values of widgets and the settings of `pages.ui.url`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import randbits
+from typing import Any
 
 import streamlit as st
 
@@ -11,17 +12,36 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
 from recsys.serving.history_import import WatchedFilm
 
+MARKS = LATER, SEEN, NOT_INTERESTED = ("later", "seen", "not_interested")  # fields of `ListState`
+LISTS = ("films", *MARKS)
+
 
 @dataclass(frozen=True)
 class ListState:
-    """A data set and the visitor's list in it."""
+    """A data set and the visitor's lists in it. A film has one of MARKS at most."""
 
     dataset: str = DEFAULT_DATASET
     films: tuple[int, ...] = ()  # items, oldest first
-    not_interested: tuple[int, ...] = ()  # items that are not recommended
-    pending_ids: tuple[str, str] = ("", "")  # movie ids of both in a link that was not read yet
-    pending_titles: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # titles of both, to find in this data set
+    later: tuple[int, ...] = ()  # films to watch later
+    seen: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
+    not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
+    pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
+    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of LISTS, to find in this data set
     watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by key of the film, see `session.film_key`
+
+    @property
+    def excluded(self) -> tuple[int, ...]:
+        """The films that are not recommended, in addition to `films`."""
+        return (*self.not_interested, *self.seen)
+
+    def with_lists(self, lists: Mapping[str, tuple[int, ...]], **changes: Any) -> "ListState":
+        """Return a copy with other films in some of LISTS, and with other changes."""
+        return replace(self, **{**lists, **changes})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no list has a film."""
+        return not any(getattr(self, name) for name in LISTS)
 
 
 @dataclass(frozen=True)

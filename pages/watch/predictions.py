@@ -13,14 +13,14 @@ from pages.ui import browser, cache, errors, explanation, film_cards, format, pa
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
-from pages.ui.visitor import visitor
+from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
 from pages.ui.widgets import segmented_control
-from pages.watch import posters
+from pages.watch import marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import FilmFeatures, Filters, blocking_filters
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import LIKED_THRESHOLD, Ratings, Recommendation, Request, count_candidates, recommend
+from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, percentages are hard to compare: films are compared with the average film
 FILTER_LABELS = {  # of the widgets
@@ -30,7 +30,8 @@ FILTER_LABELS = {  # of the widgets
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
-WHY, NOT_FOR_ME = "why", "not-for-me"  # options of a film's menu
+WHY, TO_LATER, TO_SEEN, NOT_FOR_ME = "why", "later", "seen", "not-for-me"  # options of a film's menu
+MARK_OF_OPTION = {TO_SEEN: SEEN, NOT_FOR_ME: NOT_INTERESTED}
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,9 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
-        _not_interested_popover(dataset)
+        marked_films.popovers(dataset)
     predictor = _predictor_or_fallback(recommender, dataset)
-    request = Request(films, k, _filters(), visitor().current.not_interested, session.current_ratings(dataset, films))
+    request = Request(films, k, _filters(), visitor().current.excluded, session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
@@ -117,17 +118,9 @@ def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
     """Return a sentence about the effect of the visitor's ratings, or "" without ratings."""
     if not ratings:
         return ""
-    title = cache.recommender_title(predictor)
     if predictor.model.uses_query_ratings:
-        return _("{model} uses your ratings.", model=title)
-    if n_disliked := sum(stars < LIKED_THRESHOLD for _item, stars in ratings):
-        return ngettext(
-            "{model} does not use ratings. It ignores the film you disliked.",
-            "{model} does not use ratings. It ignores the {n} films you disliked.",
-            n_disliked,
-            model=title,
-        )
-    return _("{model} does not use ratings, only the films you watched.", model=title)
+        return _("{model} uses your ratings.", model=cache.recommender_title(predictor))
+    return _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
 
 
 def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
@@ -220,10 +213,17 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         type="tertiary",
         disabled=pick.item in answer.request.history,
     )
+    is_later = pick.item in visitor().current.later
+    labels = {
+        WHY: _("Why this film?"),
+        TO_LATER: _("Do not watch later") if is_later else _("Watch later"),
+        TO_SEEN: _("Seen it"),
+        NOT_FOR_ME: _("Not for me"),
+    }
     option = st.menu_button(
         _("*More about {film}*", film=name),
-        [WHY, NOT_FOR_ME],
-        format_func={WHY: _("Why this film?"), NOT_FOR_ME: _("Not for me")}.__getitem__,
+        list(labels),
+        format_func=labels.__getitem__,
         key=menu,
         icon=":material/more_horiz:",
         type="tertiary",
@@ -241,9 +241,14 @@ def _add(item: int, next_films: list[int]) -> None:
 
 
 def _on_menu(menu: str, item: int, next_films: list[int]) -> None:
-    """Hide a film from the recommendations. The dialog of the other option opens in the following run."""
-    if st.session_state[menu] == NOT_FOR_ME:
-        session.hide_film(item)
+    """Mark a film. The dialog of the other option opens in the following run."""
+    option = st.session_state[menu]
+    if option == TO_LATER:
+        is_later = item in visitor().current.later
+        (session.unmark_film if is_later else session.mark_film)(item, LATER)
+        browser.focus_on(menu, "picks")
+    elif option in MARK_OF_OPTION:
+        session.mark_film(item, MARK_OF_OPTION[option])
         browser.focus_on(*(f"more-{movie_id}" for movie_id in next_films), "picks")
 
 
@@ -328,9 +333,7 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        strict = blocking_filters(
-            cache.film_features(dataset.name), _filters(), films, visitor().current.not_interested
-        )
+        strict = blocking_filters(cache.film_features(dataset.name), _filters(), films, visitor().current.excluded)
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",
@@ -342,30 +345,3 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.info(text, icon=":material/filter_alt:")
         _reset_button("reset-here", _("Reset filters"), "secondary")
     browser.status(text)
-
-
-def _not_interested_popover(dataset: Dataset) -> None:
-    """Render a popover with the films that the visitor hid, each with a button to recommend it again."""
-    items = visitor().current.not_interested
-    if not items:
-        return
-    panel = page.stable_popover(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
-    if not panel.open:
-        return
-
-    def unhide(item: int, next_keys: list[str]) -> None:
-        session.unhide_film(item)
-        browser.focus_on(*next_keys, "filters_open")
-
-    with panel, popover_content("unwanted_open"):
-        st.caption(_("These films are not recommended to you. Undo also brings back the last one."))
-        for position, item in enumerate(items):
-            next_items = items[position + 1 :] + items[:position]
-            st.button(
-                _("Recommend {film} again", film=format.escape_markdown(dataset.catalog.films[item].label)),
-                key=f"back-{item}",
-                icon=":material/undo:",
-                on_click=unhide,
-                args=(item, [f"back-{other}" for other in next_items]),
-                type="tertiary",
-            )

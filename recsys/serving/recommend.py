@@ -20,8 +20,8 @@ from recsys import monitoring
 from recsys.data.dataset import Dataset, Film, Queries
 from recsys.errors import Message, RecsysError
 from recsys.ranking.ranking import Ranking
+from recsys.serving import feedback, substitutes
 from recsys.serving import filters as film_filters
-from recsys.serving import substitutes
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 
@@ -48,7 +48,7 @@ class Request:
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # excluded films
-    ratings: Ratings = ()
+    ratings: Ratings = ()  # of films of the history, and of others that the user has an opinion on
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -235,7 +235,16 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
             shape=scores.shape,
             expected=expected,
         )
+    for row, request in enumerate(requests):
+        if request.ratings:
+            scores[row] = feedback.adjust(dataset, scores[row], _feedback(predictor, request))
     return scores
+
+
+def _feedback(predictor: Predictor, request: Request) -> dict[int, float]:
+    """Return the weights of the rated films. A model that reads the ratings of the history gets no feedback on it."""
+    read = set(request.history) if predictor.model.uses_query_ratings else set()
+    return feedback.weights({film: stars for film, stars in request.ratings if film not in read})
 
 
 def to_queries(

@@ -111,8 +111,9 @@ def test_what_opens_on_watch_next(marked, key):
 
 
 def test_films_that_are_not_wanted_and_filters_that_leave_none(marked):
-    app = marked(s=FILMS, **{"not": "9"}, years="1939-1939")
-    app.session_state["unwanted_open"] = True
+    app = marked(s=FILMS, **{"not": "9"}, later="10", seen="12", years="1939-1939")
+    for key in ("unwanted_open", "later_open", "seen_open"):
+        app.session_state[key] = True
     check(app.run())
 
 
