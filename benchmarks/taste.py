@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
     splitting = datasets.serving_split(dataset.name)
-    groups = members_of(dataset)
+    groups = items_of_groups(dataset)
     rows: dict[str, Any] = {}
     for name in options.recommenders or [predictor.default(dataset.name)]:
         model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def members_of(dataset: Dataset) -> dict[str, np.ndarray]:
+def items_of_groups(dataset: Dataset) -> dict[str, np.ndarray]:
     """Return the items (n,) of each group. Groups with fewer than MIN_FILMS items are left out."""
     languages = original_languages(dataset.name)
     films = dataset.catalog.films[: dataset.n_items]

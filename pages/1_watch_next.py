@@ -13,7 +13,7 @@ with errors.show_errors():
     if dataset:
         films = session.films(dataset)
         left, right = st.columns([5, 8], gap="large")
-        with right:  # rendered before the left column, because visitors wait for the recommendations
+        with right:  # before the left column, because visitors wait for the recommendations
             answer = predictions.show(dataset, films)
         with left:
             my_list.show(dataset, films, answer)

@@ -1,4 +1,4 @@
-"""Compare: the answers of several recommenders to the user's films, side by side.
+"""The page Compare: the answers of several recommenders to the user's films.
 
 Session state: compare_tab (label of the open tab) · compare_tab_index (its index).
 """
@@ -14,7 +14,7 @@ from recsys.data.dataset import Dataset
 @st.fragment
 @errors.show_errors()
 def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the tabs. Only the open tab is computed."""
+    """Render the tabs. Only the content of the open tab is computed."""
     state = st.session_state
     labels = [_("The lists"), _("Rank of a film"), _("Effect of order"), _("Hide a film"), _("Blend two")]
     if state.get("compare_tab", labels[0]) not in labels:  # Streamlit stores the label, which depends on the language

@@ -1,4 +1,4 @@
-"""Evaluation: metrics of all recommenders by data set and protocol."""
+"""The page Evaluation: metrics of all recommenders by data set and protocol."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Library: all films of a data set, its statistics, and films for two people. One section is open at a time."""
+"""The page Library: all films of a data set, its statistics, and films for two people, in three sections."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together"
 @st.fragment
 @errors.show_errors()
 def show_section(dataset: Dataset) -> None:
-    """Render the selector and the selected section."""
+    """Render the menu of sections and the selected section."""
     filters.set_defaults()
     titles = translated(LIBRARY_SECTIONS)
     section = segmented_control(_("What to see"), titles, "library_section", label_visibility="collapsed")
@@ -29,6 +29,6 @@ with errors.show_errors():
         _("Library"), _("Browse all films of a data set, see its statistics, and find films to watch together.")
     )
     if dataset:
-        session.films(dataset)  # reads the films of the link before a section needs them
+        session.films(dataset)  # converts the film ids of the URL before a section needs the list
         page.show_notices()
         show_section(dataset)

@@ -1,4 +1,4 @@
-"""Train: a form for a new training, and the list of trainings, which run in a process of their own."""
+"""The page Train: a form for a new training, and the list of trainings. A separate process runs them."""
 
 import streamlit as st
 
@@ -11,7 +11,9 @@ with errors.show_errors():
         _("Train"), _("Train a model on this computer. When it is ready, you can use it on every page.")
     )
     if dataset:
-        session.films(dataset)  # reads the URL, so that the films are kept when the data set changes
+        session.films(
+            dataset
+        )  # converts the film ids of the URL, so that the list is kept when another data set is opened
     page.show_notices()
     left, right = st.columns([5, 8], gap="large")
     with left:

@@ -1,9 +1,9 @@
-"""NextReel in the browser: settings, navigation and the requested page."""
+"""The script that Streamlit runs for every page: session, navigation, and the requested page."""
 
 from pages.ui import browser, i18n, page, session, tour
 from recsys import monitoring
 
-tour.begin()  # before a URL is written, because a first visit has no URL parameters
+tour.begin()  # before `session.load` can write the URL: a first visit is one without URL parameters
 session.load()
 i18n.begin()
 requested_page = page.navigation()

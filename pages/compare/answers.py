@@ -1,4 +1,4 @@
-"""The recommenders that Compare compares, their predictors, and tables of their answers.
+"""The choice of recommenders on Compare, their predictors, and tables of their answers.
 
 Session state: compared (names of the recommenders) · how_many_each (films in each list).
 """
@@ -52,11 +52,11 @@ def choose(dataset: Dataset) -> tuple[list[str], int]:
 
 
 def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor | None]:
-    """Start all missing fits in the background, in parallel.
+    """Start the missing fits in the background, in parallel.
 
     Returns:
-        A function that returns the predictor of a name, or shows the progress of its fit and returns None. All its
-        calls together wait for at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        `recommenders.predictor` as a function of the name. All calls together wait for at most
+        `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
@@ -64,9 +64,9 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
 
 def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:
-    """Return the answer of each recommender by its title.
+    """Return title of a recommender → its answer to a question.
 
-    Recommenders that are being fitted show their progress. A caption lists recommenders that are not trained.
+    The page shows the progress of running fits. A caption lists the recommenders that are not trained.
     """
     get_predictor, answers, untrained = start_fits(dataset, names), {}, []
     for name in names:
@@ -91,19 +91,19 @@ def bold_list(titles: list[str]) -> str:
 
 
 def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> None:
-    """Show the rank of one film in the list of each recommender, the best rank first, with a bar behind it."""
+    """Show the rank of one film in the ranking of each recommender, best first, with a bar behind the rank."""
     ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].log_rank_score))
     rank, probability = _("Rank"), _("Probability")
     cells = {
-        rank: [rank_text(standing, mark_hits) for standing in ordered.values()],
+        rank: [rank_text(position, mark_hits) for position in ordered.values()],
         probability: [
-            "–" if standing.probability is None else format.escape_markdown(format.percent(standing.probability))
-            for standing in ordered.values()
+            "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
+            for position in ordered.values()
         ],
     }
     bars = [
-        f"background: linear-gradient(90deg, {ACCENT}55 {standing.log_rank_score:.1%}, transparent 0)"
-        for standing in ordered.values()
+        f"background: linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)"
+        for position in ordered.values()
     ]
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
     table = pd.DataFrame(cells, index=titles)
@@ -111,23 +111,23 @@ def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> No
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
 
 
-def rank_text(standing: RankPosition, mark_hits: bool) -> str:
-    """Return a rank as Markdown, with a badge if hits are marked and the rank is a hit."""
-    if standing.rank is None:
+def rank_text(position: RankPosition, mark_hits: bool) -> str:
+    """Return a rank as Markdown. With `mark_hits`, a hit has a badge."""
+    if position.rank is None:
         return ":gray[" + _("not in the list") + "]"
-    if mark_hits and list_comparison.is_hit(standing):
+    if mark_hits and list_comparison.is_hit(position):
         text = _(
             "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]",
-            rank=standing.rank,
-            n=standing.n_ranked,
+            rank=position.rank,
+            n=position.n_ranked,
             k=list_comparison.TOP_K,
         )
     else:
-        text = _("**{rank:,}** :gray[of {n:,}]", rank=standing.rank, n=standing.n_ranked)
+        text = _("**{rank:,}** :gray[of {n:,}]", rank=position.rank, n=position.n_ranked)
     return text
 
 
 def shade(table: pd.DataFrame, shares: pd.DataFrame) -> Styler:
-    """Shade each cell by its share (0 to 1): the greater, the stronger. NaN: no shade."""
+    """Return a table with cells that are shaded by shares 0…1. NaN: no shade."""
     css = shares.map(lambda share: "" if pd.isna(share) else f"background-color: {ACCENT}{round(140 * share):02x}")
     return table.style.apply(lambda _cells: css, axis=None)

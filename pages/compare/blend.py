@@ -1,4 +1,4 @@
-"""A weighted blend of two recommenders: a tab of Compare."""
+"""The tab of Compare with a blend, a pool of two recommenders with weights that the user chooses."""
 
 import pandas as pd
 import streamlit as st
@@ -7,12 +7,12 @@ from pages.compare import answers
 from pages.ui import cache, charts, film_cards, format, recommenders, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
-from recsys.serving.predictor import mixture
+from recsys.serving.predictor import pool_of_two
 from recsys.serving.recommend import Recommendation, Request, recommend
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the two recommenders, a slider between them, and the list of their blend."""
+    """Render menus of two recommenders, a slider for their weights, and the list of the blend."""
     st.caption(
         _(
             "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
@@ -48,7 +48,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
     lists = {cache.recommender_title(predictor): recommend(predictor, request) for predictor in (left, right)}
-    show_blend(recommend(mixture(left, right, weight), request), lists)
+    show_blend(recommend(pool_of_two(left, right, weight), request), lists)
 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:

@@ -1,4 +1,4 @@
-"""The rank of any film in the lists of all recommenders: a tab of Compare.
+"""The tab of Compare with the rank of a film in the rankings of all recommenders.
 
 Session state: rank_film (data set, item and label of the last film that the user searched for).
 """
@@ -11,18 +11,18 @@ from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.filters import Filters
 from recsys.serving.insight import list_comparison
-from recsys.serving.recommend import Request, rank_of, rankings, recommend
+from recsys.serving.recommend import Request, rank_positions, rankings, recommend
 from recsys.serving.search.search import SearchResult
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
-    """Render a search box and the ranks of the selected film, by default the most watched unwatched film."""
+    """Render a search box and the ranks of the selected film. The default is the most popular film not in the list."""
     film_search.search_box(
         dataset.name,
         _("Which film?"),
         "seek",
         lambda film: film_search.film_button(
-            film, f"seek-{film.movie_id}", "search", select, (dataset.name, film), _(film.reason)
+            film, f"seek-{film.movie_id}", "search", select, (dataset.name, film), _(film.unknown_reason)
         ),
         6,
         on_enter=lambda film: select(dataset.name, film),
@@ -42,24 +42,24 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 
 
 def select(data: str, film: SearchResult) -> None:
-    """Store the film and clear the search box, unless training left the film out."""
-    if film.selectable:
-        st.session_state.rank_film = (data, film.item, film.label)
+    """Select a film and clear the search box, unless the film is infrequent."""
+    if not film.is_infrequent:
+        st.session_state.rank_film = (data, film.number, film.label)
         st.session_state.seek = ""
         browser.focus_on("seek")
 
 
 def selected_item(dataset: Dataset) -> int | None:
-    """Return the item of the selected film, or None. In another data set, the film is matched by its label."""
+    """Return the selected item, or None. A film that was selected in another data set is found by its label."""
     data, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
     if data == dataset.name:
         return item
     film = cache.title_index(dataset.name).exact(label)
-    if film is None or not film.selectable:
+    if film is None or film.is_infrequent:
         title = cache.dataset_title(dataset.name)
         st.caption(format.escape_markdown(_("{film} is not in {data}. Try another title.", film=label, data=title)))
         return None
-    return film.item
+    return film.number
 
 
 def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
@@ -70,7 +70,9 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
         text = _("You have watched {film}, so no list shows it. This is its rank among all films.", film=label)
         st.caption(format.escape_markdown(text))
     request = Request(films, filters=Filters(hide_seen=not is_watched))
-    ranks = answers.ask_each(dataset, names, lambda predictor: rank_of(next(rankings(predictor, [request])), [item])[0])
+    ranks = answers.ask_each(
+        dataset, names, lambda predictor: rank_positions(next(rankings(predictor, [request])), [item])[0]
+    )
     if ranks:
         answers.rank_table(ranks)
         charts.download_buttons(

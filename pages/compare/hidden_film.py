@@ -1,4 +1,4 @@
-"""Hide one of the user's films and see which recommenders would have predicted it: a tab of Compare.
+"""The tab of Compare that hides one of the user's films, and shows which recommenders would have predicted it.
 
 Session state: hidden_film_test (a HiddenFilmTest).
 """
@@ -24,7 +24,7 @@ MAX_NAMES = 4  # recommenders that a sentence names
 
 @dataclass
 class HiddenFilmTest:
-    """Ranks of one hidden film from the recommenders that are not selected on the page."""
+    """Ranks of a hidden film by recommenders that are not selected on the page."""
 
     question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # by English title
@@ -32,7 +32,7 @@ class HiddenFilmTest:
     is_running: bool = False
 
     def set_running(self, is_running: bool) -> None:
-        """Start or stop asking. A fit that is already running continues in the background."""
+        """Start or stop asking further recommenders. A running fit continues in the background."""
         self.is_running = is_running
 
 
@@ -76,7 +76,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 
 
 def summary(ranks: dict[str, RankPosition], film: str) -> str:
-    """Return as Markdown which recommenders rank a film in the top 10. Many recommenders are only counted."""
+    """Return Markdown about the recommenders with a film in the top TOP_K. Above MAX_NAMES, only their number."""
     hits = [title for title, rank in ranks.items() if list_comparison.is_hit(rank)]
     label, k = format.escape_markdown(film), list_comparison.TOP_K
     if not hits:
@@ -100,7 +100,7 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
 
 
 def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
-    """Render a button that asks all other recommenders, or the progress and a button that stops it."""
+    """Render a button that asks all other recommenders or, while they are asked, the progress and a Stop button."""
     waiting = [
         name
         for name in recommenders.ordered(cache.all_recommenders().values())
@@ -123,8 +123,8 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    A fit that takes longer than `recommenders.WAIT_BEFORE_PROGRESS` shows its progress and ends this run. The page
-    reruns at its end and continues with the next recommender.
+    After `recommenders.WAIT_BEFORE_PROGRESS` seconds, the page shows the progress of the fit, and this run ends. When
+    the fit ends, the page reruns and continues with the next recommender.
     """
     _data, films, position = test.question
     bar, deadline = st.progress(0.0), time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
@@ -177,7 +177,7 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
 
 
 def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
-    """Return a table of films by recommenders with the ranks. Hits are bold, and the last two rows have the metrics."""
+    """Return a table of ranks, films by recommenders. Hits are bold. The last two rows are metrics."""
     films = [
         format.escape_markdown(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)
     ]

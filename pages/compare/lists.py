@@ -1,4 +1,4 @@
-"""The lists of all recommenders side by side, and their overlap: a tab of Compare."""
+"""The tab of Compare with the lists of the recommenders side by side, and their overlap."""
 
 import numpy as np
 import pandas as pd
@@ -37,14 +37,12 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 
 def columns(names: list[str]) -> dict[str, DeltaGenerator]:
-    """Render the heading of each recommender's column. Return the empty elements below, by name."""
-    slots, variants = {}, cache.all_recommenders()
+    """Render a column with a heading for each recommender. Return name → the empty element below the heading."""
+    slots, by_name = {}, cache.all_recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title, family = (
-                format.escape_markdown(cache.recommender_title(variants[name])),
-                format.escape_markdown(_(variants[name].family)),
-            )
+            title = format.escape_markdown(cache.recommender_title(by_name[name]))
+            family = format.escape_markdown(_(by_name[name].family))
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()

@@ -1,4 +1,4 @@
-"""The effect of the order of the films on each recommender's list: a tab of Compare."""
+"""The tab of Compare with the effect of the order of the films on the lists of the recommenders."""
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -22,7 +22,7 @@ Effects = dict[str, OrderEffect]  # by the title of the recommender
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render how much each list changes with the order, and the lists for any of the orders."""
+    """Render how much the list of each recommender changes with the order, and the lists for any order."""
     orders = reorderings(films)
     if not orders:
         st.info(
@@ -60,12 +60,12 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 @cache.cached_for_predictor(max_entries=64)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
-    """Return the lists for all orders. Cached, so that the slider only selects from them."""
+    """Cache the lists for all orders, from which the slider selects."""
     return order_effect(predictor, films, reorderings(films), k)
 
 
 def summary(effects: Effects) -> str:
-    """Return as Markdown which recommenders ignore the order, and which depends on it most."""
+    """Return Markdown about the recommenders that ignore the order, and the one that depends on it most."""
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
         sentences.append(
@@ -139,5 +139,5 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
 
 
 def order_name(index: int) -> str:
-    """Return the name of an order: 0 as watched, 1 reversed, then shuffled."""
+    """Return the name of an order by its index: 0 is the given order, 1 the reversed order, the others are random."""
     return (_("As watched"), _("Latest first"))[index] if index < 2 else _("Shuffle {n}", n=index - 1)

@@ -1,4 +1,4 @@
-"""The demonstration at the top of Compare: the predictions after the same films in two orders.
+"""The demonstration at the top of Compare: two recommenders and the same films in two orders.
 
 One recommender reads the order, the other ignores it. Session state: order_demo (key of the selected pair of orders).
 """
@@ -17,7 +17,8 @@ from recsys.serving.insight.list_comparison import Order, moods, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")  # the demonstration uses the first that can answer
+# of each group, the demonstration uses the first recommender that can answer
+READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
 IGNORE_ORDER = ("user-knn", "popular")
 
 
@@ -25,8 +26,8 @@ IGNORE_ORDER = ("user-knn", "popular")
 class OrderPair:
     """Two orders of the same films."""
 
-    title: str
-    names: tuple[str, str]
+    title: str  # of the pair
+    names: tuple[str, str]  # of the orders
     orders: tuple[Order, Order]
     is_example: bool  # whether the films are an example, which the user can adopt
 
@@ -75,7 +76,7 @@ def show(dataset: Dataset, films: Order) -> None:
 
 
 def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
-    """Return the available pairs of orders by their key. Pairs of the user's own films come first."""
+    """Return key → pair of orders. Pairs of the user's own films come first."""
     pairs = {}
     names = {
         "backwards": (_("Your films, latest first"), _("Latest first")),

@@ -1,4 +1,4 @@
-"""Charts that several sections share: colours of families, lines per recommender, and labelled scatter plots."""
+"""Charts that several sections use: colours of families, line charts, and scatter plots with labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -12,15 +12,15 @@ from pages.ui.i18n import N_, _
 
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes
-DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths at which labels must not overlap
-ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)
+DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
+ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # with those on phones
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
-LETTER_WIDTH_PX = 6.3  # of 11 px type, on average
+LETTER_WIDTH_PX = 6.3  # mean width in a font of 11 px
 LETTER_HEIGHT_PX = 14.5
 LABEL_GAP_PX = 8.0  # between a point and its label
 MARK_RADIUS_PX = 6.0
 
-TIME_UNITS = {"s": (1, N_("{n} s")), "min": (60, N_("{n} min")), "h": (3600, N_("{n} h"))}  # seconds, text
+TIME_UNITS = {"s": (1, N_("{n} s")), "min": (60, N_("{n} min")), "h": (3600, N_("{n} h"))}  # unit → seconds, text
 TIME_TICKS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}
 
 
@@ -56,12 +56,13 @@ _LINE_FAMILIES = (
     "Neighbours",
     "Convolutional",
 )
-LINE_COLOURS = tuple(LOOKS[family].colour for family in _LINE_FAMILIES)  # per line: members of a family must differ
+# of the lines of a chart, by position: recommenders of one family must differ
+LINE_COLOURS = tuple(LOOKS[family].colour for family in _LINE_FAMILIES)
 LINE_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
 LINE_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MAX_LINES = 6
 
-SIDES = {  # side of a label → direction from its point, in half label sizes
+SIDES = {  # position of a label in Plotly → direction (right, up) from its point
     "middle right": (1, 0),
     "middle left": (-1, 0),
     "top center": (0, 1),
@@ -82,9 +83,16 @@ def percent_tick(share: float) -> str:
 def plot_lines(
     tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y: str, x_title: str
 ) -> go.Figure:
-    """Plot column y against column x, a line per recommender.
+    """Plot column y against column x, with a line for each recommender.
 
-    A recommender has the same look in all charts of the same tables. Tables without the columns are skipped.
+    The look of a line depends on the position of its table. Tables without the columns are skipped.
+
+    Args:
+        tables: Name of a recommender → table.
+        titles: Name of a recommender → title.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
+        x_title: Title of the horizontal axis.
     """
     figure = go.Figure()
     for position, (variant, table) in enumerate(tables.items()):
@@ -105,9 +113,9 @@ def plot_lines(
 
 
 def label_line_ends(figure: go.Figure) -> go.Figure:
-    """Label each line at its right end. Labels at the right edge of the chart do not overlap.
+    """Label each line at its right end. The labels at the right edge of the chart do not overlap.
 
-    The label of a shorter line is above its end, because longer lines pass on the right.
+    A line that ends before the edge has its label above the end, because other lines continue to the right.
     """
     traces = [trace for trace in figure.data if len(trace.x)]
     if not traces:
@@ -126,7 +134,7 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
 
 
 def spread(heights: Sequence[float], gap: float) -> list[float]:
-    """Move heights as little as possible so that they are at least a gap apart. Their order stays."""
+    """Return heights that are at least `gap` apart, in the same order and moved as little as possible."""
     order = sorted(range(len(heights)), key=lambda index: heights[index])
     groups: list[tuple[list[int], float]] = []  # indices of neighbours that touch, and the lowest height of the group
     for index in order:
@@ -143,10 +151,15 @@ def spread(heights: Sequence[float], gap: float) -> list[float]:
 def plot_scatter(
     table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log_column: str | None = None
 ) -> go.Figure:
-    """Plot a mark per recommender, with labels where they have room. Recommenders with a high y are labelled first.
+    """Plot a mark for each recommender, with labels where they have room. High values of y are labelled first.
 
-    The table has the columns title, family, x and y. With `log_column`, which has log10 of x in seconds, x is
-    logarithmic.
+    Args:
+        table: Has the columns title, family, x and y.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
+        x_title: Title of the horizontal axis.
+        y_title: Title of the vertical axis.
+        log_column: Column with log10 of x. If given, x is in seconds, and its axis is logarithmic.
     """
     rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
     x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC}}}"
@@ -178,12 +191,12 @@ def plot_scatter(
 def label_points(
     figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], horizontal: pd.Series, height: float
 ) -> None:
-    """Add two traces of labels: labels that fit on a phone, then labels that fit on a desktop only.
+    """Add two traces of labels: labels that have room on a phone, then those that only have room on a desktop.
 
-    The style sheet hides the last trace on a phone. The most important points come first in all arguments.
+    The style sheet hides the last trace on a phone. In all arguments, the points are sorted by importance.
 
     Args:
-        figure: The chart, which is changed.
+        figure: The chart. It is changed in place.
         x: Horizontal coordinates.
         y: Vertical coordinates.
         labels: Label of each point.
@@ -226,22 +239,24 @@ def free_sides(
     height: float,
     placed: Sequence[str | None] = (),
 ) -> list[str | None]:
-    """Place labels so that they cover no label or point and stay in the chart, at all given widths.
+    """Choose a side for each label, so that labels cover no label or point and stay in the chart, at all widths.
 
     Args:
         points: Pairs (x, y) from 0 to 1, the most important point first.
         labels: Label of each point.
         widths: Widths of the chart in pixels.
         height: Height of the chart in pixels.
-        placed: Result of an earlier call, which stays. It may be None for all points.
+        placed: Result of an earlier call, which does not change; (): no label is placed yet.
 
     Returns:
-        The key of SIDES for each point, or None if its label has no room.
+        The key of SIDES for each point, None if its label has no room.
     """
     sides = list(placed) or [None] * len(points)
     charts = [_Chart(points, labels, width, height) for width in widths]
-    for row in sorted(range(len(sides)), key=lambda row: sides[row] is None):  # placed labels first
-        side = sides[row] or next((free for free in SIDES if all(chart.has_room(row, free) for chart in charts)), None)
+    for row in sorted(
+        range(len(sides)), key=lambda row: sides[row] is None
+    ):  # labels that are placed already come first
+        side = sides[row] or next((name for name in SIDES if all(chart.has_room(row, name) for chart in charts)), None)
         if side:
             sides[row] = side
             for chart in charts:

@@ -1,4 +1,4 @@
-"""Calibration: predicted probabilities against how often recommendations come true."""
+"""The section Confidence: calibration, the predicted probabilities against the share of films that came true."""
 
 from collections.abc import Mapping
 
@@ -19,15 +19,15 @@ from recsys.evaluation import list_metrics, protocols, tables
 from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_available
 
-PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of the gSASRec paper, and BERT4Rec
-PAPER_USER = 963  # number of the test user of that figure
-LIST_PLOT_HEIGHT_PX = 400  # with five lines of the legend on a phone
-MIN_SHARE = 1e-4  # lower limit of axes
+PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # those of figure 1 in gSASRec, and BERT4Rec
+PAPER_USER = 963  # number of the test user of this figure
+LIST_PLOT_HEIGHT_PX = 400  # with the legend, which has five lines on a phone
+MIN_SHARE = 1e-4  # lower end of axes
 REFERENCE_LINE = {"color": GREY, "width": 1}
 
 
 def show(view: EvaluationView) -> None:
-    """Show predicted against observed probability over all test users, then the list of one user."""
+    """Show predicted and observed probabilities of all test users, then the list of one user."""
     bins, by_rank = tables.reliability(view.dataset, view.protocol, view.board["variant"].tolist())
     if bins.empty:
         message = _(
@@ -49,7 +49,7 @@ def show(view: EvaluationView) -> None:
 
 
 def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Show a note about old results whose probabilities sum to 1 over all films, with watched films."""
+    """Show a note if results are of an old kind: their probabilities sum to 1 over all films, with watched films."""
     over_all_films = set(bins.loc[bins["over"] == tables.ALL_ITEMS, "variant"])
     variants = [variant for variant in selected if variant in over_all_films]
     if not variants:
@@ -104,7 +104,7 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
 
 
 def by_variant(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
-    """Return the rows of each variant."""
+    """Return name of a recommender → its rows of a table."""
     return {variant: table[table["variant"] == variant] for variant in variants}
 
 
@@ -142,7 +142,10 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
-    order = [*shares, *(variant for variant in selected if variant not in shares)]  # equal colours in both charts
+    order = [
+        *shares,
+        *(variant for variant in selected if variant not in shares),
+    ]  # so that both charts have equal colours
     query = test.queries[row : row + 1]
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
@@ -162,7 +165,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
 
 
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
-    """Return how often the hidden film has each rank, for recommenders with ranks of these test users."""
+    """Return how often the hidden film has each rank, by recommender, for those with ranks of the same test users."""
     board = data.leaderboard(dataset.name, protocol)[0]
     if board.empty:
         return {}
@@ -229,7 +232,7 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
 
 
 def plot_reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
-    """Plot observed share against predicted probability, with a line for perfect calibration."""
+    """Plot the share that came true against the predicted probability, with a line for perfect calibration."""
     figure = plot_lines(bins, titles, "predicted", "hit_rate", _("Predicted probability"))
     figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
     values = pd.concat(bins.values())[["predicted", "hit_rate"]]

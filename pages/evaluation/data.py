@@ -1,4 +1,7 @@
-"""Results of a data set and protocol, cached until a result file changes, and the selectors that sections share."""
+"""Results of a data set and protocol, cached until a result file changes, and menus that several sections use.
+
+A variant is the name of a recommender, as in result files and in the columns of tables.
+"""
 
 from dataclasses import dataclass
 from functools import partial
@@ -15,9 +18,9 @@ from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, report, results, significance, tables
 
-LoadErrors = list[RecsysError]  # an error for each result that cannot be read or compared
+LoadErrors = list[RecsysError]  # one for each result that cannot be read or compared
 
-METRIC_TITLES = {  # the titles of other metrics are their names in capitals
+METRIC_TITLES = {  # other metrics have their name in capitals as title
     "coverage@10": N_("Catalogue coverage"),
     "novelty@10": N_("Novelty (bits)"),
     "diversity@10": N_("Genre diversity of a list"),
@@ -34,11 +37,11 @@ class EvaluationView:
 
     dataset: str
     protocol: str
-    board: pd.DataFrame  # tables.leaderboard with translated titles, the best NDCG@10 first, not empty
+    board: pd.DataFrame  # `tables.leaderboard` with translated titles, the highest NDCG@10 first
 
     @property
     def key(self) -> str:
-        """Part of file names and widget keys."""
+        """Data set and protocol, as a part of file names and widget keys."""
         return f"{self.dataset}-{self.protocol}"
 
     @property
@@ -48,7 +51,7 @@ class EvaluationView:
 
     @property
     def titles(self) -> dict[str, str]:
-        """Titles of the recommenders by variant."""
+        """Variant → title."""
         return dict(zip(self.board["variant"], self.board["title"], strict=True))
 
     def title(self, variant: str) -> str:
@@ -82,7 +85,7 @@ def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFram
 
 @cached_for_view(max_entries=8)
 def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
-    """Return the result documents by variant. Callers must not change them."""
+    """Return variant → result document."""
     readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` reports errors
     return {document["variant"]: document for document in readable}
 
@@ -94,7 +97,7 @@ def missing(view: EvaluationView) -> list[report.Missing]:
 
 
 def pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:
-    """Return `significance.pairwise_tests` of the board, which takes seconds when it is not cached."""
+    """Return `significance.pairwise_tests` of the board, and the errors of skipped results. It takes seconds."""
     with st.spinner(_("Testing differences for significance…")):
         return _pairwise_tests(view, metric)
 
@@ -107,14 +110,14 @@ def _pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, Lo
 
 @cached_for_view(max_entries=4)
 def ranks(view: EvaluationView) -> tuple[dict[str, np.ndarray], LoadErrors]:
-    """Return the ranks (S, B) of all recommenders by variant. Callers must not change them."""
+    """Return variant → ranks (S seeds, B test users), and the errors of skipped results."""
     load_errors: LoadErrors = []
     variants = tuple(view.board["variant"])
     return tables.all_ranks(view.dataset, view.protocol, variants, load_errors.append), load_errors
 
 
 def comparable_variants(view: EvaluationView, dataset: Dataset) -> list[str]:
-    """Return the variants whose ranks belong to the test users of this data set. Raises DataError."""
+    """Return the variants with ranks of the test users of this data set. Raises DataError."""
     return tables.matching_recommenders(view.board, ranks(view)[0], dataset, split(view, dataset).test)
 
 
@@ -126,7 +129,7 @@ def split(view: EvaluationView, dataset: Dataset) -> Split:
 def metrics_by_group(
     view: EvaluationView, dataset: Dataset, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
-    """Return `groups.by_bucket` of some recommenders."""
+    """Return `groups.by_bucket` of some variants."""
     with st.spinner(_("Computing confidence intervals…")):
         return _metrics_by_group(view, split(view, dataset), variants, grouping, metric)
 
@@ -150,7 +153,7 @@ def metric_title(metric: str) -> str:
 
 
 def select_metric() -> str:
-    """Show the selector of the metric, which all sections share."""
+    """Show the menu of metrics. All sections have the same choice."""
     titles = {metric: metric_title(metric) for metric in results.METRICS}
     return selectbox(_("Metric"), titles, "metric", default="ndcg@10", width=130)
 
@@ -158,7 +161,7 @@ def select_metric() -> str:
 def select_recommenders(
     view: EvaluationView, variants: list[str], default: list[str], key: str, max_selections: int = 6
 ) -> list[str]:
-    """Show the selector of recommenders. Returns variants in the order of the leaderboard."""
+    """Show the menu of recommenders. Return the chosen variants in the order of `variants`."""
     selected = st.multiselect(
         _("Recommenders"),
         variants,

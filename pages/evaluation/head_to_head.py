@@ -1,4 +1,4 @@
-"""Comparison of two recommenders: a paired test, and for how many people each ranks the hidden film higher."""
+"""The section Head-to-head: a paired test of two recommenders, and for how many people each is better."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,12 +13,12 @@ from pages.ui.i18n import N_, _, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
-RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}  # size of a margin of tables.rank_margins
+RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}  # absolute margin of `tables.rank_margins` → ratio of ranks
 EVEN = N_("even")
 
 
 def show(view: EvaluationView) -> None:
-    """Show the selectors, the result of the test and the chart of rank margins."""
+    """Show the menus, the result of the test and the chart of rank margins."""
     if len(view.board) < 2:
         st.info(_("Only one recommender has results here. Two are needed."), icon=":material/info:")
         return
@@ -39,7 +39,7 @@ def show(view: EvaluationView) -> None:
 
 
 def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
-    """Show the result of the test as a sentence and in numbers, as on the leaderboard."""
+    """Show the result of the test as a sentence and in numbers."""
     n, titles = int(test["users"]), {"left": view.title(test["variant"]), "right": view.title(test["other"])}
     if not test["differs"]:
         text = ngettext(
@@ -102,7 +102,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot users by margin of `tables.rank_margins`, from -4 to 4, in the colour of the better recommender."""
+    """Plot the number of users by margin (`tables.rank_margins`), in the colour of the better recommender."""
     figure = go.Figure()
     labels = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
     for rows, winner in (

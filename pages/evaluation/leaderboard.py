@@ -1,6 +1,6 @@
-"""Leaderboard: an HTML table with confidence intervals, or a sortable table of all metrics.
+"""The section Leaderboard: an HTML table with confidence intervals, or a sortable table of all metrics.
 
-A click on a title shows where its metrics come from. Style: assets/style/nextreel.css.
+A click on a title shows where its metrics come from. The style of the HTML table is in assets/style/nextreel.css.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,11 @@ from pages.ui.widgets import segmented_control
 from recsys.evaluation import protocols, published_figures, report, results, significance
 from recsys.evaluation.report import Missing
 
-INTERVALS, ALL_METRICS = "intervals", "all-figures"  # views
+INTERVALS = "intervals"  # the HTML table
+ALL_METRICS = "all-figures"  # the sortable table
 SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
-PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows the first two that are not selected
-PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # of the sortable table, before all others
+PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows the selected metric and the first two others of these
+PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table; a phone has no more
 ARXIV = "arXiv:"
 HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
 METRIC_MEANINGS = {
@@ -52,22 +53,22 @@ TIME_AWARE = N_("Not comparable: these models know when the hidden film was watc
 class Provenance:
     """Where the metrics of a row come from."""
 
-    id: str  # part of the HTML id
+    id: str  # part of the HTML id of the popover
     title: str
     facts: list[tuple[str, str]]  # pairs of label and text
-    commands: tuple[str, ...] = ()  # reproduce the metrics
+    commands: tuple[str, ...] = ()  # that reproduce the metrics
 
 
 @dataclass(frozen=True)
 class Row:
     """A row of the HTML table, for a recommender that was evaluated here or for a published figure."""
 
-    metrics: Mapping[str, Any]  # record with the metrics as columns
+    metrics: Mapping[str, Any]  # row of the leaderboard or of the published figures, by column
     provenance: Provenance
     subtitle_html: str
     look: Look | None = None  # None for published figures
-    rank: str = ""
-    comparison: str = ""  # with the best recommender
+    rank: str = ""  # "" for published figures
+    comparison: str = ""  # text that compares the row with the best recommender
     is_tied: bool = False  # not significantly different from the best
 
     def interval(self, metric: str) -> tuple[float, float] | None:
@@ -107,7 +108,7 @@ def show(view: EvaluationView) -> None:
 
 
 def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame, metric: str) -> None:
-    """Show the HTML table, first without test results, because the tests take seconds."""
+    """Show the HTML table. It is shown without significance tests at first, because these take seconds."""
     sources = {variant: local_provenance(document) for variant, document in data.documents(view).items()}
     published = published.dropna(subset=[metric]) if metric in published else published[:0]
     slot = st.empty()
@@ -141,10 +142,16 @@ def table_html(
     tests: pd.DataFrame | None,
     sources: Mapping[str, Provenance],
 ) -> str:
-    """Return the table of evaluated and published metrics, the highest first.
+    """Return the table of evaluated and published metrics as HTML, the highest first.
 
-    Published figures of models that know the time of the hidden film come last, below a heading. `tests` is None while
-    the tests are running.
+    Published figures of models that know the time of the hidden film come last, below a heading.
+
+    Args:
+        board: Recommenders that were evaluated here.
+        published: Published figures.
+        metric: The selected metric.
+        tests: `significance.against_best`; None while the tests are running.
+        sources: Name of a recommender → provenance.
     """
     side_metrics = [name for name in SIDE_METRICS if name != metric]
     local_rows, published_rows = _local_rows(board, metric, tests, sources), _published_rows(published)
@@ -211,7 +218,7 @@ def _published_rows(published: pd.DataFrame) -> list[Row]:
 
 
 def published_rules(record: Mapping[str, Any]) -> str:
-    """Return the rules of a published figure, and how its method differs from ours."""
+    """Return the rules of a published figure, and how its method differs from the method here."""
     return "; ".join(_(text) for text in (record["rules"], record["note"]) if text)
 
 
@@ -221,7 +228,7 @@ def _rows_html(rows: Iterable[Row], metric: str, side_metrics: list[str]) -> str
 
 
 def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
-    """Return the HTML of a row. CSS draws the interval relative to --nr-longest of the table."""
+    """Return the HTML of a row. CSS draws the interval on a scale from 0 to --nr-longest of the table."""
     glyph, colour = "", GREY
     if row.look:
         colour = row.look.colour
@@ -256,7 +263,7 @@ def _column_class(name: str, metric: str) -> str:
 
 
 def letters_html(published: pd.DataFrame) -> str:
-    """Return a list that explains the letters of the published figures."""
+    """Return HTML that explains the letters of the published figures."""
     rules = dict(zip(published["code"].str.rstrip("*"), published["rules"], strict=True))
     rows = sorted(rules.items(), key=lambda row: (not row[0][0].isalpha(), row))
     if published["note"].any():
@@ -266,7 +273,7 @@ def letters_html(published: pd.DataFrame) -> str:
 
 
 def popover_html(source: Provenance) -> str:
-    """Return the popover with the facts and commands of a row."""
+    """Return the HTML popover with the facts and commands of a row."""
     html_id, title = f"about-{source.id}", escape(source.title)
     close = (
         f'<button type="button" class="nr-cross" popovertarget="{html_id}" popovertargetaction="hide" '
@@ -283,7 +290,7 @@ def popover_html(source: Provenance) -> str:
 
 
 def _linked(text: str) -> str:
-    """Return text as HTML. An arXiv number becomes a link."""
+    """Return a text as HTML, with a link for an arXiv number."""
     if not text.startswith(ARXIV):
         return escape(text)
     target = f"https://arxiv.org/abs/{escape(text.removeprefix(ARXIV))}"
@@ -330,8 +337,10 @@ def _training_times(timings: Iterable[Mapping[str, Any]]) -> str:
 
 
 def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame) -> None:
-    """Show all metrics, the provenance of the selected row, and the published figures."""
-    rows = board.assign(date=board["date"].str[:10], family=board["family"].map(_))  # the CSV has the time of day, too
+    """Show the sortable table, the provenance of the selected row, and the published figures."""
+    rows = board.assign(
+        date=board["date"].str[:10], family=board["family"].map(_)
+    )  # without the time of day, which the CSV has
     columns = [*PHONE_COLUMNS, "family"]
     table = rows[[*columns, *(name for name in results.METRICS if name not in columns), "seeds", "users", "date"]]
     event = show_table(table, f"figures-{view.key}", _("Leaderboard"), on_select="rerun", selection_mode="single-row")
@@ -364,7 +373,7 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
 
 
 def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
-    """Show a sortable table. The title and three metrics fit on a phone."""
+    """Show a sortable table. Its columns are narrow, so that the title and three metrics fit on a phone."""
     columns: dict[str, Any] = {name: _(title) for name, title in COLUMN_TITLES.items() if name in table}
     for name in results.METRICS:
         if name in table:
@@ -376,7 +385,7 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
 
 
 def show_missing(view: EvaluationView) -> None:
-    """Show the recommenders without a result and the commands that evaluate them, if any."""
+    """Show the recommenders without a result, if any, and the commands that evaluate them."""
     missing = data.missing(view)
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""Training curves, and metrics against training time."""
+"""The section Learning: training curves, and a metric against the training time."""
 
 import pandas as pd
 import streamlit as st
@@ -13,9 +13,9 @@ from pages.ui.widgets import segmented_control, translated
 from recsys.evaluation import protocols, report, results, tables
 
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
-X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}
+X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
-WITHOUT_TIME = {  # fields of tables.Costs
+WITHOUT_TIME = {  # field of `tables.Costs` → text
     "fitted": N_("Without recorded fitting time: {models}."),
     "combined": N_("Combinations of other recommenders: {models}."),
     "unknown": N_("Without recorded training time: {models}."),
@@ -24,7 +24,7 @@ WITHOUT_TIME = {  # fields of tables.Costs
 
 
 def show(view: EvaluationView) -> None:
-    """Show the training curves, or how to get some, and the chart of training times."""
+    """Show the training curves, or how to get them, and the chart of training times."""
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     dataset_title = cache.dataset_title(view.dataset)
     names = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
@@ -49,8 +49,8 @@ def show(view: EvaluationView) -> None:
 
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
-    """Plot loss and validation of the selected recommenders."""
-    titles = view.titles | {variant: view.title(variant) for variant in logs}  # also of logs without a result
+    """Plot loss and validation of the selected recommenders. logs: Variant → training log."""
+    titles = view.titles | {variant: view.title(variant) for variant in logs}  # some logs have no result
     variants = [variant for variant in titles if variant in logs]
     default = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

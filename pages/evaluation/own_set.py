@@ -1,4 +1,4 @@
-"""Evaluation of recommenders on the visitor's own data set, in the background."""
+"""Evaluate recommenders on the visitor's own data set in a background task."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,16 +18,19 @@ from recsys.progress import ProgressCallback
 from recsys.serving.predictor import FALLBACK
 
 HIT_RATE = "hr@10"
-EVALUATED_FIRST = ("popular", "item-knn")  # so that results appear soon
+EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appear soon
 
 
 def compare_with_most_popular(view: EvaluationView) -> None:
-    """Show the hit rates of a recommender and of the most popular items. Shows nothing without results of both."""
+    """Show the hit rates of a recommender and of FALLBACK, unless one has no result."""
     rows = view.board.set_index("variant")
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
         return
-    preferred = (st.session_state.get("model"), recommenders.default(view.dataset))  # as on Watch next
+    preferred = (
+        st.session_state.get("model"),
+        recommenders.default(view.dataset),
+    )  # that of Watch next, or the default
     variant = next((variant for variant in preferred if variant in others), others[0])
     with st.container(horizontal=True, gap="large"):
         for row in (rows.loc[variant], rows.loc[FALLBACK]):
@@ -41,7 +44,7 @@ def compare_with_most_popular(view: EvaluationView) -> None:
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
-    """Show a button that evaluates more recommenders, or the progress. `evaluated`: variants with a result."""
+    """Show a button that evaluates more recommenders, or the progress. evaluated: Recommenders with a result."""
     if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
     task = tasks.find(_task_name(dataset))
@@ -54,7 +57,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
     elif task and task.error:
         tasks.forget(_task_name(dataset))
         raise task.error
-    if names := _quick_variants(dataset, evaluated):
+    if names := _quick_recommenders(dataset, evaluated):
         st.button(
             ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
             if evaluated
@@ -71,8 +74,8 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         )
 
 
-def _quick_variants(dataset: str, evaluated: Sequence[str]) -> list[str]:
-    """Return the variants without a result that are ready within seconds."""
+def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
+    """Return the recommenders without a result that can be evaluated without a long fit."""
     names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()]) if name not in evaluated]
     with suppress(DataError):
         return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
@@ -83,7 +86,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
     """Start the evaluation of the recommenders, one after the other."""
     try:
         data = cache.dataset(dataset)
-    except DataError:  # deleted in the meantime, which the page reports
+    except DataError:  # it was deleted in the meantime, and the page shows the error
         return
 
     def evaluate_all(report: ProgressCallback) -> None:
@@ -105,7 +108,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
 
 def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
-    """Return a callback that reports this event again, so that a cancelled evaluation can stop in between."""
+    """Return a callback that reports `event` in place of the events of one evaluation, so that it can be cancelled."""
     return lambda _event: report(event)
 
 

@@ -1,6 +1,7 @@
-"""The Evaluation page: data set, protocol, the rules of the protocol, and one section.
+"""The page Evaluation: data set, protocol, the rules of the protocol, and one section.
 
-Session state: results_of (the data set shown) · results_for (the visitor's data set in the last run) · section.
+Session state: results_of (the data set of this page) · results_for (the data set that was open on the other pages in
+the last run) · section.
 """
 
 from collections.abc import Callable
@@ -64,9 +65,13 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the selectors of the data set and the protocol. available: Pairs of both with results."""
+    """Show the menus of data sets and protocols. Return the chosen ones.
+
+    Args:
+        available: Pairs (data set, protocol) with results.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        dataset = _select_dataset(url.datasets_with_results())
+        dataset = _select_dataset(url.evaluation_datasets())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
         names = names or [datasets.serving_split(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
@@ -75,20 +80,20 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the selector of the data set. A data set opened on another page is selected if it has results."""
+    """Show the menu of data sets. If another page has opened a data set with results, it is selected here, too."""
     state, current = st.session_state, visitor().current.dataset
     is_new = state.get("results_for", current) != current
     state.results_for = current
     if (is_new and current in names) or state.get("results_of", names[0]) not in names:
-        state.results_of = url.default_results()
+        state.results_of = url.default_evaluation_dataset()
     titles = {name: cache.dataset_title(name) for name in names}
-    return selectbox(_("Films from"), titles, "results_of", default=url.default_results(), width=230)
+    return selectbox(_("Films from"), titles, "results_of", default=url.default_evaluation_dataset(), width=230)
 
 
 @st.fragment
 @errors.show_errors()
 def show(dataset: str, protocol: str) -> None:
-    """Show one section of a data set and protocol. Widgets inside rerun only this fragment."""
+    """Show the rules of a protocol and one section. Widgets inside rerun only this fragment."""
     board, load_errors = data.leaderboard(dataset, protocol)
     view = EvaluationView(dataset, protocol, board)
     if board.empty:
@@ -124,7 +129,7 @@ def show(dataset: str, protocol: str) -> None:
 
 
 def select_section(sections: list[str]) -> str:
-    """Show the selector of the section. A stored section that this data set lacks is dropped."""
+    """Show the menu of sections. Return the chosen one, or the first one if this data set lacks it."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
     titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}

@@ -1,4 +1,4 @@
-"""One test user: the hidden film, its rank with every recommender, and the films watched before."""
+"""The section One person: the hidden film of a test user, its rank with every recommender, and the history."""
 
 import random
 
@@ -15,11 +15,11 @@ from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
 
-MAX_FILMS = 20  # of the history
+MAX_FILMS = 20  # newest films of the history
 
 
 def show(view: EvaluationView) -> None:
-    """Show the selector of the user, the hidden film, its ranks and the history."""
+    """Show the input of the user, the hidden film, its ranks and the history."""
     dataset = cache.dataset(view.dataset)
     films = dataset.catalog.films
     test = data.split(view, dataset).test
@@ -42,7 +42,7 @@ def show(view: EvaluationView) -> None:
 
 
 def select_user(n: int, key: str) -> int:
-    """Show an input for the number of a test user and a button for a random one. Returns the row, from 0."""
+    """Show an input for the number of a test user, from 1, and a button for a random one. Return the row, from 0."""
 
     def select_random() -> None:
         st.session_state[key] = random.randint(1, n)

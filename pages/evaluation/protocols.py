@@ -1,4 +1,4 @@
-"""Ranks of the same recommenders under several protocols."""
+"""The section Protocols: the ranks of the same recommenders under several protocols."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from recsys.evaluation.significance import FEW_USERS
 
 
 def show(view: EvaluationView) -> None:
-    """Show the selectors, the share of pairs that change their order, and a chart of the ranks."""
+    """Show the menus, the share of pairs of recommenders that change their order, and a chart of the ranks."""
     st.markdown(
         format.escape_markdown(
             _(
@@ -79,7 +79,10 @@ def count_users(table: pd.DataFrame, protocol: str) -> str:
 
 
 def compare_order(table: pd.DataFrame, base: str, other: str) -> str:
-    """Return the share of pairs in opposite order, or a warning for few users. "" if nothing can be compared."""
+    """Return a sentence about the share of pairs in opposite order, or a warning for few users.
+
+    It is "" if both protocols are the same, or with a single recommender.
+    """
     if other == base or len(table) < 2:
         return ""
     share = tables.discordant_share(table, base, other)

@@ -1,4 +1,4 @@
-"""Films rated in the same second: their order in the file, and the recommenders without this order."""
+"""The section Same-second ratings: their order in the ratings file, and its effect on metrics."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from pages.ui.charts import GREY, chart, localize_table, set_layout
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import file_order
 
-ORDER_TEXTS = {  # values of "order" in the document
+ORDER_TEXTS = {  # "order" in the document → text
     "hash": N_(
         "In {data}, this is the order of a hash table of the film numbers. It has nothing to do with the films or "
         "with taste."
@@ -21,16 +21,17 @@ ORDER_TEXTS = {  # values of "order" in the document
     "ascending": N_("In {data}, this is the order of the film numbers."),
     None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
 }
-TIED_COLOUR, OTHER_COLOUR = LOOKS["Transformers"].colour, GREY
+TIED_COLOUR = LOOKS["Transformers"].colour
+OTHER_COLOUR = GREY
 
 
 def statistics(dataset: str) -> dict[str, Any] | None:
-    """Return the document of `file_order` about equal timestamps, or None."""
+    """Return the document of `file_order` about a data set, or None."""
     return file_order.read(dataset, lambda error: None)
 
 
 def show(view: EvaluationView) -> None:
-    """Show the order in the file, the effect of a score that only uses this order, and metrics without it."""
+    """Show the order in the file, a score that only uses this order, and metrics with a random order."""
     document = statistics(view.dataset)
     assert document is not None, "the section is offered only with statistics"
     st.header(_("Films rated in the same second"))
@@ -84,7 +85,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 
 
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
-    """Show what a score by file order adds to counts, in the file order and in random order."""
+    """Show how much a score by file order improves two recommenders, in file order and in random order."""
     st.markdown(
         format.escape_markdown(
             _(
@@ -109,7 +110,7 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
-    """Show NDCG@10 of every recommender in both orders, and the recommender with the largest loss."""
+    """Show NDCG@10 of every recommender in both orders, and the recommender that loses most."""
     table = table.assign(title=table["title"].map(_))
     loser = table.loc[(table["full"] - table["untied"]).idxmax()]
     text = _(
@@ -128,7 +129,7 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
 
 
 def plot_distances(table: pd.DataFrame) -> go.Figure:
-    """Plot histograms of the distance in file order from -1 to 1, of pairs with equal and with other timestamps."""
+    """Plot histograms of the distance in file order, -1…1, of pairs with equal and with different timestamps."""
     figure, n = go.Figure(), len(table)
     bin_centres = [(position + 0.5) * 2 / n - 1 for position in range(n)]
     for column, colour, name in (

@@ -1,4 +1,4 @@
-"""Studies: a question, its answer, a chart and a table."""
+"""The section Studies. A study has a question, an answer, a chart and a table."""
 
 import textwrap
 from typing import Any
@@ -15,14 +15,14 @@ from pages.ui.i18n import _, localize, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation.studies import Chart, Study
 
-MAX_LABEL_LENGTH = 24  # characters in a line of the label of a row, half of the width of a phone
-ROW_PX = 26
-EXTRA_LINE_PX = 15  # of each further line of a label
-EXTRA_MARK_PX = 8  # of each further mark of a row
+MAX_LABEL_LENGTH = 24  # characters in a line of a row label: half of the width of a phone
+ROW_PX = 26  # height of a row with one line and one mark
+EXTRA_LINE_PX = 15  # additional height for each further line of the label
+EXTRA_MARK_PX = 8  # additional height for each further mark
 
 
 def show(studies: list[Study], dataset: str) -> None:
-    """Show the selector of studies, with studies of this data set at the top, and the selected study."""
+    """Show the menu of studies, with studies of this data set first, and the selected study."""
     by_name = {study.name: study for study in sorted(studies, key=lambda study: study.dataset != dataset)}
     titles = {
         name: " · ".join(filter(None, (_(study.title), study.dataset and cache.dataset_title(study.dataset))))
@@ -54,16 +54,18 @@ def show(studies: list[Study], dataset: str) -> None:
 
 
 def translate_cell(value: Any) -> Any:
-    """Translate a text of a table. Of "A – B", both parts are translated."""
+    """Return a text of a table in the visitor's language. The parts of "A – B" are translated separately."""
     return " – ".join(map(_, value.split(" – "))) if isinstance(value, str) else value
 
 
 def plot_study(study: Study, chart: Chart) -> go.Figure:
-    """Plot the chart of a study with the colours of all charts."""
+    """Plot the chart of a study."""
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])  # of a family, or the next one
+        look = LOOKS.get(
+            str(name), list(LOOKS.values())[position % len(LOOKS)]
+        )  # of the family or, if it is no family, the next look
         marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
         if chart.kind == "rows":  # y is horizontal, and each value of x is a row
             figure.add_scatter(

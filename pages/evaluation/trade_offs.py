@@ -1,4 +1,4 @@
-"""Two metrics against each other, and the errors of predicted ratings."""
+"""The section Trade-offs: two metrics against each other, and the errors of predicted ratings."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ BASELINE_TITLES = {"mean": N_("Mean of all ratings"), "film and person": N_("Fil
 
 
 def show(view: EvaluationView) -> None:
-    """Show the selectors of two metrics, the scatter plot and the errors of predicted ratings."""
+    """Show the menus of two metrics, the scatter plot and the errors of predicted ratings."""
     titles = {name: metric_title(name) for name in tables.MEASURES if view.board[name].notna().any()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         default = "novelty@10" if "novelty@10" in titles else "hr@10"
@@ -54,7 +54,7 @@ def show(view: EvaluationView) -> None:
 
 
 def show_rating_errors(view: EvaluationView) -> None:
-    """Show the errors of predicted ratings, the smallest first. Shows nothing without results."""
+    """Show the errors of predicted ratings, the smallest first, if there are any."""
     table = tables.rating_error_table(data.documents(view).values())
     if table.empty:
         return

@@ -1,4 +1,4 @@
-"""Metrics for groups of people or of hidden films."""
+"""The section By user group: metrics for groups of people or of hidden films."""
 
 from collections.abc import Iterable, Mapping
 
@@ -24,12 +24,12 @@ GROUPING_TITLES = {
     "gender": N_("Gender"),
     "age": N_("Age in years"),
 }
-SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # of recommenders of one family
-DODGE = 0.5  # height within a row that its marks share
+SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # of Plotly, for the recommenders of one family
+DODGE = 0.5  # part of the height of a row that its marks use
 
 
 def show(view: EvaluationView) -> None:
-    """Show the selectors and a chart with a row per group."""
+    """Show the menus and a chart with a row per group."""
     dataset = cache.dataset(view.dataset)
     errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -74,7 +74,7 @@ def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[st
 
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
-    """Plot `groups.by_bucket`: a row per bucket, with a mark and an error bar per recommender below each other."""
+    """Plot `groups.by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
     labels = board.drop_duplicates("variant").set_index("variant")
     variants = list(dict.fromkeys(table["variant"]))

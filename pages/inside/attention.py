@@ -1,4 +1,4 @@
-"""Attention section: lines or a heat map for the user's films, and mean attention by distance."""
+"""The section Attention: lines or a heat map for the user's films, and mean attention by distance."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -34,14 +34,14 @@ from recsys.serving.insight.attention import Attention, DistanceAttention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
-MAX_TITLE_COLUMNS = 16  # with more columns, the heat map has positions instead of titles
-MAX_ROWS = 30  # newest tokens in the heat map, besides the last token
+MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels them with positions in place of titles
+MAX_ROWS = 30  # rows of the heat map, without the row of the last token
 N_SAMPLED_USERS = 200
-CHUNK = 20  # users per update of the progress bar
+CHUNK = 20  # users between two updates of the progress bar
 CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
 
-MAX_LINE_FILMS = 12  # with more films, the lines overlap too much
-N_OPACITY_LEVELS = 8
+MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
+N_OPACITY_LEVELS = 8  # of lines
 MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
 HOVER_TOP_K = 4  # films in a hover text
 
@@ -91,7 +91,7 @@ def show_chart(
     head: int | None,
     top_films: list[tuple[int, float]],
 ) -> None:
-    """Show the attention as lines or as a heat map. top_films: pairs (position, weight)."""
+    """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
     n_films = len(tokens.tokens) - 1
     is_short = n_films <= MAX_LINE_FILMS
     position, weight = top_films[0] if top_films else (n_films, 1.0)
@@ -148,7 +148,7 @@ def show_chart(
 
 
 def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figure:
-    """Return the attention between the newest tokens as `attention_map`."""
+    """Return the attention between the newest tokens as a heat map."""
     weights = tokens.view(layer, head)[-MAX_ROWS - 1 :, -MAX_ROWS - 1 :]
     labels, n = tokens.labels[-MAX_ROWS - 1 :], len(weights)
     hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
@@ -158,7 +158,7 @@ def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figu
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
     figure.update_yaxes(**axis)
     figure.update_xaxes(**axis, tickangle=-90)
-    if n > MAX_TITLE_COLUMNS:  # label columns with positions; row labels end with the same position
+    if n > MAX_TITLE_COLUMNS:  # columns are labelled with positions, which row labels have too
         oldest = len(tokens.labels) - n + 1
         figure.update_yaxes(ticktext=[f"{tick}  {position}" for position, tick in enumerate(ticks, oldest)])
         figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(oldest, oldest + n, 5)), tickangle=0)
@@ -180,7 +180,7 @@ def show_lines(tokens: Attention, layer: int | None, head: int | None, alt: str)
 
 
 def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
-    """Return lines from positions on the left to the positions they attend to on the right."""
+    """Return lines from positions on the left to the positions on the right that they attend to."""
     figure, n = go.Figure(), len(tokens.tokens)
     for head in heads:
         weights = tokens.view(layer, head)
@@ -229,7 +229,14 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
 
 
 def _line_trace(ends: Sequence[tuple[int, int]], colour: str, strength: float, head: int) -> go.Scatter:
-    """Return lines of one strength (0 to 1) between rows and columns."""
+    """Return lines of one strength.
+
+    Args:
+        ends: Row (left end) and column (right end) of each line.
+        colour: Colour of the head.
+        strength: Thickness and opacity, 0…1.
+        head: Index of the head.
+    """
     offset = 0.06 * (head - 0.5)  # separates the lines of two heads
     return go.Scatter(
         x=[0, 1, None] * len(ends),
@@ -243,7 +250,7 @@ def _line_trace(ends: Sequence[tuple[int, int]], colour: str, strength: float, h
 
 
 def _hover_text(tokens: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
-    """Return the positions with the most attention from a row, averaged over the heads."""
+    """Return the hover text of a row: the positions that it attends to most, as the mean over the heads."""
     shares = np.mean([tokens.view(layer, head)[row] for head in heads], 0)
     labels = [plotly_text(label) for label in tokens.labels]
     top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
@@ -252,7 +259,7 @@ def _hover_text(tokens: Attention, layer: int | None, heads: Sequence[int], row:
 
 
 def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
-    """Show the leave-one-out influence of each film on the top prediction, computed when opened."""
+    """Show the influence of each film on the top prediction, in an expander. It is computed when opened."""
     panel = st.expander(
         _("Influence: how does the top prediction change without each film?"),
         icon=":material/balance:",
@@ -269,7 +276,7 @@ def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
 
 
 def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
-    """Show the mean attention of sampled users by distance, computed after a button press."""
+    """Show a button and, after a click, the mean attention of sampled users by distance."""
     st.header(_("Attention by distance"))
     dataset, name = predictor.dataset, file_name(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
@@ -314,7 +321,7 @@ def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
 
 
 def distance_chart(total: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
-    """Return a line for each layer, or for each head of the chosen layer, or only for the chosen head."""
+    """Return a chart with a line for each layer, for each head of the chosen layer, or for the chosen head."""
     n_layers, n_heads = total.total.shape[:2]
     series: dict[str, tuple[int | None, int | None]]
     if head is not None:

@@ -1,4 +1,4 @@
-"""Helpers of the sections: the data of the lesson, charts, tables, film rows and selectors."""
+"""What several sections of Inside the model use: the data of the lesson, charts, tables, film rows and menus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,14 @@ from pages.ui.format import escape_markdown, metric, percent
 from pages.ui.i18n import _, localize_chart
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
+from recsys.serving import predictor as predictors
 from recsys.serving.insight import attention
 from recsys.serving.insight.bert4rec_steps import Steps
-from recsys.serving.predictor import Predictor, variants_with
+from recsys.serving.predictor import Predictor
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
 LINE_COLOURS = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
+# colour scales of heat maps
 AMOUNT_SCALE = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
 SIGNED_SCALE = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
@@ -29,7 +31,7 @@ BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
 
 @dataclass(frozen=True)
 class Lesson:
-    """The model and the numbers that every step of the lesson shows."""
+    """The model and its values, from which the steps of the lesson select."""
 
     predictor: Predictor
     steps: Steps
@@ -37,12 +39,12 @@ class Lesson:
 
     @property
     def dataset(self) -> Dataset:
-        """Data set of the model."""
+        """The data set of the model."""
         return self.predictor.dataset
 
     @property
     def films(self) -> Sequence[Film]:
-        """Films of the data set, by item."""
+        """The films of the data set. The index is the item."""
         return self.dataset.catalog.films
 
     @property
@@ -57,7 +59,7 @@ class Lesson:
 
     @property
     def has_pre_norm(self) -> bool:
-        """Whether each part of a layer normalises its input. In the paper, it normalises its output."""
+        """Whether each part of a layer normalises its input, not its output as in the paper."""
         return "pre_norm" in self.paper_differences
 
     @property
@@ -67,19 +69,19 @@ class Lesson:
 
     @property
     def top_new_film(self) -> str:
-        """Title of the most probable film that the user has not watched."""
-        answers, tokens = self.steps.answers, self.steps.attention
-        new = answers[~answers["item"].isin(tokens.tokens[tokens.is_film])]
-        return str((answers if new.empty else new)["title"].iloc[0])
+        """The title of the most probable unwatched film or, if all are watched, of the most probable film."""
+        answers, attended = self.steps.answers, self.steps.attention
+        unwatched = answers[~answers["item"].isin(attended.tokens[attended.is_film])]
+        return str((answers if unwatched.empty else unwatched)["title"].iloc[0])
 
 
 def file_name(predictor: Predictor) -> str:
-    """Return the recommender and the data set, for the names of files and the keys of widgets."""
-    return f"{predictor.variant.name}-{predictor.dataset.name}"
+    """Return the names of recommender and data set, as a part of file names and widget keys."""
+    return f"{predictor.recommender.name}-{predictor.dataset.name}"
 
 
 def short_title(label: str, max_length: int = 18) -> str:
-    """Return a title without its year, shortened to fit an axis."""
+    """Return a title without its year, shortened to `max_length` characters."""
     title = label.rpartition(" (")[0] or label
     return title if len(title) <= max_length else f"{title[: max_length - 1].rstrip()}…"
 
@@ -90,7 +92,7 @@ def plotly_text(text: str) -> str:
 
 
 def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
-    """Return short titles for an axis."""
+    """Return the tick labels of an axis: short titles."""
     return [plotly_text(short_title(label, max_length)) for label in labels]
 
 
@@ -116,7 +118,15 @@ def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray
 def attention_map(
     weights: np.ndarray, names: Sequence[str], height: int, hover: str, max_weight: float | None = None
 ) -> go.Figure:
-    """Return a heat map in which rows attend to columns. A frame marks the row that predicts the next film."""
+    """Return a heat map of weights (T, T) in which rows attend to columns. A frame marks the last row.
+
+    Args:
+        weights: Attention; NaN for empty cells.
+        names: T names of tokens, for hover texts.
+        height: Height in px.
+        hover: Hover text of Plotly. Its customdata are the names of row and column.
+        max_weight: Weight at the end of the colour scale; None: the largest weight.
+    """
     n, labels = len(names), np.array(names, object)
     pairs = np.stack(np.meshgrid(labels, labels, indexing="ij"), -1)
     figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=max_weight, xgap=1, ygap=1)
@@ -125,7 +135,7 @@ def attention_map(
 
 
 def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
-    """Show a table in an expander, rendered when opened."""
+    """Show a table in an expander. It is only rendered while the expander is open."""
     panel = st.expander(
         _("Table: {title}", title=title), icon=":material/table:", key=f"table-{key}", on_change="rerun"
     )
@@ -134,7 +144,7 @@ def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """Format a number for the language, and escape a text, since `st.table` renders Markdown."""
+    """Format a number for the language, and escape a text, because `st.table` renders Markdown."""
     if isinstance(value, float):
         return metric(value)
     return escape_markdown(value) if isinstance(value, str) else value
@@ -146,7 +156,7 @@ def film_rows(rows: Iterable[str]) -> None:
 
 
 def attention_bars(films: Sequence[Film], tokens: attention.Attention, weights: list[tuple[int, float]]) -> None:
-    """Show films with their attention. weights: pairs (position, weight)."""
+    """Show films with their attention as bars. weights: Pairs (position of the token, weight)."""
     strongest = max((weight for _position, weight in weights), default=0) or 1
     film_rows(
         film_cards.film_bar_row(position + 1, films[tokens.tokens[position]], weight / strongest, percent(weight))
@@ -155,12 +165,12 @@ def attention_bars(films: Sequence[Film], tokens: attention.Attention, weights: 
 
 
 def head_name(layer: int, head: int) -> str:
-    """Return "Layer 1, head 2" for indices that count from 0."""
+    """Return "Layer 1, head 2" for the indices 0 and 1."""
     return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
 def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True) -> int | None:
-    """Show a menu of the layers or of the attention heads. Return `None` for all, and if there is only one."""
+    """Show a menu of n layers or heads. Return the chosen index, or None for all or if there is only one."""
     if n == 1:
         return None
     labels: dict[int | str, str] = {"all": _("All")} if allow_all else {}
@@ -172,7 +182,7 @@ def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True)
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
     """Return the names of the recommenders with a capability, the default recommender first."""
-    names = recommenders.ordered(variants_with(capability))
+    names = recommenders.ordered(predictors.recommenders_with(capability))
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 

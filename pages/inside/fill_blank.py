@@ -1,4 +1,4 @@
-"""Fill-in section: masks anywhere among the user's films, and the predictions for them."""
+"""The section Fill a blank: masks anywhere among the user's films, and the predictions for them."""
 
 import pandas as pd
 import streamlit as st
@@ -13,10 +13,10 @@ from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank
 from recsys.serving.predictor import Predictor
 
-MAX_MASKS = 3  # masked films, and filled gaps
-N_PICKS = 8
+MAX_MASKS = 3  # masked films; also masks that are added between films
+N_PICKS = 8  # predicted films for each mask
 MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
-CONTEXT = 3  # films around a mask in an abbreviated sequence
+CONTEXT = 3  # films on each side of a mask in an abbreviated sequence
 
 
 @st.fragment
@@ -72,10 +72,16 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
-    """Show the menus of films and gaps. start: Earliest position that can be masked.
+    """Show the menus of masked films and of places for added masks.
+
+    Args:
+        dataset: The data set.
+        films: Items of the list.
+        start: Earliest position that can be masked, because the model reads the newest part of the sequence.
 
     Returns:
-        Positions of the masked films, positions after the filled gaps, and whether to hide films of the list.
+        The positions of masked films, the positions before which masks are added, and whether films of the list are
+        excluded from the predictions.
     """
     labels = [dataset.catalog.films[item].label for item in films]
     list_id = hash((dataset.name, films))  # positions are valid for one list only
@@ -108,7 +114,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
 
 
 def place_label(before: list[str], after: list[str]) -> str:
-    """Describe a place by the films next to it."""
+    """Return the name of a place between films. before, after: Titles on both sides."""
     if before and after:
         return _("Between {before} and {after}", before=before[-1], after=after[0])
     if before:
@@ -117,7 +123,7 @@ def place_label(before: list[str], after: list[str]) -> str:
 
 
 def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
-    """Show the sequence with its masks. A long sequence is reduced to the films near masks."""
+    """Show the sequence with its masks. Of a long sequence, only films near masks are shown."""
     masks = [position for position, item in enumerate(sequence) if item is None]
     chips = []
     for position, item in enumerate(sequence):
@@ -129,7 +135,7 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
 
 
 def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
-    """Show a mask with its predicted films. answer: the masked film, or `None` for an added mask."""
+    """Show a mask with its predicted films. answer: The masked film, None for an added mask."""
     labels = [None if item is None else dataset.catalog.films[item].label for item in sequence]
     before = [label for label in labels[: blank.position] if label is not None]
     after = [label for label in labels[blank.position + 1 :] if label is not None]
@@ -143,7 +149,7 @@ def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answe
 
 
 def answer_text(film: str, blank: Blank) -> str:
-    """Return the rank of the masked film. film: its title in Markdown."""
+    """Return a sentence with the rank of the masked film. film: Its title in Markdown."""
     if blank.answer is None:
         return _("You watched {film} here. It is in your list twice, so it is hidden.", film=film)
     rank, probability = blank.answer.rank, blank.answer.probability
@@ -161,9 +167,9 @@ def show_sides(predictor: Predictor, sequence: list[int | None], position: int, 
     table = pd.DataFrame(
         {
             _("Context"): list(rows),
-            _("Rank"): [count(place.rank) if place and place.rank else _("not in the list") for place in rows.values()],
+            _("Rank"): [count(side.rank) if side and side.rank else _("not in the list") for side in rows.values()],
             _("Probability"): [
-                percent(place.probability) if place and place.probability is not None else "" for place in rows.values()
+                percent(side.probability) if side and side.probability is not None else "" for side in rows.values()
             ],
         }
     ).set_index(_("Context"))

@@ -1,4 +1,4 @@
-"""Map section: film embeddings in the plane, with named regions and nearest neighbours."""
+"""The section Map: film embeddings in the plane, with named regions and nearest neighbours."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -33,18 +33,18 @@ from recsys.serving.search.search import SearchResult
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
 MAX_EXAMPLE_FILMS = 3  # films of a region in the table
-COLOURS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}
+COLOURS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}  # property → option of the menu
 
 HEIGHT_PX = 620
 PLOT_SIZE_PX = (620, 480)  # width and height on a wide screen
-PHONE_PLOT_SIZE_PX = (330, 430)
-LETTER_WIDTH_PX = 6.6  # in the name of a region
-LINE_HEIGHT_PX = 22
-VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+PHONE_PLOT_SIZE_PX = (330, 430)  # width and height on a phone
+LETTER_WIDTH_PX = 6.6  # mean width in the label of a region
+LINE_HEIGHT_PX = 22  # of the label of a region
+VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # ratings
 VIEW_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
 DECADE_COLOURS = {
-    1960: "#6d5a9c",  # and earlier
+    1960: "#6d5a9c",  # also of earlier films
     1970: "#5487c8",
     1980: "#3a9fb5",
     1990: "#1f9a94",
@@ -99,7 +99,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             lambda film: film_button(dataset.name, film),
             5,
             "found-on-map",
-            on_enter=lambda film: choose_film(dataset.name, film.item) if film.selectable else None,
+            on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
         )
         show_neighbours(predictor, film_map, chosen)
     with chart:
@@ -131,7 +131,7 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
             )
         )
         if paths.is_public():  # the computation uses all cores for minutes
-            errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.variant.name}")
+            errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.recommender.name}")
         elif task and not task.is_finished:
             tasks.show_progress(
                 name,
@@ -147,7 +147,7 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """Return the film that was searched or clicked, or else the user's newest film."""
+    """Return the item that was searched or clicked, or else the user's newest film."""
     name, item = st.session_state.get("map_film", (None, None))
     return item if name == dataset.name and item is not None and item < dataset.n_items else films[-1]
 
@@ -159,7 +159,7 @@ def choose_film(dataset_name: str, item: int) -> None:
 
 
 def handle_click(dataset_name: str, n_items: int) -> None:
-    """Mark the clicked film. Other selection events are ignored."""
+    """Mark the clicked film. Selection events without a film are ignored."""
     points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
     item = item[0] if isinstance(item, list) and item else item
@@ -168,9 +168,9 @@ def handle_click(dataset_name: str, n_items: int) -> None:
 
 
 def film_button(dataset_name: str, film: SearchResult) -> None:
-    """Show a search hit as a button, disabled with the reason if no model has the film."""
-    key, args = f"mark-{film.movie_id}", (dataset_name, film.item)
-    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.reason))
+    """Show a search result as a button, which is disabled if models do not know the film."""
+    key, args = f"mark-{film.movie_id}", (dataset_name, film.number)
+    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.unknown_reason))
 
 
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
@@ -197,7 +197,7 @@ def show_map(
     chosen: int,
     colour: str,
 ) -> None:
-    """Show the chart and its description. colour: a key of `COLOURS`."""
+    """Show the chart and its description. colour: A key of COLOURS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
     drawn = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
@@ -226,7 +226,7 @@ def show_map(
 
 
 def map_notes(film_map: FilmMap, n_drawn: int) -> list[str]:
-    """Return sentences that explain the axes, the regions and the choice of films."""
+    """Return sentences about the axes, the regions and the films on the map."""
     if film_map.shares is None:  # t-SNE
         notes = [
             _(
@@ -263,7 +263,7 @@ def map_notes(film_map: FilmMap, n_drawn: int) -> list[str]:
 
 
 def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
-    """Tabulate the regions with their typical terms and most watched films."""
+    """Return a table of the regions with their terms and most watched films."""
     films = dataset.catalog.films
     rows = [
         {
@@ -272,11 +272,11 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
             _("More frequent here"): "; ".join(
                 _(
                     "{name} {here:.0%}, in all films {everywhere:.0%}",
-                    name=display_tag(region_term.name),
-                    here=region_term.region_share,
-                    everywhere=region_term.catalog_share,
+                    name=display_tag(term.name),
+                    here=term.region_share,
+                    everywhere=term.catalog_share,
                 )
-                for region_term in region.terms[:MAX_TERMS]
+                for term in region.terms[:MAX_TERMS]
             ),
             _("Most watched"): ", ".join(films[item].label for item in region.items[:MAX_EXAMPLE_FILMS].tolist()),
         }
@@ -299,7 +299,17 @@ def map_chart(
     neighbours: list[int],
     colour: str,
 ) -> go.Figure:
-    """Return the map of the films `drawn`, a part of `table`, with region labels and marked films."""
+    """Return the map with region labels and marked films.
+
+    Args:
+        table: `FilmMap.table` of all films.
+        drawn: The rows of `table` that are drawn.
+        map_regions: Regions with labels.
+        films: Items of the user's list.
+        chosen: The marked item.
+        neighbours: Items that are nearest to it.
+        colour: A key of COLOURS.
+    """
     traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](drawn)
     figure = go.Figure(traces)
     label_regions(figure, map_regions, table)
@@ -315,7 +325,7 @@ def map_chart(
 
 
 def genre_traces(table: pd.DataFrame) -> list[go.Scattergl]:
-    """Return a trace for each frequent genre, with the other genres at the back."""
+    """Return a trace for each frequent genre. The trace of the other genres is first, so it is drawn below."""
     genre = embedding_map.common_genres(table)
     names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
     return [
@@ -342,7 +352,7 @@ def decade_traces(table: pd.DataFrame) -> list[go.Scattergl]:
 
 
 def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
-    """Return one trace with the number of views as a log colour scale."""
+    """Return one trace that is coloured by the logarithm of the number of ratings."""
     ticks = [tick for tick in VIEW_TICKS if tick <= max(table["views"].max(), 1)]
     marker = {
         "color": np.log10(table["views"].clip(lower=1)),
@@ -359,7 +369,7 @@ def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
 
 
 def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Scattergl:
-    """Return a trace of films. Its customdata are the items."""
+    """Return a trace of films. Its customdata are their items."""
     style = {"size": 6, "opacity": 0.6, **marker}
     return go.Scattergl(
         x=table["x"],
@@ -376,15 +386,15 @@ def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Sca
 
 
 def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> str:
-    name = title if pd.isna(year) else f"{title} ({year})"
+    label = title if pd.isna(year) else f"{title} ({year})"
     watched = ngettext("watched once", "watched {n:,} times", views)
-    return f"<b>{plotly_text(name)}</b><br>{plotly_text(display_genres(film_genres))}<br>{watched}"
+    return f"<b>{plotly_text(label)}</b><br>{plotly_text(display_genres(film_genres))}<br>{watched}"
 
 
 def mark_films(
     figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen: int, neighbours: list[int]
 ) -> None:
-    """Mark the chosen film with its title, its neighbours, and the user's films."""
+    """Mark the chosen film (with its title), its neighbours and the user's films."""
     white_edge = {"width": 1.5, "color": "white"}
     ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
     diamond = {"size": 12, "symbol": "diamond", "color": SECOND, "line": white_edge}
@@ -409,7 +419,7 @@ def mark_films(
 
 
 def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFrame) -> None:
-    """Label the regions that have enough room. On a phone, CSS hides the labels that do not fit."""
+    """Label the regions that have room. On a phone, CSS hides the labels without room there."""
     is_dark = st.context.theme.type == "dark"
     labelled = regions_with_room(map_regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
@@ -431,10 +441,9 @@ def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFr
 def regions_with_room(
     map_regions: Sequence[Region], table: pd.DataFrame, plot_size_px: tuple[int, int]
 ) -> list[Region]:
-    """Return the regions whose labels do not overlap.
+    """Return regions whose labels do not overlap.
 
-    Regions named after a genre or tag have priority over regions named after a decade or popularity. Then larger
-    regions have priority.
+    Regions with a topic (genre or tag) have priority, then larger regions.
     """
     width, height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
     by_priority = sorted(
@@ -444,7 +453,7 @@ def regions_with_room(
     boxes: list[tuple[float, float, float]] = []  # centre and width in pixels
     labelled = []
     for region in by_priority:
-        x, y = region.x / width * plot_size_px[0], region.y / height * plot_size_px[1]
+        x, y = region.x / width * plot_size_px[0], region.y / height * plot_size_px[1]  # in pixels
         label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + 8
         if all(
             abs(x - other_x) > (label_width + other_width) / 2 or abs(y - other_y) > LINE_HEIGHT_PX

@@ -1,6 +1,6 @@
-"""Lesson: how BERT4Rec works, step by step, on the films of the user.
+"""The section Lesson: how BERT4Rec works, step by step, on the films of the user.
 
-Session state: lesson_step (number of the step, from 1), lesson_network (name of the recommender).
+Session state: lesson_step (number of the step, from 1) · lesson_network (name of the recommender).
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class LessonStep(NamedTuple):
     title: str  # in English
     show_text: Callable[[Lesson], None]
     show_example: Callable[[Lesson], None]
-    highlighted: tuple[str, ...]  # parts of the network drawing
+    highlighted: tuple[str, ...]  # of `network_drawing.PARTS`; (): the step has no small drawing
 
 
 STEPS = (
@@ -46,7 +46,7 @@ STEPS = (
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the chosen step. This is no fragment, so that the URL keeps the step."""
+    """Show the chosen step. This is not a fragment, so that main.py writes the step to the URL."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
@@ -73,7 +73,7 @@ def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
 
 
 def choose_network(data: str) -> str:
-    """Return the name of the BERT4Rec to explain. The menu appears if several are trained for the data set."""
+    """Return the BERT4Rec to explain. There is a menu if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
     ready = recommenders.ready(data)
     names = [default, *(name for name in others if name in ready)]

@@ -1,4 +1,4 @@
-"""Lesson, steps 5 to 7: self-attention, heads and layers."""
+"""Steps 5 to 7 of the lesson: self-attention, heads and layers."""
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, number
 from recsys.serving.insight.bert4rec_steps import layer_predictions
 
-MAX_FILMS = 6  # films with the most attention in one head
+MAX_FILMS = 6  # films with the most attention of a head
 N_PREDICTIONS = 4  # predicted films after each layer
 
 
@@ -95,10 +95,10 @@ def attention_example(lesson: Lesson) -> None:
 
 
 def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
-    """Tabulate the attention of the mask in one head.
+    """Return the attention of the mask in one head.
 
     Returns:
-        A row for each token with the columns token, label, match, bias, sum (match and bias), position and share.
+        A row for each token: token, label, match (scaled dot product), bias, sum of both, position, share (attention).
     """
     layers, tokens = lesson.steps.layers, lesson.steps.attention
     match = layers.scaled_dot_product[layer, head, -1].astype(np.float64)
@@ -150,7 +150,7 @@ def heads_example(lesson: Lesson) -> None:
 
 
 def attention_by_head(lesson: Lesson) -> pd.DataFrame:
-    """Tabulate the attention of the mask: a row for each head of each layer, a column for each token."""
+    """Return the attention of the mask: a row for each head of each layer, a column for each token."""
     tokens = lesson.steps.attention
     names = [head_name(layer, head) for layer, head in np.ndindex(tokens.weights.shape[:2])]
     return pd.DataFrame(tokens.weights[:, :, -1].reshape(len(names), -1), names, tokens.labels)

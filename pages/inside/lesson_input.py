@@ -1,4 +1,4 @@
-"""Lesson, steps 1 to 4: the whole network, masks, embeddings and the order of films."""
+"""Steps 1 to 4 of the lesson: the whole network, masks, embeddings and the order of films."""
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,8 @@ from pages.ui.i18n import N_, _, ngettext, number
 from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
-MAX_DISTANCE = 15  # films in both directions, in the chart of the position bias
-PAPER_DIFFERENCES = {  # difference → aspect, the paper, this network
+MAX_DISTANCE = 15  # films in each direction, in the chart of the position bias
+PAPER_DIFFERENCES = {  # name of a difference → aspect, text about the paper, text about this network
     "relative_bias": (
         N_("Order"),
         N_("Adds an embedding of the position to the embedding of the film."),
@@ -244,7 +244,7 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 
 
 def order_text(lesson: Lesson) -> None:
-    """Describe how the network knows the order of the films."""
+    """Describe how the network reads the order of the films."""
     steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
     if steps.positions is not None:
@@ -300,12 +300,12 @@ def order_example(lesson: Lesson) -> None:
 
 
 def attention_factor(slope: float, distance: int) -> float:
-    """Return exp(bias), the factor on attention before normalisation. distance: in films."""
+    """Return exp(bias), the factor on attention before normalisation, for a distance in films."""
     return float((1 + abs(distance)) ** -slope)
 
 
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
-    """Tabulate the factor on attention by distance and head.
+    """Return the factor on attention by distance and head.
 
     Args:
         slopes: (L, H, 2) for earlier and later films.
@@ -326,7 +326,7 @@ def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
 
 
 def factors_chart(table: pd.DataFrame) -> go.Figure:
-    """Return the table of `attention_factors` as lines."""
+    """Return a chart of `attention_factors` with a line for each head."""
     figure = go.Figure()
     for index, name in enumerate(table.columns):
         line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": ("solid", "dash", "dot")[index // 2 % 3]}

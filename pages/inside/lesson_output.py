@@ -1,4 +1,4 @@
-"""Lesson, steps 8 and 9: the softmax and training."""
+"""Steps 8 and 9 of the lesson: the softmax and training."""
 
 import math
 

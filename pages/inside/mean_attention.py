@@ -1,4 +1,4 @@
-"""Mean attention section: attention by position and by genre over sampled users, as in the papers."""
+"""The section Mean attention: attention of sampled users by position and by genre, as in the papers."""
 
 from collections.abc import Sequence
 
@@ -28,12 +28,12 @@ from recsys.serving.insight.attention_stats import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 MAX_COLUMNS = 4  # charts side by side
-DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # figure 5 of the SASRec paper
+DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # those of figure 5 of the SASRec paper
 
 HEIGHT_PX = 280
-TICK_STEP = 5  # label every fifth position
+TICK_STEP = 5  # every fifth position has a label
 MAX_GENRES_WITH_CELL_TEXT = 8
-MIN_COLOUR_RATIO = 1.25  # lower bound for the ratio at the end of the colour scale, so that noise stays pale
+MIN_COLOUR_RATIO = 1.25  # minimum ratio at the end of the colour scale, so that noise stays pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
     [0, "rgba(217, 119, 47, 0.65)"],
     [0.5, "rgba(141, 140, 136, 0.08)"],
@@ -72,10 +72,10 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
 
 @cache.cached_for_predictor(max_entries=12)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
-    """Compute both means. This takes two seconds on two cores."""
-    histories = attention_stats.collect_attention(predictor)
-    genres = attention_stats.genre_attention(histories, predictor.dataset.catalog)
-    return attention_stats.mean_attention(histories), genres
+    """Return the attention by position and by genre. It takes two seconds on two cores."""
+    batch = attention_stats.collect_attention(predictor)
+    genres = attention_stats.genre_attention(batch, predictor.dataset.catalog)
+    return attention_stats.mean_attention(batch), genres
 
 
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
@@ -124,7 +124,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
-    """Tabulate the attention of the last position, the newest first. The last row sums up older films."""
+    """Return the attention of the last position by head (columns) and position, newest first. Last row: older films."""
     table = pd.DataFrame(
         {
             head_name(*indices): by_position.weights[indices][-1, ::-1]
@@ -137,7 +137,7 @@ def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
 
 
 def position_label(label: str) -> str:
-    """Return "film 3", counted back from the next film, or "[mask]"."""
+    """Return "film 3" for the third film before the predicted film, or "[mask]"."""
     return label if label == attention.MASK_LABEL else _("film {n}", n=label)
 
 
@@ -210,7 +210,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
-    """Return the chosen genres in the chosen order, or all of them."""
+    """Show the menu of genres. Return the chosen ones, or all genres."""
     show_all = st.session_state.get("mean-all-genres", False)
     default = [genre for genre in DEFAULT_GENRES if genre in by_genre.genres]
     genres = st.multiselect(
@@ -229,7 +229,7 @@ def choose_genres(by_genre: GenreAttention) -> list[str]:
 
 
 def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Pivot a table of `GenreAttention` to a row for each genre that attends."""
+    """Return `GenreAttention.table` as text, with a row for each attending genre."""
     genres = list(dict.fromkeys(table["from"]))
     names = [display_tag(genre) for genre in genres]
     ratios = table["times"].to_numpy().reshape(len(genres), -1)
@@ -238,21 +238,24 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def interval_excludes_one(table: pd.DataFrame) -> pd.Series:
-    """Return whether the 95% interval of each ratio excludes 1."""
+    """Return True for the rows whose 95% interval excludes 1."""
     return (table["low"] > 1) | (table["high"] < 1)
 
 
 def max_ratio(tables: Sequence[pd.DataFrame]) -> float:
-    """Return the shared colour limit: the largest ratio or inverse ratio in the tables."""
+    """Return the ratio at the end of the colour scale: the largest significant ratio or inverse ratio."""
     table = pd.concat(tables)
     ratios = table.loc[interval_excludes_one(table) & (table["times"] > 0), "times"]
     return max(MIN_COLOUR_RATIO, float(np.exp(np.abs(np.log(ratios)).max()))) if len(ratios) else MIN_COLOUR_RATIO
 
 
 def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
-    """Return a heat map of a table of `GenreAttention`. Ratios that may be 1 by chance have no colour.
+    """Return a heat map of `GenreAttention.table`. Ratios that are not significantly different from 1 have no colour.
 
-    limit: Ratio at the end of the colour scale.
+    Args:
+        table: Of one layer.
+        limit: Ratio at the end of the colour scale.
+        is_dark: Whether the page is dark.
     """
     genres = list(dict.fromkeys(table["from"]))
     n, names = len(genres), [display_tag(genre) for genre in genres]

@@ -1,7 +1,7 @@
 """SVG drawing of a BERT4Rec network, in the style of figure 1b of the paper (arXiv:1904.06690).
 
-As in the paper, it is read from the bottom to the top. Teal parts replace a part of the paper. Orange dashed parts are
-in the paper only.
+As in the paper, it is read from the bottom to the top. Orange dashed parts are only in the paper, and teal parts only
+in this network.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from pages.ui.i18n import _, ngettext
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
-MAX_LAYERS = 2  # further layers are a line of text
+MAX_LAYERS = 2  # that are drawn; a text has the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 
@@ -28,7 +28,7 @@ class Network:
     labels: Sequence[str]  # the newest tokens, at most four; the last one is [mask]
     n_layers: int
     n_heads: int
-    weights: Sequence[Sequence[Sequence[float]]]  # (L, T, T) mean attention in each layer, from row to column
+    weights: Sequence[Sequence[Sequence[float]]]  # (L, T, T) mean attention of each layer; rows attend to columns
     answer: str  # title of the predicted film
     n_films: int
     has_position_embeddings: bool  # as in the paper
@@ -36,7 +36,7 @@ class Network:
 
 
 def show(lesson: Lesson, parts: Iterable[str], alt: str, width: int) -> None:
-    """Show the network with some of `PARTS` highlighted. alt: description for screen readers."""
+    """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
     steps = lesson.steps
     labels = steps.prediction[-len(COLUMN_CENTRES) :]
     weights = steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :]
@@ -78,7 +78,7 @@ def svg(network: Network, parts: Iterable[str], is_dark: bool) -> str:
 
 @dataclass(frozen=True)
 class _Sheet:
-    """Draw the parts of a network."""
+    """Draws the parts of a network. y coordinates grow downwards."""
 
     columns: Sequence[int]
     highlighted: set[str]
@@ -86,7 +86,7 @@ class _Sheet:
     network: Network
 
     def part(self, name: str, *pieces: str) -> str:
-        """Group the pieces of a part."""
+        """Group the pieces of a part, faint unless the part is highlighted."""
         faint = "" if name in self.highlighted else ' opacity="0.45"'
         return f"<g{faint}>{''.join(pieces)}</g>"
 
@@ -129,11 +129,11 @@ class _Sheet:
 
     def order(self, y: float) -> str:
         """Draw the position embeddings of the paper, dashed if the network has none."""
-        is_there = self.network.has_position_embeddings
+        has_positions = self.network.has_position_embeddings
         pieces = [self.part("embedding", self.arrows(y + 50, y + 30), self.arrows(y, y - 22))]
         for x in self.columns:
-            colour, fill = (GREY, 0.14) if is_there else (SECOND, 0.04)
-            pieces.append(self.box(x - 40, y, 80, 28, colour, dashed=not is_there, fill=fill))
+            colour, fill = (GREY, 0.14) if has_positions else (SECOND, 0.04)
+            pieces.append(self.box(x - 40, y, 80, 28, colour, dashed=not has_positions, fill=fill))
             pieces.append(self.text(x, y + 19, _("+ position"), 12))
         return self.part("order", *pieces)
 
@@ -162,13 +162,13 @@ class _Sheet:
 
     def output(self, bottom: float) -> str:
         """Draw the way from the mask to the probabilities."""
-        x, is_there = self.columns[-1], self.network.has_projection
+        x, has_projection = self.columns[-1], self.network.has_projection
         n_films = self.network.n_films
         softmax = ngettext("compare · softmax over {n:,} film", "compare · softmax over {n:,} films", n_films)
-        colour, fill = (GREY, 0.14) if is_there else (SECOND, 0.04)
+        colour, fill = (GREY, 0.14) if has_projection else (SECOND, 0.04)
         return self.part(
             "output",
-            self.box(x - 150, bottom - 30, 196, 26, colour, dashed=not is_there, fill=fill),
+            self.box(x - 150, bottom - 30, 196, 26, colour, dashed=not has_projection, fill=fill),
             self.text(x - 52, bottom - 13, _("linear map, GELU"), 12),
             self.line_up(x, bottom - 30, bottom - 46),
             self.box(x - 250, bottom - 76, 296, 30, ACCENT),

@@ -1,4 +1,4 @@
-"""Browse: all films of a data set as cards, with a search, an order and filters. One page of cards is rendered."""
+"""The section Browse: all films of a data set as cards in pages, with a search, an order and filters."""
 
 import math
 
@@ -74,7 +74,7 @@ def open_first_page() -> None:
 
 
 def matching_films(library: Library, text: str, order: str) -> list[int]:
-    """Return the films to show, as `Catalog.films` numbers them. A caption tells if no title matches the text."""
+    """Return the numbers of the films to show. If the data set lacks the film of the search, a caption says so."""
     query = filters.query(order)
     if not text:
         return library.search(query).tolist()
@@ -83,7 +83,7 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
     matches = [film for film in results if film.is_confident]
     if notice := film_search.missing_note(name, text, matches):
         st.caption(f"{notice} " + _("Similar titles:") if results and not matches else notice)
-    return library.search(query, [film.item for film in matches or results]).tolist()
+    return library.search(query, [film.number for film in matches or results]).tolist()
 
 
 def show_count(dataset: Dataset, total: int, n: int) -> None:
@@ -107,7 +107,7 @@ def show_count(dataset: Dataset, total: int, n: int) -> None:
 
 
 def show_cards(library: Library, films: list[int]) -> None:
-    """Render films as cards, and a note if training left some of them out."""
+    """Render films as cards, and a note if some of them are infrequent."""
     with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
@@ -144,11 +144,8 @@ def show_card(library: Library, number: int) -> None:
             else ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
         )
         st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
-    is_listed, key, label = (
-        number in visitor().current.films,
-        f"shelf-{film.movie_id}",
-        format.escape_markdown(film.label),
-    )
+    is_listed, key = number in visitor().current.films, f"shelf-{film.movie_id}"
+    label = format.escape_markdown(film.label)
     st.button(
         _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
         key=key,

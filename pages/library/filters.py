@@ -1,6 +1,7 @@
-"""The filters of the library. They also apply to the films for two people, but not to the page Watch next.
+"""The filters of Browse and Watch together. Watch next has other filters.
 
-Session state: library_years (first and last, or None) · library_genres · library_known · library_tags.
+Session state: library_years (oldest and newest, or None) · library_genres · library_known (a popularity level) ·
+library_tags. The key of each widget begins with "in_".
 """
 
 from functools import partial
@@ -14,18 +15,18 @@ from recsys.serving.filters import Filters
 from recsys.serving.library import Library, LibraryQuery
 
 DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}
-MAX_TAGS = 300  # a menu with thousands of tags is slow
-OPEN = "library_filters_open"  # session key of the popover
+MAX_TAGS = 300  # in the menu, because a menu with thousands of tags is slow
+OPEN = "library_filters_open"  # widget key of the popover
 
 
 @cache.cached_for_dataset()
 def load_library(name: str) -> Library:
-    """Return all films of a data set."""
+    """Return the library of a data set."""
     return Library.from_dataset(cache.dataset(name))
 
 
 def set_defaults() -> None:
-    """Reset the filters that no link has set."""
+    """Set the filters that have no value yet to their defaults."""
     for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
 

@@ -1,6 +1,6 @@
 """The films of the other person to watch with: from a search, a link, or a real person of the data set.
 
-Session state: other (data set and film ids in the format of `together.LIST`, or "").
+Session state: other (the films in the format of `group.format_list`, or "").
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from recsys.errors import RecsysError
 from recsys.serving import group, history
 from recsys.serving.search.search import SearchResult
 
-LINK = "other_link_open"  # session key of the popover
+LINK = "other_link_open"  # widget key of the popover
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the films as `Catalog.films` numbers them. Films of another data set are matched by title."""
+    """Return the film numbers of the other person's films. Films of another data set are matched by title."""
     data, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may contain dots
     if not data:
         return ()
@@ -35,7 +35,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     notices = [localize(message) for message in messages]
     if data != dataset.name:
         index = cache.title_index(dataset.name)
-        matches = [film.item for item in items if (film := index.exact(catalog.films[item].label))]
+        matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
         if n_missing := len(items) - len(matches):
             notices.append(
                 ngettext(
@@ -53,7 +53,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
 
 def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
-    """Render the films, which can be removed, and the ways to add more."""
+    """Render the films, which can be removed, and the controls that add films."""
     film_search.search_box(
         dataset.name,
         _("Add a film for the other person"),
@@ -64,7 +64,7 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             "add",
             add,
             (dataset, items, film),
-            _("already in their list") if film.item in items else "",
+            _("already in their list") if film.number in items else "",
         ),
         limit=6,
         on_enter=lambda film: add(dataset, items, film),
@@ -97,20 +97,20 @@ def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
 
 def add(dataset: Dataset, items: tuple[int, ...], film: SearchResult) -> None:
     """Add a search result to the films. Clear the search box and keep the focus in it."""
-    if film.item not in items:
-        replace_films(dataset, [*items, film.item])
+    if film.number not in items:
+        replace_films(dataset, [*items, film.number])
     st.session_state.other_search = ""
     browser.focus_on("other_search")
 
 
 def sample_user(dataset: Dataset) -> None:
-    """Use the films of a random user."""
+    """Replace the films by those of a random user."""
     if user := session.random_user(dataset):
         replace_films(dataset, user.items)
 
 
 def show_user_number(dataset: Dataset) -> None:
-    """Render a popover that uses the films of the user with a given number or name."""
+    """Render a popover that replaces the films by those of a user with a given number or name."""
     input_help = ngettext(
         "{data} has {n:,} person. The newest films of the chosen person replace the list.",
         "{data} has {n:,} people. The newest films of the chosen person replace the list.",

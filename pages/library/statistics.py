@@ -1,4 +1,4 @@
-"""Statistics: the size of a data set, and a chart with a sentence for each of its properties."""
+"""The section Statistics: the size of a data set, and charts of its properties, each with a sentence."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -24,12 +24,12 @@ GAP_TITLES = {
     "a day or more": N_("A day or more"),
 }
 
-Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
+Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence and the chart that it is about
 
 
 @cache.cached_for_dataset()
 def cached_statistics(name: str) -> Statistics:
-    """Return the statistics of a data set. Read-only, because all visitors share them."""
+    """Return the statistics of a data set."""
     return Statistics.from_dataset(cache.dataset(name))
 
 
@@ -128,7 +128,7 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
 
 
 def bar_position(table: pd.DataFrame, length: float) -> float:
-    """Return the x coordinate of a history length. Bar i of the histogram spans i - 0.5 to i + 0.5."""
+    """Return the x coordinate of a history length in the histogram, whose bar i spans i - 0.5 to i + 0.5."""
     row = int(table["from"].searchsorted(length, side="right")) - 1
     lower, upper = table.loc[row, "from"], table.loc[row, "to"]
     return row - 0.5 + float((length - lower) / (upper + 1 - lower))
@@ -200,10 +200,8 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
     """Plot the Lorenz curve with its top shares, and the line of equal popularity."""
     figure, curve = new_figure(), tail.curve
-    name, hover = (
-        _("if all films were watched equally often"),
-        _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>"),
-    )
+    name = _("if all films were watched equally often")
+    hover = _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name=name, line=DOTTED_LINE, hoverinfo="skip")
     figure.add_scatter(
         x=curve["films"],

@@ -1,4 +1,4 @@
-"""Watch together: films that both the user and another person may like."""
+"""The section Watch together: films for the user and another person."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from recsys.serving.group import RULES, GroupRecommendation
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
-K = 10
+K = 10  # films
 RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
 RULE_HELP = {
     "fair": N_(
@@ -54,11 +54,11 @@ def show(dataset: Dataset) -> None:
         return
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
-        variant = recommenders.select(dataset.name, "model")
+        name = recommenders.select(dataset.name, "model")
         titles = {name: _(RULE_TITLES[name]) for name in RULES}
         rule = segmented_control(_("Choose films by"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
-    if predictor := recommenders.predictor(variant, dataset):
+    if predictor := recommenders.predictor(name, dataset):
         ratings = session.current_ratings(dataset, films)
         request = Request(films, unwanted=visitor().current.excluded, ratings=ratings)
         show_films(predictor, dataset, (request, Request(other_films)), rule)
@@ -89,10 +89,10 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
 def show_row(predictor: Predictor, film: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the list."""
     bars = []
-    for person, standing in zip((_("You"), _("Other")), film.positions, strict=True):
-        rank, probability = format.ordinal(standing.rank or standing.n_ranked), standing.probability
+    for person, position in zip((_("You"), _("Other")), film.positions, strict=True):
+        rank, probability = format.ordinal(position.rank or position.n_ranked), position.probability
         text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
-        bars.append((person, standing.log_rank_score, text))
+        bars.append((person, position.log_rank_score, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         st.html(film_cards.group_row(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
         st.button(

@@ -1,1 +1,1 @@
-"""ASGI middleware of the server: limits, headers, health and logs. It does not depend on the pages."""
+"""The server below the pages: ASGI middleware, the route /ready, logs and metrics."""

@@ -1,4 +1,4 @@
-"""Limit the number of open pages. Further visitors see a page that tries again."""
+"""Limit the number of open pages. Further visitors see a page that reloads itself until a place is free."""
 
 import os
 
@@ -10,12 +10,13 @@ from recsys import monitoring
 STREAM = "/_stcore/stream"  # WebSocket of an open page
 MAX_VISITORS = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
 VISITORS_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with another limit
-RETRY_S = 15
-BUSY = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{RETRY_S}">
+RETRY_SECONDS = 15
+BUSY = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{RETRY_SECONDS}">
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <title>NextReel</title><style>body{{display:grid;place-content:center;min-height:90vh;text-align:center;font-family:sans-serif;padding:1rem}}
-</style><h1>Full house</h1><p>All seats are taken at the moment. This page tries again every {RETRY_S} seconds.</p>
-<p lang="uk">Зараз усі місця зайняті. Сторінка спробує ще раз за {RETRY_S} секунд.</p></html>"""
+</style><h1>Full house</h1>
+<p>All seats are taken at the moment. This page tries again every {RETRY_SECONDS} seconds.</p>
+<p lang="uk">Зараз усі місця зайняті. Сторінка спробує ще раз за {RETRY_SECONDS} секунд.</p></html>"""
 
 
 class Admission:
@@ -33,7 +34,7 @@ class Admission:
             await self._visit(scope, receive, send)
         elif self.n_open >= self.max_visitors and _is_page(scope):
             monitoring.count("visitors_refused")
-            busy = HTMLResponse(BUSY, 503, {"Retry-After": str(RETRY_S), "Cache-Control": "no-store"})
+            busy = HTMLResponse(BUSY, 503, {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"})
             await busy(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -53,13 +54,13 @@ class Admission:
 
 
 def _is_page(scope: Scope) -> bool:
-    """Return whether a request is for a page, not for a file or the state of the server."""
+    """Return whether a request is for a page, not for a file or for the health of the server."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
     return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def _max_visitors() -> int:
-    """Return the limit of the environment if it is valid, else MAX_VISITORS."""
-    chosen = os.environ.get(VISITORS_VARIABLE, "")
-    return int(chosen) if chosen.isdecimal() and int(chosen) else MAX_VISITORS
+    """Return the limit of the environment or, if it is missing or invalid, MAX_VISITORS."""
+    limit = os.environ.get(VISITORS_VARIABLE, "")
+    return int(limit) if limit.isdecimal() and int(limit) else MAX_VISITORS

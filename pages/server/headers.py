@@ -5,7 +5,7 @@ import re
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Streamlit's page has inline scripts and styles. Plotly and components evaluate text as functions and blobs.
+# inline: scripts and styles of Streamlit's page; eval and blob: Plotly and components
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
@@ -29,7 +29,7 @@ HEADERS = {
 
 
 class Headers:
-    """Add HEADERS to every response, and make redirects relative."""
+    """ASGI middleware that adds HEADERS to every response, and makes redirects relative."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -49,5 +49,5 @@ class Headers:
 
 
 def _relative(address: str) -> str:
-    """Return an address without scheme and host: Starlette takes the host from the request."""
+    """Return an address without scheme and host. Starlette copies the host from the request, so it is not trusted."""
     return re.sub(r"^https?://[^/?#]*/*", "/", address)

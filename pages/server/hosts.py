@@ -1,7 +1,7 @@
-"""Refuse requests whose Host header names another site, over HTTP and WebSockets.
+"""Refuse HTTP and WebSocket requests with another host name in the Host header (DNS rebinding).
 
-Without this check the web site of somebody else can point its own name at this machine (DNS rebinding), and a browser
-then lets that site read the app. Streamlit applies `server.allowedHosts` to WebSockets only.
+Without this check, a web site can let its own name resolve to the address of this server. A browser then allows the
+site to read the app. Streamlit itself applies `server.allowedHosts` only to WebSockets.
 """
 
 import streamlit as st
@@ -10,9 +10,11 @@ from starlette.types import ASGIApp
 
 
 class Hosts(TrustedHostMiddleware):
-    """Apply Streamlit's option `server.allowedHosts` to every request; an empty list allows every host."""
+    """Applies Streamlit's option `server.allowedHosts` to every request. An empty list allows every host."""
 
     def __init__(self, app: ASGIApp) -> None:
         allowed = st.get_option("server.allowedHosts") or ["*"]
-        in_brackets = [f"[{host}]" if ":" in host else host for host in allowed]  # IPv6 addresses, as in a Host header
+        in_brackets = [
+            f"[{host}]" if ":" in host else host for host in allowed
+        ]  # IPv6 addresses have brackets in a Host header
         super().__init__(app, in_brackets, www_redirect=False)

@@ -1,4 +1,4 @@
-"""Logs on standard error: one line per event, and the traceback of a bug.
+"""Logs on standard error: one line per event, and the tracebacks of bugs.
 
 Logs contain no sessions, titles or keys. systemd or the container engine stores them and limits their size.
 """
@@ -6,30 +6,26 @@ Logs contain no sessions, titles or keys. systemd or the container engine stores
 import logging
 import traceback
 
-OF_PAGES = "streamlit.error_util"  # logger of exceptions of pages
-OF_COMPONENTS = "streamlit.components.v2.bidi_component.serialization"  # logger of invalid component states
-READS_WIDGETS = (
-    "deserialize",
-    "unpack_widget_state_value",
-    "on_script_will_rerun",
-    "get_serialized",
-)  # functions of Streamlit
+PAGES_LOGGER = "streamlit.error_util"  # logs exceptions of pages
+COMPONENTS_LOGGER = "streamlit.components.v2.bidi_component.serialization"  # logs invalid states of components
+# functions of Streamlit that read the widget values of a browser
+WIDGET_READERS = ("deserialize", "unpack_widget_state_value", "on_script_will_rerun", "get_serialized")
 
 
 def tidy() -> None:
     """Set the log format and shorten the tracebacks of forged widget values."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for name in (OF_PAGES, OF_COMPONENTS):
+    for name in (PAGES_LOGGER, COMPONENTS_LOGGER):
         logging.getLogger(name).addFilter(_shorten)
 
 
 def is_forged(error: BaseException) -> bool:
-    """Return whether an error was caused by a widget value that no browser sends by itself."""
-    return any(frame.name in READS_WIDGETS for frame in traceback.extract_tb(error.__traceback__))
+    """Return whether a widget value that the page cannot send has caused an error."""
+    return any(frame.name in WIDGET_READERS for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Replace the traceback of a forged widget value by one line."""
+    """Replace the traceback of a forged widget value by one line. Filter of a logger: nothing is dropped."""
     error = record.exc_info[1] if record.exc_info else None
     if error and is_forged(error):
         record.msg, record.args = "a widget was given a value that it cannot have (%s)", (type(error).__name__,)

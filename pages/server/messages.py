@@ -16,7 +16,7 @@ PROTOCOL_ERROR = 1002  # close code of RFC 6455
 
 
 class Messages:
-    """ASGI middleware that drops other messages and closes connections with unreadable ones."""
+    """ASGI middleware that only passes ACCEPTED messages on, and closes a connection after an unreadable message."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -41,7 +41,7 @@ class Messages:
 
 
 def _kind(message: Message) -> str:
-    """Return the type of a message."""
+    """Return the type of a message, as in BackMsg, "unknown" or UNREADABLE."""
     try:
         return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") or "unknown"
     except DecodeError:

@@ -1,6 +1,6 @@
 """GET /ready for load balancers: 200 if the app can recommend films, else 503.
 
-`/_stcore/health` only reports that the server runs.
+`/_stcore/health` of Streamlit only reports that the server runs.
 """
 
 import asyncio
@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 
 def route(is_ready: Callable[[], bool]) -> Route:
-    """Return the route. is_ready: Returns whether the data set and a recommender are loaded."""
+    """Return the route. is_ready: Returns whether the app can recommend films."""
 
     async def ready(_: Request) -> JSONResponse:
-        is_loaded = await asyncio.to_thread(is_ready)
-        return JSONResponse({"ready": is_loaded}, 200 if is_loaded else 503, {"Cache-Control": "no-store"})
+        can_recommend = await asyncio.to_thread(is_ready)
+        return JSONResponse({"ready": can_recommend}, 200 if can_recommend else 503, {"Cache-Control": "no-store"})
 
     return Route("/ready", ready)

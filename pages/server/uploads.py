@@ -1,8 +1,8 @@
 """Limits on the files that visitors upload.
 
-Streamlit accepts a file from any open session, even when its page has no uploader, and keeps the file in memory until
-the session ends. A page that shows an uploader calls `expect`. How much is stored is read from Streamlit itself, so a
-deleted file or an ended session frees its quota exactly when Streamlit frees the memory.
+Streamlit accepts a file from any open session, even if its page has no uploader, and keeps the file in memory until the
+session ends. Here, only sessions of pages with an uploader can upload: these pages call `expect`. The sizes of stored
+files are read from Streamlit, so a quota is free again when Streamlit has freed the memory.
 """
 
 import threading
@@ -28,19 +28,19 @@ File = tuple[str, str]  # session id, file id
 
 @dataclass
 class Permission:
-    """What a session may upload."""
+    """The permission of a session to upload files."""
 
-    until: float  # time.monotonic() in seconds
+    until: float  # seconds of time.monotonic()
     max_file_bytes: int
 
 
-_permissions: dict[str, Permission] = {}  # by session id, the oldest call of `expect` first
+_permissions: dict[str, Permission] = {}  # session id → permission, the oldest first
 _lock = threading.Lock()  # pages call `expect` in threads
-_arriving: dict[File, int] = {}  # bytes of the requests that are being received
+_arriving: dict[File, int] = {}  # sizes of the files that are being received
 
 
 def expect(session: str, max_file_bytes: int) -> None:
-    """Let a session upload files for some hours. Call it where an uploader is shown."""
+    """Allow a session to upload files for EXPECTED_SECONDS. Pages call this where they show an uploader."""
     with _lock:
         _permissions.pop(session, None)
         _permissions[session] = Permission(time.monotonic() + EXPECTED_SECONDS, max_file_bytes)
@@ -73,7 +73,7 @@ class Uploads:
 
 
 def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
-    """Return the response to a file that is not accepted, or None if it is."""
+    """Return the response that refuses a file, or None if the file is accepted."""
     permission = _permissions.get(file[0])
     if permission is None or permission.until < time.monotonic():
         return PlainTextResponse("no page asks for a file", 403)
@@ -83,7 +83,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
         return PlainTextResponse("the file is too large", 413)
     if file in _arriving:
         return PlainTextResponse("the file is being uploaded already", 409)
-    sizes = _stored() | _arriving | {file: size}  # a file that is sent again takes the place of the old one
+    sizes = _stored() | _arriving | {file: size}  # a file that is sent again replaces the old one
     of_session = [size for (session, _unused), size in sizes.items() if session == file[0]]
     if len(of_session) > MAX_SESSION_FILES or sum(of_session) > MAX_SESSION_BYTES:
         return PlainTextResponse("too many or too large files for one visit", 413)
@@ -93,7 +93,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
 
 
 def _stored() -> dict[File, int]:
-    """Return the size in bytes of each file that Streamlit keeps."""
+    """Return file → size in bytes for the files that Streamlit stores."""
     if not runtime.exists():
         return {}
     sessions = runtime.get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]

@@ -1,1 +1,1 @@
-"""Train: the form of a new training, and the list of trainings with their curves."""
+"""The page Train: the form of a new training, and the list of trainings with their curves."""

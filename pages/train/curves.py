@@ -14,7 +14,13 @@ PLOT_HEIGHT_PX = 210
 
 
 def show(progress: Progress, title: str, key: str) -> None:
-    """Plot loss and validation. `title` is the title of the recommender, and `key` is part of the chart names."""
+    """Plot loss and validation.
+
+    Args:
+        progress: Of the training.
+        title: Title of the recommender.
+        key: Part of the names of the charts.
+    """
     titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
     table = pd.DataFrame(progress.events, columns=["epoch", *titles])
     with st.grid(2, min_column_width=240):
@@ -29,7 +35,7 @@ def show(progress: Progress, title: str, key: str) -> None:
 
 
 def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
-    """Plot a column against the epoch. The axis has room for all epochs."""
+    """Plot a column against the epoch. The axis ends at `max_epochs`."""
     figure = go.Figure()
     figure.add_scatter(
         x=table["epoch"],

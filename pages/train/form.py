@@ -1,6 +1,7 @@
 """The form on the left of Train: recommender, settings and device of a new training.
 
-Session state: `recommenders.TO_TRAIN` (the recommender) · train-<data set>-<recommender>-<setting> (a number).
+Session state: `recommenders.TO_TRAIN` (name of the recommender) · train-<data set>-<recommender>-<setting> (value of a
+setting).
 """
 
 from typing import Any
@@ -14,10 +15,10 @@ from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.jobs import options, queue
 from recsys.jobs.queue import State
-from recsys.serving import predictor as serving
+from recsys.serving import predictor as predictors
 from recsys.serving.predictor import Recommender
 
-SETTINGS = {  # title and help of each setting
+SETTINGS = {  # setting → title, help
     "epochs": (N_("Epochs"), N_("Passes over the training histories")),
     "lr": (N_("Learning rate (lr)"), N_("Highest learning rate of AdamW")),
     "dim": (N_("Dimensions (dim)"), N_("Size of a film's vector")),
@@ -39,18 +40,18 @@ DEVICES = {"cuda": "GPU", "cpu": "CPU"}
 def show(dataset: Dataset) -> None:
     """Show the form, the notes about this training and the start button."""
     st.header(_("New training"))
-    variant = select_recommender(dataset.name)
-    changes = ask_for_settings(variant, dataset.name)
+    recommender = select_recommender(dataset.name)
+    changes = ask_for_settings(recommender, dataset.name)
     device = select_device()
-    show_notes(variant, dataset.name)
+    show_notes(recommender, dataset.name)
     with errors.show_errors():
-        show_start_button(variant, dataset.name, changes, device)
+        show_start_button(recommender, dataset.name, changes, device)
 
 
 def select_recommender(data: str) -> Recommender:
-    """Show the selector of recommenders with a training loop."""
-    variants, labels = cache.all_recommenders(), recommenders.menu(data)
-    trainable = {name: label for name, label in labels.items() if variants[name].needs_training}
+    """Show the menu of recommenders that need training. Return the chosen one."""
+    by_name, labels = cache.all_recommenders(), recommenders.menu(data)
+    trainable = {name: label for name, label in labels.items() if by_name[name].needs_training}
     recommenders.preserve_widget_value(recommenders.TO_TRAIN)
     name = selectbox(
         _("Recommender"),
@@ -59,32 +60,32 @@ def select_recommender(data: str) -> Recommender:
         default=cache.DEFAULT_MODEL if cache.DEFAULT_MODEL in trainable else None,
         help=_("Other recommenders need no training. They are ready within seconds when you select them."),
     )
-    return variants[name]
+    return by_name[name]
 
 
-def ask_for_settings(variant: Recommender, data: str) -> dict[str, Any]:
-    """Show the settings. Returns those that the user changed."""
+def ask_for_settings(recommender: Recommender, data: str) -> dict[str, Any]:
+    """Show the inputs of the settings. Return the settings that the user changed."""
     title = format.escape_markdown(cache.dataset_title(data))
     st.caption(
         _("These settings were tuned for {data}. You can change them.", data=title)
-        if variant.is_tuned_for(data)
+        if recommender.is_tuned_for(data)
         else _(
             "There are no tuned settings for {data}. These worked for a data set of a similar size. "
             "You can change them.",
             data=title,
         )
     )
-    main = options.settings(variant.name, data, options.MAIN_SETTINGS)
-    more = options.settings(variant.name, data, options.MORE_SETTINGS)
+    main = options.settings(recommender.name, data, options.MAIN_SETTINGS)
+    more = options.settings(recommender.name, data, options.MORE_SETTINGS)
     with st.grid(2, min_column_width=140):
-        values = {name: ask_for_number(name, preset, variant.name, data) for name, preset in main.items()}
+        values = {name: ask_for_number(name, preset, recommender.name, data) for name, preset in main.items()}
     with st.expander(_("More settings"), icon=":material/tune:"), st.grid(2, min_column_width=140):
-        values |= {name: ask_for_number(name, preset, variant.name, data) for name, preset in more.items()}
+        values |= {name: ask_for_number(name, preset, recommender.name, data) for name, preset in more.items()}
     return {name: value for name, value in values.items() if value != (main | more)[name]}
 
 
-def ask_for_number(name: str, preset: int | float, variant: str, data: str) -> int | float:
-    """Show the input of a setting."""
+def ask_for_number(name: str, preset: int | float, recommender_name: str, data: str) -> int | float:
+    """Show the input of a setting. Return its value."""
     title, help_text = SETTINGS[name]
     is_integer = isinstance(preset, int)
     return st.number_input(
@@ -92,14 +93,14 @@ def ask_for_number(name: str, preset: int | float, variant: str, data: str) -> i
         value=preset,
         step=1 if is_integer else preset / 10 or 0.01,
         format="%d" if is_integer else "%g",
-        key=f"train-{data}-{variant}-{name}",
+        key=f"train-{data}-{recommender_name}-{name}",
         help=_("`{name}`: {help}. Default: {value}.", name=name, help=_(help_text), value=number(preset, ",")),
         persist_state="session",
     )
 
 
 def select_device() -> str:
-    """Show the selector of the device, or a note if there is no GPU. Returns "cuda" or "cpu"."""
+    """Show the menu of devices, or a note if there is no GPU. Return "cuda" or "cpu"."""
     devices = options.devices()
     if len(devices) == 1:
         cpu = format.escape_markdown(localize(devices["cpu"]))
@@ -109,9 +110,9 @@ def select_device() -> str:
     return segmented_control(_("Device"), labels, "train_device")
 
 
-def show_notes(variant: Recommender, data: str) -> None:
-    """Show the expected duration, and warnings about a trained or interrupted training that would be replaced."""
-    if previous := options.previous_training(variant.name, data):
+def show_notes(recommender: Recommender, data: str) -> None:
+    """Show the expected duration, and warnings about a checkpoint or a stopped training that would be replaced."""
+    if previous := options.previous_training(recommender.name, data):
         st.caption(
             ngettext(
                 "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
@@ -125,23 +126,23 @@ def show_notes(variant: Recommender, data: str) -> None:
         st.caption(
             _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
         )
-    if serving.is_available(variant.name, data):
+    if predictors.is_available(recommender.name, data):
         text = _(
             "{model} is already trained for {data}. The new training will replace it on every page.",
-            model=format.escape_markdown(cache.recommender_title(variant)),
+            model=format.escape_markdown(cache.recommender_title(recommender)),
             data=format.escape_markdown(cache.dataset_title(data)),
         )
         st.warning(text, icon=":material/swap_horiz:")
     unfinished = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
-    if any((job.variant, job.dataset) == (variant.name, data) for job in unfinished):
+    if any((job.variant, job.dataset) == (recommender.name, data) for job in unfinished):
         text = _("You can resume a stopped training of this recommender. A new training will delete its progress.")
         st.warning(text, icon=":material/restart_alt:")
 
 
-def show_start_button(variant: Recommender, data: str, changes: dict[str, Any], device: str) -> None:
+def show_start_button(recommender: Recommender, data: str, changes: dict[str, Any], device: str) -> None:
     """Show the button that adds a training to the queue. It is disabled if the settings are invalid."""
     try:
-        queue.check(variant.name, data, changes)
+        queue.check(recommender.name, data, changes)
         is_valid = True
     except RecsysError as error:
         errors.show_error(error)
@@ -154,5 +155,5 @@ def show_start_button(variant: Recommender, data: str, changes: dict[str, Any], 
         type="primary",
         disabled=not is_valid,
     ):
-        queue.add(variant.name, data, changes=changes, device=device)
+        queue.add(recommender.name, data, changes=changes, device=device)
         st.rerun()

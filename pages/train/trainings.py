@@ -38,7 +38,7 @@ STATUS_TEXTS = {
 
 
 def show() -> None:
-    """Show all trainings. Active ones are refreshed automatically."""
+    """Show all trainings. Active trainings are refreshed every REFRESH_SECONDS."""
     st.header(_("Trainings"))
     queue.start_runner()
     jobs = queue.jobs()
@@ -101,20 +101,20 @@ def show_job(job: Job) -> None:
 
 
 def title(job: Job) -> str:
-    """Return the title of the recommender, or its name if this version does not have it."""
-    variant = cache.all_recommenders().get(job.variant)
-    return cache.recommender_title(variant) if variant else job.variant or job.id
+    """Return the title of the recommender, or its name if this version of the app does not have it."""
+    recommender = cache.all_recommenders().get(job.variant)
+    return cache.recommender_title(recommender) if recommender else job.variant or job.id
 
 
 def describe_settings(job: Job) -> list[str]:
     """Return sentences about the changed settings and the start time."""
     values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
     changes = [f"{_(SETTINGS[name][0]) if name in SETTINGS else name} {value}" for name, value in values.items()]
-    variant = cache.all_recommenders().get(job.variant)
+    recommender = cache.all_recommenders().get(job.variant)
     if changes:
         text = _("Changed: {settings}.", settings=format.listed(changes))
     else:
-        is_tuned = variant and variant.is_tuned_for(job.dataset)
+        is_tuned = recommender and recommender.is_tuned_for(job.dataset)
         text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
     if not job.started:
         return [text]
@@ -171,13 +171,16 @@ def show_buttons(job: Job, model: str) -> None:
 
 
 def select_result(job: Job) -> None:
-    """Select the recommender and its data set. A callback, because this page has a selector of data sets, too."""
+    """Select the recommender and its data set on all pages.
+
+    This is a callback, because the value of the menu of data sets on this page cannot be set after the menu.
+    """
     st.session_state.model = job.variant
     session.open_dataset(job.dataset)
 
 
 def show_button(text: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
-    """Show a button that calls an action with the ID of the training and reruns the page."""
+    """Show a button that calls `action` with the ID of the training, and reruns the page."""
     if st.button(text, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
         with errors.show_errors():
             action(job.id)

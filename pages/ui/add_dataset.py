@@ -1,12 +1,12 @@
-"""Form that makes a data set of a visitor's own file.
+"""Form that makes a data set from a visitor's own file.
 
-Each file is parsed once and checked once for each choice of columns. The session keeps the results until the form
-closes. Nothing is shared with other visitors or logged.
+Each file is parsed once, and checked once for each choice of columns. The session stores the results until the form
+closes. They are not logged, and other visitors cannot see them.
 
 Session state:
     own_file, own_items: Uploads.
     own_results: Results.
-    own_noun, own_fewest, own_name_<file>, own_column_<role>_<file>: Widgets.
+    own_noun, own_fewest, own_name_<file>, own_column_<role>_<file>: Values of widgets.
 """
 
 import re
@@ -37,19 +37,19 @@ REQUIRED_ROLES = ("user", "item")
 
 @dataclass
 class Results:
-    """Results computed from the uploads of a session, at most one of each kind."""
+    """The latest result of each kind: the parsed files, the recognised columns, the checked data."""
 
     file: str = ""  # id of the upload with the events
     by_kind: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)  # kind → (key, value or DataError)
 
     def get(self, kind: str, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """Return the result for a key. It is computed again when the key has changed.
+        """Return the result of a kind. It is computed if the stored result has another key.
 
         Raises:
-            DataError: `compute` has raised it, in this run or an earlier one.
+            DataError: `compute` raised it, now or when the result was stored.
         """
         if kind not in self.by_kind or self.by_kind[kind][0] != key:
-            self.by_kind.pop(kind, None)  # frees its memory first
+            self.by_kind.pop(kind, None)  # before `compute`, so that the memory is free
             try:
                 self.by_kind[kind] = key, compute()
             except DataError as error:
@@ -101,7 +101,7 @@ def form() -> None:
 
 
 def _results(file: str) -> Results:
-    """Return the results for an upload. Those of another upload are removed."""
+    """Return the results for an upload. Results of another upload are removed."""
     results = st.session_state.get("own_results")
     if results is None or results.file != file:
         results = st.session_state.own_results = Results(file)

@@ -3,8 +3,8 @@
 The script is assets/style/nextreel.js.
 
 Session state:
-    announcement: Number of announcements, and the text of the last one.
-    focus: Number of focus requests, and the widget keys of the last one, best first.
+    announcement: Number of announcements so far, and the text of the last one.
+    focus: Number of focus requests so far, and the widget keys of the last one, in order of preference.
 """
 
 from collections.abc import Callable
@@ -17,18 +17,18 @@ from pages.ui.i18n import _
 from recsys.paths import ASSETS
 
 STYLE = ASSETS / "style"
-TOUR_COOKIE = "nextreel_tour"  # set by the script when the tour was closed
+TOUR_COOKIE = "nextreel_tour"  # the script sets it when the tour is closed
 
 _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read_text("utf-8"))
 
 
 def show_page(page: str, tour_step: int | None, tour_closed: bool) -> None:
-    """Run the script for a page.
+    """Render the script of a page: language, link to the content, navigation, tour.
 
     Args:
-        page: Title of the page. The script runs again when it changes.
-        tour_step: Step of the tour, or None if it is not shown.
-        tour_closed: Whether to set the cookie.
+        page: Title of the page. The script runs again when the title changes.
+        tour_step: Step of the tour, None if the tour is not shown.
+        tour_closed: Whether to set TOUR_COOKIE.
     """
     texts = {"language": i18n.current(), "skip": _("Skip to the content")}
     with st.container(key="browser"):
@@ -45,9 +45,13 @@ def has_seen_tour() -> bool:
 
 
 def on_enter(box: str, action: Callable[[str], None]) -> None:
-    """Call `action` with the text when Enter is pressed in the text input of a key.
+    """Call `action` with the text of a text input when Enter is pressed in it.
 
-    Streamlit ignores Enter if the text has not changed.
+    Streamlit itself ignores Enter if the text has not changed.
+
+    Args:
+        box: Widget key of the text input.
+        action: Callback.
     """
     key = f"{box}-enter"
     _script(
@@ -59,28 +63,28 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
 
 def focus_on(*keys: str) -> None:
-    """After this run, focus the first enabled widget of these keys, or the heading."""
+    """Request that after this run the first enabled widget of these keys gets the focus, or else the heading."""
     n_requests, _keys = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (n_requests + 1, keys)
 
 
 def place_focus(key: str = "focus-keeper") -> None:
-    """Render the script that moves the focus, after the widgets.
+    """Render the script that moves the focus, after all widgets.
 
-    main.py does this at the end of every run. A fragment with its own callbacks does it as well.
+    main.py calls this at the end of every run, and a fragment with callbacks at its end.
     """
     n_requests, keys = st.session_state.get("focus", (0, ()))
     _script(key=key, data={"task": "focus", "number": n_requests, "keys": list(keys)}, height=0)
 
 
 def announce(text: str) -> None:
-    """Announce a change of the list after this run. A second call in the same run replaces the first."""
+    """Request an announcement for screen readers after this run. Only the last request of a run counts."""
     number, _text = st.session_state.get("announcement", (0, ""))
     st.session_state.announcement = (number + 1, text)
 
 
 def place_announcement() -> None:
-    """Render the last message of `announce`."""
+    """Render the requested announcement."""
     number, text = st.session_state.get("announcement", (0, ""))
     status(text, number)
 
@@ -90,6 +94,6 @@ def status(text: str, number: int = 0) -> None:
 
     Args:
         text: Plain text.
-        number: Distinguishes two messages with the same text.
+        number: Differs between two messages with the same text, so that the second is announced too.
     """
     st.html(f'<span class="nr-status" data-number="{number}">{escape(text)}</span>')

@@ -1,8 +1,8 @@
-"""Objects that all visitors share: data sets, title indexes, recommenders and ranks of hidden films.
+"""Caches that all visitors share: data sets, title indexes, recommenders and ranks of hidden films.
 
-Pages cache what depends on a data set with `cached_for_dataset`, what depends on a recommender with
-`cached_for_predictor`, and what depends on its arguments only with `functools`. Slow computations that a visitor starts
-are tasks (`pages.ui.tasks`). Callers must not change what a cached function returns.
+Pages cache results for a data set with `cached_for_dataset`, results for a recommender with `cached_for_predictor`, and
+other results with `functools`. Slow computations that a visitor starts are tasks (`pages.ui.tasks`). Callers must not
+change a cached result.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "bert4rec"
 MAX_PREDICTORS = 150  # all recommenders for three data sets
-_loaded: set[tuple[str, ...]] = set()  # what was loaded once since the start of the server
+_loaded: set[tuple[str, ...]] = set()  # keys of `_spinner` that were loaded since the start of the server
 
 
 def cached_for_dataset(
@@ -35,8 +35,8 @@ def cached_for_dataset(
     """Cache the result of a function of a data set's name until the version of the data set changes.
 
     Args:
-        max_entries: Number of data sets.
-        version: Returns the version of a data set. By default it changes with the data set and its film details.
+        max_entries: Maximum number of data sets.
+        version: Returns the version of a data set. The default changes with the data set and its film details.
     """
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
@@ -51,7 +51,7 @@ def cached_for_dataset(
 
 
 def cached_for_predictor(max_entries: int = 128) -> Callable[[Function], Function]:
-    """Cache the results of a function of a predictor. A predictor of a newer checkpoint or data set has a new key."""
+    """Cache the results of a function of a predictor by `Predictor.key`, which changes with checkpoint and data."""
     return cached_by({Predictor: lambda predictor: predictor.key}, max_entries)
 
 
@@ -59,8 +59,8 @@ def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: in
     """Cache the results of a function by its arguments.
 
     Args:
-        keys: Class of an argument → function that returns what identifies the argument.
-        max_entries: Number of results.
+        keys: Class of an argument → function that returns a hashable key of the argument.
+        max_entries: Maximum number of results.
     """
     return cast(Any, st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs=keys))
 
@@ -90,35 +90,35 @@ def film_features(name: str) -> filters.FilmFeatures:
     return filters.film_features(dataset(name))
 
 
-def load_predictor(variant: str, dataset_name: str) -> Predictor:
-    """Return a recommender for a data set, with a spinner the first time. A newer checkpoint replaces it.
+def load_predictor(name: str, dataset_name: str) -> Predictor:
+    """Return a recommender for a data set, with a spinner the first time. A newer checkpoint is loaded again.
 
     Raises:
-        StoreError: The recommender is not trained. The error contains the command.
+        StoreError: The recommender is not trained. The error has the command that trains it.
     """
-    with _spinner(_("Loading the recommender. The first time takes a moment."), variant, dataset_name):
-        return _predictor(variant, dataset_name, prepared.version(dataset_name))
+    with _spinner(_("Loading the recommender. The first time takes a moment."), name, dataset_name):
+        return _predictor(name, dataset_name, prepared.version(dataset_name))
 
 
 @st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
-def _predictor(variant: str, dataset_name: str, version: str) -> Predictor:
-    return predictor.load(variant, dataset(dataset_name))
+def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
+    return predictor.load(name, dataset(dataset_name))
 
 
 def popularity_predictor(dataset_name: str) -> Predictor:
-    """Return the recommender that needs no training."""
+    """Return the predictor of FALLBACK, which needs no training."""
     return load_predictor(FALLBACK, dataset_name)
 
 
 def all_recommenders() -> dict[str, Recommender]:
-    """Return all recommenders by name, in the order of the menus. The first call loads torch."""
+    """Return all listed recommenders by name. The first call imports torch."""
     with _spinner(_("Loading recommenders")):
-        return {variant.name: variant for variant in predictor.variants()}
+        return {recommender.name: recommender for recommender in predictor.all_recommenders()}
 
 
 @contextmanager
 def _spinner(text: str, *key: str) -> Iterator[None]:
-    """Show a spinner the first time. It costs a thread, and later calls are fast."""
+    """Show a spinner the first time that a key is loaded. Later calls are fast, and a spinner costs a thread."""
     if key in _loaded:
         yield
         return
@@ -131,13 +131,13 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
 def ranks_of_hidden_films(
     predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]
 ) -> list[RankPosition]:
-    """Return the rank of each film at `positions` when it is hidden."""
+    """Return `list_comparison.hidden_film_ranks`."""
     return list_comparison.hidden_film_ranks(predictor, films, positions)
 
 
 @cached_for_dataset(max_entries=32)
 def item_noun(name: str) -> str:
-    """Return "film", or "item" for a data set of other things."""
+    """Return "film", or "item" if the items of a data set are not films."""
     return str(prepared.metadata(name).get("noun", "film"))
 
 

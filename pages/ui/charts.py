@@ -17,7 +17,8 @@ from recsys.serving import share_image
 from recsys.serving.export import escape_table
 from recsys.serving.share_image import Fonts
 
-ACCENT, SECOND = "#1f9a94", "#d9772f"  # contrast of at least 3:1 with the light and the dark page
+ACCENT = "#1f9a94"  # contrast of at least 3:1 with the light and with the dark background
+SECOND = "#d9772f"  # likewise
 GREY = "#8d8c88"
 FONTS = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
 FILE_TYPES = {  # suffix → MIME type, icon
@@ -25,7 +26,7 @@ FILE_TYPES = {  # suffix → MIME type, icon
     ".json": ("application/json", "download"),
     ".png": ("image/png", "image"),
 }
-HEADINGS = {  # of columns
+HEADINGS = {  # column names that are translated
     *(N_("alone"), N_("attended to"), N_("attends"), N_("attention"), N_("baseline"), N_("bucket")),
     *(N_("calibration error"), N_("cosine"), N_("date"), N_("decade"), N_("difference"), N_("differs")),
     *(N_("distance"), N_("epoch"), N_("events"), N_("family"), N_("file"), N_("film"), N_("films"), N_("fingerprint")),
@@ -64,12 +65,12 @@ def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -
 
 
 def download_numbers(table: pd.DataFrame, name: str) -> None:
-    """Show quiet buttons that download the numbers of a table or a chart."""
+    """Show `download_buttons` without frames."""
     download_buttons(table, name, quiet=True)
 
 
 def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[int] = (1, 3)) -> dict[str, Any]:
-    """Return the settings of a logarithmic axis with complete tick labels. Plotly labels some ticks with one digit."""
+    """Return the settings of a logarithmic axis with complete tick labels, which Plotly would shorten to one digit."""
     ticks = [float(f"{step}e{exponent}") for exponent in range(min_exponent, 7) for step in steps]
     return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}
 
@@ -77,7 +78,7 @@ def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Seque
 def localize_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
     """Return a table for `st.dataframe` with numbers in the visitor's language.
 
-    digits: Column → number of decimals, if it is not that of a count or a metric.
+    digits: Column → number of decimals. Other columns are formatted as counts (integers) or metrics.
     """
     formats: dict[str, Callable[[Any], str]] = {
         str(name): partial(_cell, spec=f",.{digits[name]}f" if digits and name in digits else "")
@@ -87,7 +88,7 @@ def localize_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None)
 
 
 def _cell(value: Any, spec: str) -> str:
-    """Return a number as a text. Without a spec, integers are counts and others metrics."""
+    """Return a number as text. Without a spec, an integer is formatted as a count, another number as a metric."""
     if pd.isna(value):
         return "–"
     if spec:
@@ -102,8 +103,8 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
         table: The table.
         name: Name of the files.
         label: Label of the CSV button.
-        index: Include the index.
-        quiet: Buttons without a frame.
+        index: Whether the index is a column of the files.
+        quiet: Whether the buttons have no frame.
     """
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     table = with_headings(table.reset_index() if index else table)
@@ -121,7 +122,7 @@ def file_button(
     key: str,
     type: Literal["tertiary", "secondary"] = "tertiary",
 ) -> None:
-    """Show a button that saves a file. A click does not rerun the page. A function computes the content after it."""
+    """Show a button that saves a file without a rerun. A function as `content` is called after the click."""
     mime, icon = FILE_TYPES[Path(file_name).suffix]
     st.download_button(
         label, content, file_name, mime, key=key, icon=f":material/{icon}:", on_click="ignore", type=type
@@ -129,7 +130,7 @@ def file_button(
 
 
 def with_headings(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with column names in the visitor's language. Of "rank Markov chain", "rank" is translated."""
+    """Return a table with translated column names. In "rank Markov chain", only "rank" is translated."""
 
     def heading(column: Any) -> Any:
         if column in HEADINGS:
@@ -141,7 +142,7 @@ def with_headings(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """Return a table without its index as CSV. No cell or heading is a formula for a spreadsheet."""
+    """Return a table without its index as CSV, with escaped formulas."""
     return escape_table(table).to_csv(index=False)
 
 

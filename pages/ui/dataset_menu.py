@@ -1,8 +1,8 @@
-"""The menu of data sets, the dialog that downloads, enriches and deletes them, and the status of these tasks.
+"""The menu of data sets, the dialog to download, enrich and delete them, and the status of downloads.
 
 Session state:
     chosen_data: Value of the menu.
-    sets_done: Whether a button was pressed that closes the dialog.
+    sets_done: Whether to close the dialog, because one of its buttons was clicked.
 """
 
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from recsys.data.dataset import Dataset, Noun
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
-from recsys.serving.predictor import trained
+from recsys.serving.predictor import available_recommenders
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
-TEXT_READMES = ("ml-100k", "ml-1m")  # the others are HTML
-MIN_TESTED_FILMS = 3  # of a person: one each for training, validation and test
-POLL_SECONDS = 0.1  # while the built-in data set is prepared, which takes about 1 s
+TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
+MIN_TESTED_FILMS = 3  # films of a person who is tested: one each for training, validation and test
+POLL_SECONDS = 0.1  # between two updates while the built-in data set is prepared, which takes about 1 s
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Facts:
     n_films: int
     oldest: int | None  # release year, None if unknown
     newest: int | None
-    n_trained_films: int | None = None  # with enough ratings; None if the data set is not on this computer
-    n_untested_users: int = 0
+    n_trained_films: int | None = None  # films with enough ratings; None if the data set is not on this computer
+    n_untested_users: int = 0  # users with fewer than MIN_TESTED_FILMS films
     noun: Noun = "film"
 
 
@@ -69,7 +69,7 @@ def label(name: str) -> str:
     title = cache.dataset_title(name)
     try:
         size = facts(name)
-    except RecsysError:  # `load_or_explain` shows it
+    except RecsysError:  # `load_or_explain` shows the error when the data set is opened
         return title
     if size.newest is None:
         return _("{data} · {holds}", data=title, holds=item_count(size.n_films, size.noun))
@@ -89,24 +89,24 @@ def menu() -> None:
         help=_("Each data set has its own films and its own trained recommenders."),
         on_change=lambda: session.open_dataset(state.chosen_data),
     )
-    state.pop("sets_done", None)  # set by a button outside of the dialog
+    state.pop("sets_done", None)  # a button of `_action` outside of the dialog has set it
     if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
         dialog()
 
 
 def in_order(names: list[str]) -> list[str]:
-    """Sort data sets: the built-in one, the published ones by size, then the visitors' own."""
+    """Sort data sets: first the built-in one, then the published ones by size, then the visitors' own."""
     published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
 def dialog() -> None:
-    """Open the dialog of all data sets. Its buttons close it."""
+    """Open the dialog of all data sets."""
     st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(show_all)()
 
 
 def show_all() -> None:
-    """Show all data sets with their size and buttons. A button of the dialog closes it."""
+    """Show the content of the dialog: all data sets with their size and buttons. Most buttons close it."""
     if st.session_state.pop("sets_done", False):
         add_dataset.forget()
         st.rerun()  # the whole page, without the dialog
@@ -149,7 +149,7 @@ def _card(name: str) -> None:
 
 
 def training_notes(name: str, size: Facts) -> list[str]:
-    """Return sentences about the films and people that recommenders learn from, and the trained recommenders."""
+    """Return sentences about the films and people that recommenders learn from, and about trained recommenders."""
     kind = item_kind(size.noun)
     sentences: list[str] = []
     if size.n_trained_films is not None and (n_others := size.n_films - size.n_trained_films):
@@ -174,9 +174,9 @@ def training_notes(name: str, size: Facts) -> list[str]:
                 things=kind,
             )
         )
-    variants = cache.all_recommenders()
-    names = recommenders.ordered(variant for variant in trained(name) if variant.needs_training)
-    titles = [cache.recommender_title(variants[variant]) for variant in names]
+    by_name = cache.all_recommenders()
+    trained = (recommender for recommender in available_recommenders(name) if recommender.needs_training)
+    titles = [cache.recommender_title(by_name[trained_name]) for trained_name in recommenders.ordered(trained)]
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
         return [*sentences, text]
@@ -199,7 +199,10 @@ def _licence(name: str, size: Facts) -> str:
 
 
 def _action(name: str, is_prepared: bool) -> None:
-    """Show the button that opens, downloads or cancels. Visitors of a public server cannot download."""
+    """Show the button that opens or downloads a data set, or cancels its download.
+
+    Visitors of a public server cannot download. They see the command.
+    """
     title, task = escape_markdown(cache.dataset_title(name)), tasks.find(DatasetTask("fetch", name).name)
     if task and not task.is_finished:
         st.caption(escape_markdown(download_text(name, task.event)))
@@ -220,7 +223,7 @@ def _action(name: str, is_prepared: bool) -> None:
 
 
 def _enrichment(name: str) -> None:
-    """Show whether film details are known, and the button that downloads them from Wikidata."""
+    """Show whether the data set has film details, and the button that downloads them from Wikidata."""
     has_details, title = bool(film_details.version(name)), escape_markdown(cache.dataset_title(name))
     if has_details:
         st.caption(_("Includes director, cast and titles in other languages from Wikidata."))
@@ -241,7 +244,7 @@ def _enrichment(name: str) -> None:
 
 
 def _dialog_button(text: str, key: str, icon: str, action: Callable[[], object], help: str | None = None) -> None:
-    """Show a button that closes the dialog."""
+    """Show a button that calls `action` and closes the dialog."""
 
     def pressed() -> None:
         action()
@@ -293,7 +296,7 @@ def _retry_default() -> None:
 
 
 def start_download(name: str) -> None:
-    """Download a data set and show the status to this visitor. A cancelled download continues."""
+    """Start a download, whose status this visitor sees. A cancelled download continues where it stopped."""
     _fetch(name)
     _show_status_of(DatasetTask("fetch", name))
 
@@ -309,7 +312,7 @@ def _fetch(name: str) -> tasks.BackgroundTask:
 
 
 def start_enrichment(name: str) -> None:
-    """Download missing film details from Wikidata and show the status to this visitor."""
+    """Start the download of missing film details from Wikidata, whose status this visitor sees."""
 
     def function(report: ProgressCallback) -> None:
         report({"stage": "keep", **enrich.enrich(name, report)._asdict()})
@@ -323,7 +326,7 @@ def _show_status_of(task: DatasetTask) -> None:
 
 
 def _dismiss(task: DatasetTask) -> None:
-    """Hide the result of a task."""
+    """Hide the status of a finished task."""
     visitor().tasks = [other for other in visitor().tasks if other != task]
     tasks.forget(task.name)
 

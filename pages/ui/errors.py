@@ -1,4 +1,4 @@
-"""Show a RecsysError as a message with an optional command. Other exceptions propagate."""
+"""Show RecsysErrors: a message and, if there is one, the command that helps. Other exceptions propagate."""
 
 import re
 import sys
@@ -13,14 +13,14 @@ from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
 
-MAX_ERRORS = 3  # about files, outside of an expander
+MAX_ERRORS = 3  # about files; more are shown in an expander
 
 
 @contextmanager
 def show_errors() -> Iterator[None]:
-    """Show a RecsysError instead of raising it, in a block or, as `@show_errors()`, in a function.
+    """Show a RecsysError instead of raising it, in a `with` block or, as the decorator `@show_errors()`, in a function.
 
-    A function whose error was shown returns None.
+    A decorated function returns None after an error.
     """
     try:
         yield
@@ -39,13 +39,13 @@ def show_error(error: RecsysError) -> None:
 
 
 def show_flash(key: str) -> None:
-    """Show the error of the last click on the widget of a key once."""
+    """Show the error of the last click on a widget, once."""
     if error := visitor().flash.pop(key, None):
         show_error(error)
 
 
 def _starts_with_name(message: Message) -> bool:
-    """Return whether a message starts with a field such as a file name, whose case must stay."""
+    """Return whether a message starts with a name, such as a file name, that must not be capitalised."""
     field = re.match(r"\{(\w+)", message.text)
     value = message.fields[field[1]] if field else ""
     return _starts_with_name(value) if isinstance(value, Message) else bool(field)
@@ -61,13 +61,13 @@ def show_file_errors(errors: Sequence[RecsysError]) -> None:
 
 
 def show_command(command: str) -> None:
-    """Show a shell command to copy. On a public server only its administrator can run it."""
+    """Show a shell command to copy. On a public server, only the administrator can run it."""
     st.caption(_("The administrator of this server can run:") if paths.is_public() else _("Run in a terminal:"))
     st.code(hide_paths(command), language=None, wrap_lines=True)
 
 
 def hide_paths(text: str) -> str:
-    """Replace the folders of a public server in a text."""
+    """Return a text in which the folders of a public server are replaced. On other computers it stays."""
     if not paths.is_public():
         return text
     names = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}

@@ -1,10 +1,10 @@
 """Dialog that explains a recommendation: the influence of each film of the list, film facts and links.
 
-Plot and cast come from TMDB with the visitor's own key. Without a key, TMDB is not asked.
+Plot and cast are requested from TMDB if the visitor or the server has a key.
 
 Session state:
-    poster_key: tmdb.Key or None.
-    stories: tmdb.Wanted → tmdb.Story.
+    poster_key: tmdb.Key of the visitor, or None.
+    stories: tmdb.FilmRef → tmdb.Story.
 """
 
 import functools
@@ -24,9 +24,9 @@ from recsys.serving.insight.explain import MIN_EFFECT, Explanation, Influence, e
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request
 
-MAX_BARS = 8
-MAX_EXTRA_DIGITS = 2  # of percentages, to show a difference
-MAX_STORIES = 50  # in a session
+MAX_BARS = 8  # films of the list
+MAX_EXTRA_DIGITS = 2  # digits that are added to percentages to show a difference
+MAX_STORIES = 50  # cached in a session
 FACT_LABELS = {
     "directors": N_("Directed by"),
     "cast": N_("With"),
@@ -37,7 +37,7 @@ FACT_LABELS = {
 
 
 def open_dialog(predictor: Predictor, request: Request, item: int) -> None:
-    """Open the dialog about a recommended item. Call it in the run of the click, not in a callback."""
+    """Open the dialog about a recommended item. Not for callbacks: dialogs must be opened during a run."""
     title = escape_markdown(_("Why {film}?", film=predictor.dataset.catalog.films[item].label))
     st.dialog(title, width="medium")(dialog_body)(predictor, request, item)
 
@@ -68,13 +68,13 @@ def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
 
 
 def film_facts(detail: Detail) -> list[tuple[str, str]]:
-    """Return the known facts about a film, such as ("Directed by", "Quentin Tarantino")."""
+    """Return the known facts about a film as (label, text): [("Directed by", "Quentin Tarantino"), …]."""
     facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
     return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]
 
 
 def extra_digits(explanation: Explanation) -> int:
-    """Return the extra digits with which the percentages with and without the strongest film differ, or 0."""
+    """Return how many digits to add so that the percentages with and without the strongest film differ, or 0."""
     with_all = explanation.rank_position.probability
     without = explanation.influences[0].rank_without.probability if explanation.influences else None
     if with_all is None or without is None:
@@ -83,23 +83,23 @@ def extra_digits(explanation: Explanation) -> int:
     return next((n for n in digits if precise_percent(with_all, n) != precise_percent(without, n)), 0)
 
 
-def rank_text(standing: RankPosition, model: str, digits: int = 0) -> str:
+def rank_text(position: RankPosition, model: str, digits: int = 0) -> str:
     """Return a sentence with the rank and the probability of a film. digits: Extra digits of the probability."""
-    if standing.rank is None:
+    if position.rank is None:
         return _("{model} rules it out.", model=model)
-    fields = {"model": model, "rank": ordinal(standing.rank)}
-    if standing.probability is None:
+    fields = {"model": model, "rank": ordinal(position.rank)}
+    if position.probability is None:
         return (
-            _("{model}'s top prediction.", **fields) if standing.rank == 1 else _("{model} ranks it {rank}.", **fields)
+            _("{model}'s top prediction.", **fields) if position.rank == 1 else _("{model} ranks it {rank}.", **fields)
         )
-    fields["probability"] = precise_percent(standing.probability, digits)
-    if standing.rank == 1:
+    fields["probability"] = precise_percent(position.probability, digits)
+    if position.rank == 1:
         return _("{model}'s top prediction, at {probability}.", **fields)
     return _("{model} ranks it {rank}, at {probability}.", **fields)
 
 
 def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
-    """Return which films raise or lower the recommendation. titles: Titles of all items."""
+    """Return sentences about the films that raise or lower the recommendation. titles: Titles by film number."""
     higher = [titles[influence.item] for influence in explanation.lifted_by]
     lower = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
@@ -116,11 +116,11 @@ def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
 
 
 def notes(explanation: Explanation, model: str) -> list[str]:
-    """Return how the influences were computed, and how many films are not shown."""
+    """Return sentences about how the influences were computed, and about films that are not shown."""
     n_tested = len(explanation.influences)
     if not n_tested:
         return []
-    if explanation.watched == 1:
+    if explanation.n_watched == 1:
         texts = [_("Computed by removing your only film and asking {model} again.", model=model)]
     else:
         texts = [
@@ -129,7 +129,7 @@ def notes(explanation: Explanation, model: str) -> list[str]:
                 model=model,
             )
         ]
-    if explanation.watched > n_tested:
+    if explanation.n_watched > n_tested:
         texts.append(ngettext("Only your newest film was tested.", "Only your newest {n} films were tested.", n_tested))
     if n_tested > MAX_BARS and (explanation.lifted_by or explanation.lowered_by):
         texts.append(
@@ -143,7 +143,7 @@ def notes(explanation: Explanation, model: str) -> list[str]:
 
 
 def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
-    """Return the films with the strongest influence as HTML. Bars to the right raise the rank."""
+    """Return HTML of the films with the strongest influence. A bar to the right means that the film raises the rank."""
     influences, digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
     left, right = (max(0.0, *(sign * influence.effect for influence in influences)) for sign in (-1, 1))
     rows = "".join(
@@ -153,15 +153,15 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(influence: Influence, title: str, width: float, standing: RankPosition, digits: int) -> str:
-    """Return a film with its bar, and the same in words. width: Effect that fills the whole width."""
+def _bar(influence: Influence, title: str, width: float, position: RankPosition, digits: int) -> str:
+    """Return HTML of a film with its bar and a text. width: Effect that fills the whole width."""
     effect = influence.effect
     side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'
     without = _without_text(influence.rank_without, digits)
     if abs(effect) <= MIN_EFFECT:
         text = _("makes no difference")
-    elif without == _without_text(standing, digits):
+    elif without == _without_text(position, digits):
         text = _("makes no visible difference")
     else:
         text = _("raises the rank") if effect > 0 else _("lowers the rank")
@@ -170,22 +170,22 @@ def _bar(influence: Influence, title: str, width: float, standing: RankPosition,
     return f'<li class="nr-line">{text}{bar}</li>'
 
 
-def _without_text(standing: RankPosition, digits: int) -> str:
-    if standing.rank is None:
+def _without_text(position: RankPosition, digits: int) -> str:
+    if position.rank is None:
         return _("ruled out without it")
-    if standing.probability is None:
-        return _("rank {rank} without it", rank=count(standing.rank))
-    return _("{probability} without it", probability=precise_percent(standing.probability, digits))
+    if position.probability is None:
+        return _("rank {rank} without it", rank=count(position.rank))
+    return _("{probability} without it", probability=precise_percent(position.probability, digits))
 
 
 def film_site_links(catalog: Catalog, item: int) -> list[str]:
-    """Return HTML links to the film on IMDb and TMDB, as far as its ids are known."""
+    """Return HTML links to an item on IMDb and TMDB, if its ids are known."""
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
 
 
 @functools.cache
 def tmdb_service() -> tmdb.Posters:
-    """Return the TMDB client of all visitors. It stores facts about films only."""
+    """Return the TMDB client, which all visitors share. It caches poster URLs, but no plots and casts."""
     return tmdb.Posters()
 
 
@@ -215,7 +215,7 @@ def show_story(catalog: Catalog, item: int) -> None:
 
 
 def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
-    """Return the story of a film, asked once per session. None if TMDB does not answer."""
+    """Return the story of a film. It is requested once per session. None: TMDB has not answered in time."""
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):
         stories[film] = story

@@ -1,4 +1,4 @@
-"""Films as HTML: cards, rows and aligned lists, with texts for screen readers. Style: assets/style/nextreel.css."""
+"""Films as HTML: cards, rows and lists, with texts for screen readers. The style is in assets/style/nextreel.css."""
 
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -12,7 +12,7 @@ from recsys.serving.recommend import Recommendation
 
 NO_LINKS: Mapping[str, str] = {}
 LINK_LABELS = {"IMDb": N_("{film} on IMDb, in a new tab"), "TMDB": N_("{film} on TMDB, in a new tab")}
-ProbabilityFormat = Callable[[float], str]
+ProbabilityFormat = Callable[[float], str]  # probability → text
 
 
 def card(
@@ -27,11 +27,11 @@ def card(
 
     Args:
         pick: The recommendation.
-        best: Probability of the first recommendation, which fills the bar.
+        best: Probability of the first recommendation. Its bar is full.
         links: Site → URL.
-        photo: URL of a poster. It covers the drawn one.
+        photo: URL of a poster, which is shown in place of the drawn one.
         probability_format: Formats the probability.
-        credits_text: Running time and directors, "" if unknown. None leaves out the line, if no card has it.
+        credits_text: Running time and directors, "" if unknown. None: no card has this line.
     """
     genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
     line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
@@ -65,12 +65,12 @@ def row(
     Args:
         number: Rank or position.
         film: The film.
-        probability: Its probability. None leaves out the bar.
-        best: Probability that fills the bar.
+        probability: Probability of the film. None: no bar.
+        best: Probability of a full bar.
         links: Site → URL.
         probability_format: Formats the probability.
         note: Sentence below the film.
-        credits_text: Running time and directors.
+        credits_text: Running time and directors, after year and genres.
     """
     details = escape(" · ".join(filter(None, [_details(film), credits_text]))) + _links(film, links) + _note(note)
     return (
@@ -79,7 +79,7 @@ def row(
 
 
 def list_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
-    """Return a film of the visitor's list. note: Sentence below it."""
+    """Return a film of the visitor's list as a row. note: Sentence below it."""
     tag = f'<span class="nr-tag">{_("latest")}</span>' if is_latest else ""
     details = f"{film.year or ''}{tag}{_note(note)}"
     return f'<div class="nr-line">{_row(number, film, details)}</div>'
@@ -95,7 +95,7 @@ def example(example: Example, films: Iterable[Film]) -> str:
 
 
 def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """Return the list of one of several recommenders. counts: Item → number of the lists that contain it."""
+    """Return the list of one of several recommenders. counts: Item → number of lists that have it."""
     rows = []
     for pick in picks:
         n = counts[pick.item]
@@ -113,7 +113,7 @@ def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
     for pick in picks:
         rank = before.index(pick.item) + 1 if pick.item in before else None
         text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank, pick.rank)}")
-        shade = "" if rank else ' nr-shared" style="--nr-share:0.6'
+        shade = "" if rank else ' nr-shared" style="--nr-share:0.6'  # new films
         rows.append(f'<li class="nr-line{shade}">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
@@ -125,7 +125,7 @@ def row_list(rows: Iterable[str]) -> str:
 
 
 def film_columns(numbered: Iterable[tuple[int, Film]]) -> str:
-    """Return films with their positions, in as many columns as fit."""
+    """Return films with their positions in several columns, as many as the width allows."""
     rows = (f'<li class="nr-line">{_row(number, film, escape(_details(film)))}</li>' for number, film in numbered)
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
@@ -136,7 +136,7 @@ def film_bar_row(number: int, film: Film, share: float, value: str, note: str = 
     Args:
         number: Rank or position.
         film: The film.
-        share: Filled share of the bar, limited to 0 to 1.
+        share: Filled share of the bar. It is clipped to 0…1.
         value: Text beside the bar.
         note: Text below the title, instead of year and genres.
     """
@@ -157,7 +157,7 @@ def group_row(
 
 
 def sequence_chips(chips: Iterable[tuple[int, str, bool]]) -> str:
-    """Return a sequence as chips (number, label, is masked). Dots replace missing numbers."""
+    """Return the tokens of a sequence. chips: (number, label, is masked). Dots stand for missing numbers."""
     items, expected = [], 1
     for number, label, is_masked in chips:
         if number != expected:
@@ -180,7 +180,7 @@ def _details(film: Film) -> str:
 
 
 def _poster(film: Film, rank: int | None, photo: str | None) -> str:
-    """Return a drawn poster. A photo covers it when it is loaded."""
+    """Return a drawn poster. A photo, if any, covers it as soon as the browser has loaded it."""
     description = escape(". ".join(filter(None, [film.label, display_genres(film.genres)])))
     image = f'<img src="{poster_url(film.title, film.year, film.genres)}" alt="{description}">'
     cover = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""

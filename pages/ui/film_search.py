@@ -1,4 +1,4 @@
-"""Search box for films, and films as buttons."""
+"""The search box for films, and films as buttons."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,8 +15,8 @@ from recsys.errors import RecsysError
 from recsys.serving.search.name_index import PHRASE
 from recsys.serving.search.search import SearchResult, TitleIndex
 
-MAX_QUOTED_LETTERS = 60  # of a query
-MIN_LETTERS = 3  # of a query that is searched in other data sets
+MAX_QUOTED_LETTERS = 60  # of a query that a note quotes
+MIN_LETTERS = 3  # of a query for which other data sets are searched
 
 
 def search_box(
@@ -37,8 +37,8 @@ def search_box(
         key: Widget key of the box.
         render: Shows one result.
         limit: Maximum number of results.
-        results_key: Key of the container of the results.
-        on_enter: Called with the best confident result when Enter is pressed.
+        results_key: Key of the container with the results.
+        on_enter: Called with the best result when Enter is pressed, see `choose_best`.
         options: Further arguments of `st.text_input`.
     """
     index = cache.title_index(dataset_name)
@@ -61,7 +61,7 @@ def search_box(
 
 
 def placeholder(index: TitleIndex) -> str:
-    """Return the text of an empty box: the number of films and their years."""
+    """Return the placeholder of a search box: the number of films and their years."""
     if index.years is None:
         return ngettext("Search {n:,} film", "Search {n:,} films", len(index))
     oldest, newest = index.years
@@ -75,18 +75,18 @@ def placeholder(index: TitleIndex) -> str:
 
 
 def choose_best(dataset_name: str, on_enter: Callable[[SearchResult], None], text: str) -> None:
-    """Call `on_enter` with the best result if it is confident and its title matches, not only a person."""
+    """Call `on_enter` with the best result of a query, unless it is not confident or only a person matches."""
     best = next(iter(cache.title_index(dataset_name).search(text, limit=1)), None)
     if best and best.is_confident and not best.matched_person:
         on_enter(best)
 
 
 def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) -> str:
-    """Return a Markdown note that a film is missing and which other data sets have it, or ""."""
+    """Return a Markdown note for a film that the data set lacks, with the other data sets that have it, or ""."""
     if confident and confident[0].score > PHRASE:
         return ""
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
-    if confident:  # titles that contain the words: the visitor may mean a film with exactly this title
+    if confident:  # titles that only contain the words, but another data set can have a film with exactly this title
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [] if confident else [_not_in_dataset(dataset_name, text)]
     sentences += [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
@@ -134,8 +134,8 @@ def film_button(
         icon: Material icon of an enabled button.
         on_click: Callback.
         args: Arguments of the callback.
-        disabled_reason: Disables the button and replaces the genres.
-        note: Replaces the genres.
+        disabled_reason: If given, the button is disabled and shows the reason in place of the genres.
+        note: If given, the button shows it in place of the genres.
     """
     person = film.matched_person if isinstance(film, SearchResult) else ""
     details = " · ".join(filter(None, [person, disabled_reason or note or display_genres(film.genres)]))

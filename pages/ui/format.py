@@ -1,4 +1,4 @@
-"""Numbers, names and film facts as the pages write them."""
+"""Format numbers, names and film facts for the pages."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, join_names, ngettext, number
 from recsys.data.film_details import Detail
 
-NOUNS = {"item": N_("items"), "film": N_("films")}
+NOUNS = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
 GENRES = {  # of the published data sets; genres of users' own data sets are not translated
     *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children"), N_("Children's"), N_("Comedy"), N_("Crime")),
     *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film-Noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
@@ -16,9 +16,9 @@ _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGN
 
 
 def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. A word joiner breaks up URLs, which escapes do not.
+    """Escape a text for Markdown. Streamlit makes links of URLs even if they are escaped: a word joiner prevents it.
 
-    links: Keep URLs clickable.
+    links: Whether URLs stay links.
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
 
@@ -29,20 +29,17 @@ def listed(names: Sequence[str]) -> str:
 
 
 def metric(value: float | None, sign: bool = False) -> str:
-    """Return a metric or p-value with four decimals, "–" if it is missing. sign: Write a plus as well.
-
-    Percentages have one decimal (`percent`, `precise_percent`), counts a thousands separator (`i18n.count`).
-    """
+    """Return a metric or p-value with four decimals, "–" if it is missing. sign: Whether to write a plus."""
     return "–" if value is None or value != value else number(value, f"{'+' if sign else ''}{METRIC}")
 
 
 def percent(share: float) -> str:
-    """Return "4.2%", or "<0.1%" for less."""
+    """Return a share as "4.2%", below 0.1% as "<0.1%"."""
     return number(share, ".1%") if share >= 0.001 else _("<{percent}", percent=number(0.001, ".1%"))
 
 
 def precise_percent(share: float, extra_digits: int = 0) -> str:
-    """Return a percentage with two digits if it is small: "12.3%", "4.2%", "0.42%", "0.042%", "<0.001%"."""
+    """Return a share as a percentage with at least two digits: "12.3%", "4.2%", "0.42%", "0.042%", "<0.001%"."""
     if share >= 0.01:
         return number(share, f".{1 + extra_digits}%")
     if share < 1e-5:
@@ -89,7 +86,7 @@ def megabytes(size: int) -> str:
 
 
 def year_range(oldest: int | None, newest: int | None) -> str:
-    """Return the release years of a data set: "1919–2000", or "to 2019" without the oldest."""
+    """Return a range of release years: "1919–2000", or "to 2019" if the oldest year is unknown."""
     if newest is None:
         return _("of unknown years")
     return _("to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"

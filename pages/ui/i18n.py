@@ -1,10 +1,11 @@
 """Language of the interface: translations by gettext, numbers and lists by Babel.
 
 `_`, `ngettext` and `N_` mark the texts of the app. A translation is a catalogue `assets/locale/NAME.po`, whose keys are
-the English texts. `uk@item.po` and `en@item.po` replace texts when the open data set is not of films. The language is
-looked up at every call, because callbacks and fragments of Streamlit do not pass through `main.py`.
+the English texts. `uk@item.po` and `en@item.po` have other translations for data sets that are not of films. The
+language is looked up at every call, because callbacks and fragments of Streamlit run without `main.py`.
 
-Session state: lang (code of the language) · chosen_language (widget) · noun ("film" or "item", of the open data set).
+Session state: lang (code of the language) · chosen_language (value of the widget) · noun ("film" or "item": what the
+open data set consists of).
 """
 
 import io
@@ -66,12 +67,12 @@ def localize(message: Message | RecsysError | str) -> str:
 
 
 def fill(text: str, fields: dict[str, Any]) -> str:
-    """Fill in the placeholders of a text, with numbers as the visitor's language writes them."""
+    """Fill in the placeholders of a text, with numbers in the format of the visitor's language."""
     return _Formatter(current()).vformat(text, (), fields)
 
 
 def _translate(singular: str, plural: str = "", n: int = 1) -> str:
-    """Return the translation of a text, which has no plural forms if `plural` is empty."""
+    """Return the translation of a text, or of a plural form if `plural` is given."""
     if not singular:
         return ""  # gettext would return the header of the catalogue
     catalog = translations(current(), noun())
@@ -79,7 +80,7 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
 
 
 def begin() -> None:
-    """Choose the language of a new visitor: the one of the link, else the browser's, else English."""
+    """Set the language of a new visitor to that of the browser, unless the link has set it."""
     if st.session_state.get("lang") not in NAMES:
         st.session_state.lang = preferred()
 
@@ -91,7 +92,7 @@ def preferred() -> str:
 
 
 def switch() -> None:
-    """Show the choice of the language, at the end of every page."""
+    """Show the menu of languages. It is at the end of every page."""
     state = st.session_state
     state.chosen_language = state.lang
 
@@ -131,7 +132,7 @@ def noun() -> Noun:
 
 
 def number(value: float | str, spec: str) -> str:
-    """Format a number for the visitor's language; spec: as for `format`."""
+    """Format a number for the visitor's language. spec: Format specification of `format`."""
     return _number(value, spec, current())
 
 
@@ -141,7 +142,7 @@ def count(n: int) -> str:
 
 
 def localize_chart(figure: Figure) -> Figure:
-    """Let the axes and hover texts of a chart write numbers as the visitor's language does."""
+    """Set the number format of the axes and hover texts of a chart to that of the visitor's language."""
     language = current()
     if language == ENGLISH:
         return figure
@@ -156,7 +157,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 class _Formatter(string.Formatter):
-    """Formats numbers with a format specification as a language writes them."""
+    """Formats numbers that have a format specification for a language."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -174,24 +175,24 @@ def _number(value: Any, spec: str, language: str) -> str:
 
 @cache
 def _symbols(language: str) -> dict[int, str]:
-    """Return the separators of a language for English ones, for `str.translate`."""
+    """Return the table for `str.translate` that replaces the English separators by those of a language."""
     symbols = Locale(language).number_symbols["latn"]
     return str.maketrans({",": symbols["group"], ".": symbols["decimal"]})
 
 
 @cache
 def translations(language: str, kind: Noun) -> NullTranslations:
-    """Return the catalogue of a language. Texts that are not translated stay English."""
+    """Return the catalogue of a language for films or items. Texts without a translation stay English."""
     catalog = NullTranslations() if language == ENGLISH else _compile(read_catalog(language))
     if kind == "film":
         return catalog
-    of_items = _compile(read_catalog(f"{language}@item"))
-    of_items.add_fallback(catalog)
-    return of_items
+    item_catalog = _compile(read_catalog(f"{language}@item"))
+    item_catalog.add_fallback(catalog)
+    return item_catalog
 
 
 def read_catalog(name: str) -> Catalog:
-    """Read `assets/locale/NAME.po`; returns an empty catalogue and logs a warning if it is missing or damaged."""
+    """Read `assets/locale/NAME.po`. If it is missing or damaged, log a warning and return an empty catalogue."""
     path = CATALOGS / f"{name}.po"
     locale = name.partition("@")[0]
     empty = Catalog(locale=locale)
@@ -222,18 +223,18 @@ def _check_placeholders(entry: Entry) -> None:
 
 
 def placeholders(text: str) -> set[str]:
-    """Return the replacement fields of a text: name, format and conversion."""
+    """Return the replacement fields of a text as "name:format!conversion"."""
     fields = string.Formatter().parse(text)
     return {f"{name}:{spec}!{conversion}" for _literal, name, spec, conversion in fields if name is not None}
 
 
 def forms(text: str | Sequence[str]) -> Sequence[str]:
-    """Return the plural forms of a text of a catalogue, or its only form."""
+    """Return the plural forms of a catalogue entry, or its only form."""
     return [text] if isinstance(text, str) else text
 
 
 def _compile(catalog: Catalog) -> GNUTranslations:
-    """Return a catalogue as gettext reads it."""
+    """Convert a catalogue of Babel to one of gettext."""
     file = io.BytesIO()
     write_mo(file, catalog)
     file.seek(0)

@@ -1,7 +1,4 @@
-"""Parts of every page: settings and navigation, header, popovers, filter controls, and the choice of a user.
-
-A popover renders its content in `popover_content(key)` while it is open.
-"""
+"""Parts of pages: settings and navigation, header, popovers, filter controls, and the choice of a user."""
 
 from collections.abc import Callable, Sequence
 
@@ -40,11 +37,11 @@ KNOWN_LABELS = {
     "lesser known": N_("Lesser known"),
     "hidden gems": N_("Hidden gems"),
 }
-MAX_TITLES = 8  # in one line
+MAX_TITLES = 8  # films in one line
 
 
 def navigation() -> st.Page:
-    """Set up settings, logo, style and navigation. Return the page to run."""
+    """Set the page settings, logo, style and navigation. Return the page to run."""
     st.set_page_config(page_icon=str(STYLE / "mark.svg"), layout="wide", initial_sidebar_state="collapsed")
     st.logo(str(STYLE / "logo.svg"))
     st.html(STYLE / "nextreel.css")
@@ -60,7 +57,7 @@ def navigation() -> st.Page:
 
 
 def header(title: str, caption: str) -> Dataset | None:
-    """Show title, menu of data sets and status of downloads. Return the data set, or None if it is not available."""
+    """Show title, menu of data sets and status of downloads. Return the open data set, None if it is not available."""
     left, right = st.columns([2, 1], vertical_alignment="top")
     with left:
         st.title(title)
@@ -72,13 +69,13 @@ def header(title: str, caption: str) -> Dataset | None:
 
 
 def show_notices() -> None:
-    """Show what could not be read from the URL or was not found in the data set."""
+    """Show the notices about the list, for example about films of the URL that the data set does not have."""
     for notice in visitor().notices:
         st.warning(escape_markdown(localize(notice)), icon=":material/link_off:")
 
 
 def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
-    """Show the visitor's list with a link to change it, or advice and examples if it is empty. Return the items."""
+    """Show the visitor's list, or advice and examples if it is empty. Return its film numbers."""
     films = session.films(dataset)
     show_notices()
     if films:
@@ -117,15 +114,16 @@ def popover(
 ) -> PopoverContainer:
     """Return a popover that moves the keyboard focus into its content when it opens.
 
-    Streamlit renders the content at the end of the page, which the Tab key does not reach.
+    Streamlit renders the content at the end of the page, where the Tab key does not lead. Render it in
+    `popover_content(key)`, and only while the popover is open.
 
     Args:
         label: Label.
-        key: Key of the popover.
+        key: Widget key.
         icon: Material icon.
         help: Tooltip.
-        disabled: Whether it is disabled.
-        focus: Keys of the widgets that may get the focus, best first. By default the first widget.
+        disabled: Whether the popover is disabled.
+        focus: Keys of widgets; the first enabled one gets the focus. By default the first widget of the content.
     """
 
     def opened() -> None:
@@ -141,12 +139,12 @@ def popover_content(key: str) -> DeltaGenerator:
 
 
 def filter_popover(key: str, n_active: int) -> PopoverContainer:
-    """Return the popover of filters. n_active: Number of active filters, shown in the label."""
+    """Return the popover of filters. Its label has the number of active filters."""
     return stable_popover(_("Filters · {n}", n=n_active) if n_active else _("Filters"), key, "tune")
 
 
 def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
-    """Return a popover whose label does not change while it is open. Streamlit would close it."""
+    """Return a popover whose label stays the same while it is open. With a new label, Streamlit would close it."""
     state = st.session_state
     if not state.get(key):
         state[f"{key}_label"] = label
@@ -154,7 +152,7 @@ def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
 
 
 def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
-    """Show a slider for release years. years: Chosen years. Without release years there is no slider."""
+    """Show a slider for release years. years: Chosen years, None for all. No slider is shown for a single year."""
     if features.year_range[0] < features.year_range[1]:
         oldest, newest = years or features.year_range
         st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in (oldest, newest))
@@ -175,7 +173,7 @@ def genre_menu(
     label: str,
     placeholder: str,
 ) -> None:
-    """Show a menu of genres. Chosen genres of another data set stay chosen."""
+    """Show a menu of genres. Chosen genres that the data set does not have stay chosen."""
     st.session_state[key] = list(genres)
     options = sorted({*features.genres, *genres})
     st.multiselect(
@@ -206,7 +204,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
 
 
 def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
-    """Show an input for the number or name of a user in the ratings file. Return the user, or None if there is none."""
+    """Show an input for the id or name of a user. Return the films of the user, or None if there is no such user."""
     if dataset.user_names is not None:
         default = str(dataset.user_names[0])
         user: int | str = st.text_input(_("Name of the person in the file"), default, key=f"{key}_named", help=help)
@@ -225,7 +223,7 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
 def user_popover(
     dataset: Dataset, key: str, input_help: str, on_take: Callable[[UserHistory], None], help: str | None = None
 ) -> None:
-    """Show a popover with the input of a user and a button that takes the films of the user."""
+    """Show a popover with `user_input` and a button that calls `on_take` with the user."""
     name = f"{key}-open"
     panel = popover(_("By number"), name, "tag", help, focus=(key,))
     if panel.open:
@@ -236,7 +234,7 @@ def user_popover(
 
 
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:
-    """Return a sentence about the user whose films were loaded. data: Title of the data set."""
+    """Return a sentence about a user whose films were loaded. data: Title of the data set."""
     if n_shown == n_watched:
         return ngettext(
             "A real user of {data} who watched {n:,} film.",

@@ -1,6 +1,7 @@
-"""Menu of recommenders, and the ways to get one that is not ready: fit it in a background task, or train it.
+"""The menu of recommenders, and what a page does with a recommender that is not ready.
 
-All visitors share a fit, and it continues when the visitor leaves the page.
+A recommender that needs no training is fitted in a background task, which all visitors share. For other recommenders
+the page shows how to train them.
 """
 
 from collections.abc import Iterable
@@ -19,55 +20,56 @@ from recsys import monitoring, paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.progress import ProgressCallback
-from recsys.serving import predictor as serving
+from recsys.serving import predictor as predictors
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
 TRAIN_PAGE = "5_train.py"
-TO_TRAIN = "train_model"  # session key of the model menu of Train
+TO_TRAIN = "train_model"  # session key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # by default the first MAX_COMPARED that are ready
+COMPARED = (  # Compare selects the first MAX_COMPARED of them that `can_answer`
     *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
     *("markov", "item-knn", "user-knn", "content-tfidf"),
 )
-MAX_AUTOMATIC_SECONDS = 10.0  # longer fits start after a click on a button that names the duration
-MAX_SECONDS = 60.0  # longer fits are not offered in the app
-WAIT_BEFORE_PROGRESS = 1.5  # seconds
-# Durations measured on ML-1M and the built-in data set, on a busy machine with two cores
+MAX_AUTOMATIC_SECONDS = 10.0  # of a fit that starts when the recommender is chosen
+MAX_SECONDS = 60.0  # of a fit that a visitor can start with a button; a public server has no such button
+WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
+# durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # of every fit
 SECONDS_PER_MILLION_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5}
 SECONDS_PER_MILLION_RATINGS |= {"ease": 1.0, "markov": 1.0}
-SENTENCE_MODEL = "content-sentence"  # slow if the vectors of the films are not stored
+SENTENCE_MODEL = "content-sentence"  # the duration is for films whose vectors are not stored
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
 EASE_CUBIC_SECONDS = 0.022  # per (1,000 films)³
-MIXTURE_SECONDS_PER_USER, MAX_MIXTURE_USERS = 0.0033, 6_000  # to tune the weights of a mixture
+POOL_SECONDS_PER_USER = 0.0033  # to fit the weights of a pool
+MAX_POOL_USERS = 6_000  # whose histories these weights are fitted on
 
 
 class State(Enum):
-    """Whether a recommender is ready for a data set."""
+    """What a recommender needs before it can answer for a data set."""
 
-    READY = "ready"
-    QUICK = "fitted automatically in seconds"
-    NEEDS_CLICK = "needs a click, then takes less than a minute"
-    TOO_SLOW = "fitted by a command, because it takes too long for the app"
-    UNTRAINED = "it or one of its members must be trained"
+    READY = "nothing"
+    QUICK = "a fit of seconds, which starts automatically"
+    NEEDS_CLICK = "a fit of less than a minute, which the visitor starts"
+    TOO_SLOW = "a fit by a command, because it takes too long for the app"
+    UNTRAINED = "training, of itself or of a member"
 
 
 def _version(data: str) -> str:
-    """Return a text that changes with the checkpoints, the film vectors and the films of a data set."""
-    versions = prepared.version(data), serving.checkpoints_version(data), _has_film_vectors(data), paths.is_public()
-    return "/".join(map(str, versions))
+    """Return a text that changes when the state of a recommender for a data set can have changed."""
+    checkpoints = predictors.all_checkpoints_version(data)
+    return f"{prepared.version(data)}/{checkpoints}/{_has_film_vectors(data)}/{paths.is_public()}"
 
 
 def menu(data: str) -> dict[str, str]:
-    """Return name → label of all recommenders, sorted by family and popularity."""
-    variants, current = cache.all_recommenders(), states(data)
-    return {name: _label(variants[name], current[name]) for name in ordered(variants.values())}
+    """Return name → label of all recommenders, in the order of the menus."""
+    by_name, current = cache.all_recommenders(), states(data)
+    return {name: _label(by_name[name], current[name]) for name in ordered(by_name.values())}
 
 
-def ordered(variants: Iterable[Recommender]) -> list[str]:
-    """Return the names of recommenders in the order of the registry."""
-    positions = {name: position for position, name in enumerate(serving.names())}
-    return sorted((variant.name for variant in variants), key=positions.__getitem__)
+def ordered(by_name: Iterable[Recommender]) -> list[str]:
+    """Return the names of recommenders in the order of the menus."""
+    positions = {name: position for position, name in enumerate(predictors.names())}
+    return sorted((recommender.name for recommender in by_name), key=positions.__getitem__)
 
 
 def select(data: str, key: str, width: int = 240) -> str:
@@ -79,9 +81,10 @@ def select(data: str, key: str, width: int = 240) -> str:
 
 
 def preserve_widget_value(key: str) -> None:
-    """Keep a choice when its label changes, because Streamlit identifies options by their labels.
+    """Keep the value of a widget whose options have the labels of `menu`. Call it before the widget.
 
-    Call this before any widget with the labels of `menu`.
+    Streamlit identifies options by their labels, and a label changes when the recommender becomes ready. A value that
+    is set again does not depend on labels.
     """
     if key in st.session_state:
         st.session_state[key] = st.session_state[key]
@@ -89,8 +92,8 @@ def preserve_widget_value(key: str) -> None:
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
 def default(data: str) -> str:
-    """Return the default recommender of a data set, or "popular" if that one takes long to fit."""
-    name = serving.default(data)
+    """Return the default recommender of a data set, or FALLBACK if the default one takes long to fit."""
+    name = predictors.default(data)
     return name if can_answer(name, data) else FALLBACK
 
 
@@ -107,25 +110,26 @@ def can_answer(name: str, data: str) -> bool:
 
 def ready(data: str) -> list[str]:
     """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
-    current, variants = states(data), cache.all_recommenders()
-    return [name for name in ordered(variants.values()) if current[name] is State.READY]
+    current, by_name = states(data), cache.all_recommenders()
+    return [name for name in ordered(by_name.values()) if current[name] is State.READY]
 
 
 def state(name: str, data: str) -> State:
-    """Return whether a recommender is ready for a data set of this computer."""
+    """Return the state of a recommender for a data set of this computer."""
     return states(data)[name]
 
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
 def states(data: str) -> dict[str, State]:
-    """Return whether each recommender is ready for a data set of this computer, by name."""
+    """Return the state of each recommender for a data set of this computer, by name."""
     return {name: _find_state(name, data) for name in cache.all_recommenders()}
 
 
 def _find_state(name: str, data: str) -> State:
-    if serving.is_available(name, data):
+    """Return the state of a recommender, not cached."""
+    if predictors.is_available(name, data):
         return State.READY
-    if serving.missing_models(name, data):
+    if predictors.missing_models(name, data):
         return State.UNTRAINED
     duration = seconds(name, cache.dataset(data))
     if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_SECONDS):
@@ -134,13 +138,13 @@ def _find_state(name: str, data: str) -> State:
 
 
 def seconds(name: str, dataset: Dataset) -> float:
-    """Return a rough estimate of the duration of a fit."""
+    """Return a rough estimate of the duration of a fit, with the fits of missing members."""
     if name == SENTENCE_MODEL and _has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
-        n_users = 0 if serving.has_fit(name, dataset.name) else min(dataset.n_users, MAX_MIXTURE_USERS)
-        missing = [member for member in members if not serving.is_available(member, dataset.name)]
-        return BASE_SECONDS + MIXTURE_SECONDS_PER_USER * n_users + sum(seconds(member, dataset) for member in missing)
+        n_users = 0 if predictors.has_fit(name, dataset.name) else min(dataset.n_users, MAX_POOL_USERS)
+        missing = [member for member in members if not predictors.is_available(member, dataset.name)]
+        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(seconds(member, dataset) for member in missing)
     ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     cubic = EASE_CUBIC_SECONDS * films**3 if name == "ease" else 0.0
     linear = SECONDS_PER_MILLION_RATINGS.get(name, 0.3) * ratings + SECONDS_PER_THOUSAND_FILMS.get(name, 0.02) * films
@@ -157,9 +161,9 @@ def find_fit(name: str, data: str) -> tasks.BackgroundTask | None:
 
 
 def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predictor | None:
-    """Return a recommender. If it is not ready, show its progress or how to get it, and return None.
+    """Return the predictor of a recommender. If it is not ready, show why, and return None.
 
-    A QUICK recommender is fitted automatically.
+    The page shows the progress of the fit, or how to fit or train the recommender. A QUICK one is fitted automatically.
 
     Args:
         name: Name of the recommender.
@@ -171,10 +175,8 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         start([name], dataset)
         task = find_fit(name, dataset.name)
     if task and not task.wait(WAIT_BEFORE_PROGRESS if wait is None else wait):
-        title, duration = (
-            cache.recommender_title(cache.all_recommenders()[name]),
-            format_duration(seconds(name, dataset)),
-        )
+        title = cache.recommender_title(cache.all_recommenders()[name])
+        duration = format_duration(seconds(name, dataset))
         text = _("Fitting {model} ({time})", model=title, time=duration)
         cancel = _("Cancel *fitting {model}*", model=escape_markdown(title))
         tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel, f"stop-{name}")
@@ -183,7 +185,9 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    if current is State.READY or (task and not task.is_cancelled):  # a fit may exist in memory only
+    if current is State.READY or (
+        task and not task.is_cancelled
+    ):  # a finished fit whose checkpoint could not be written is in memory only
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)
         return None
@@ -192,7 +196,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
 
 
 def start(names: Iterable[str], dataset: Dataset) -> None:
-    """Start to fit the QUICK and NEEDS_CLICK recommenders of some names that have no task."""
+    """Start the fits of those recommenders that are QUICK or NEEDS_CLICK and have no task yet."""
     for name in names:
         fits_here = state(name, dataset.name) in (State.QUICK, State.NEEDS_CLICK)
         if fits_here and find_fit(name, dataset.name) is None:
@@ -200,7 +204,7 @@ def start(names: Iterable[str], dataset: Dataset) -> None:
 
 
 def restart(name: str, dataset: Dataset) -> None:
-    """Start to fit a recommender, also after an error or a cancellation."""
+    """Start the fit of a recommender again, after an error or a cancellation."""
     tasks.forget(_task_name(name, dataset.name))
     start([name], dataset)
 
@@ -209,7 +213,7 @@ def _fit(name: str, dataset: Dataset, report: ProgressCallback) -> None:
     """Fit and store a recommender."""
     try:
         with monitoring.timed("fit", name):
-            serving.load(name, dataset, report)
+            predictors.load(name, dataset, report)
     except Exception:
         monitoring.count("fit_failures", name)
         raise
@@ -217,28 +221,28 @@ def _fit(name: str, dataset: Dataset, report: ProgressCallback) -> None:
 
 def _explain(name: str, dataset: Dataset, current: State) -> None:
     """Show the button that fits a recommender, or the command that fits or trains it."""
-    variants = cache.all_recommenders()
+    by_name = cache.all_recommenders()
     fields = {
-        "model": cache.recommender_title(variants[name]),
+        "model": cache.recommender_title(by_name[name]),
         "data": cache.dataset_title(dataset.name),
         "time": format_duration(seconds(name, dataset)),
     }
     if current in (State.QUICK, State.NEEDS_CLICK):
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
         st.info(text, icon=":material/hourglass_empty:")
-        with suppress(StreamlitDuplicateElementKey):  # several parts of a page may wait for the same recommender
+        with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
             label, icon = _("Fit {model} ({time})", **fields), ":material/play_arrow:"
             st.button(label, key=f"fit-{name}", icon=icon, on_click=restart, args=(name, dataset))
         return
-    missing = serving.missing_models(name, dataset.name)
+    missing = predictors.missing_models(name, dataset.name)
     if current is State.TOO_SLOW and paths.is_public():
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif current is State.TOO_SLOW:
         text = _("{model} has not been fitted for {data} yet, which takes more than a minute.", **fields)
-    elif variants[name].needs_training:
+    elif by_name[name].needs_training:
         text = _("{model} is not trained for {data} yet. Training takes minutes to hours.", **fields)
     else:
-        members = listed([cache.recommender_title(variants[member]) for member in missing])
+        members = listed([cache.recommender_title(by_name[member]) for member in missing])
         text = _(
             "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to "
             "hours.",
@@ -247,29 +251,29 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
         )
     st.info(text, icon=":material/model_training:")
     if current is State.UNTRAINED and not paths.is_public():
-        model = escape_markdown(cache.recommender_title(variants[missing[0]]))
+        model = escape_markdown(cache.recommender_title(by_name[missing[0]]))
         with suppress(StreamlitDuplicateElementKey):
             label = _("Train *{model}* here", model=model)
             if st.button(label, key=f"train-{missing[0]}", icon=":material/model_training:"):
                 st.session_state[TO_TRAIN] = missing[0]
                 st.switch_page(TRAIN_PAGE)
-    errors.show_command(serving.training_command(name, dataset.name))
+    errors.show_command(predictors.training_command(name, dataset.name))
     if quick := _quick_titles(dataset.name):
         st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=listed(quick)))
 
 
 def _quick_titles(data: str, max_titles: int = 4) -> list[str]:
-    """Return the titles of the first READY or QUICK recommender of each family."""
-    variants = cache.all_recommenders()
+    """Return the titles of recommenders without training that answer within seconds, one for each family."""
+    by_name = cache.all_recommenders()
     by_family: dict[str, Recommender] = {}
-    for name in ordered(variants.values()):
-        if not variants[name].needs_training and can_answer(name, data):
-            by_family.setdefault(variants[name].family, variants[name])
-    return [cache.recommender_title(variant) for variant in by_family.values()][:max_titles]
+    for name in ordered(by_name.values()):
+        if not by_name[name].needs_training and can_answer(name, data):
+            by_family.setdefault(by_name[name].family, by_name[name])
+    return [cache.recommender_title(recommender) for recommender in by_family.values()][:max_titles]
 
 
-def _label(variant: Recommender, current: State) -> str:
-    title = cache.recommender_title(variant)
+def _label(recommender: Recommender, current: State) -> str:
+    title = cache.recommender_title(recommender)
     if current is State.UNTRAINED:
         return _("{model} · not trained", model=title)
     return title if current in (State.READY, State.QUICK) else _("{model} · not fitted", model=title)

@@ -1,4 +1,4 @@
-"""The visitor's watch list and ratings, stored in the session and mirrored in the URL."""
+"""The visitor's watch list, hidden films and ratings. The session stores them, and the URL has a copy."""
 
 import re
 from collections import Counter
@@ -22,8 +22,8 @@ from recsys.serving import history
 from recsys.serving.history_import import WatchedFilm
 from recsys.serving.recommend import Ratings
 
-UNDO_STEPS = 50
-BACK_STEPS = 200
+UNDO_STEPS = 50  # maximum length of the undo stack
+BACK_STEPS = 200  # URLs to which Back restores the list
 URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not"}  # LISTS → URL parameter
 FILMS = URL_NAMES["films"]
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
@@ -37,7 +37,7 @@ _RATING = re.compile(url.RATING)
 
 
 def load() -> None:
-    """Start a session from the URL. Later, follow the browser's Back and Forward."""
+    """Read the URL at the start of a session, and after Back and Forward in the browser."""
     is_new, state, params = "visitor" not in st.session_state, visitor(), st.query_params.to_dict()
     if is_new:
         state.current_url = urlencode(params)
@@ -46,13 +46,14 @@ def load() -> None:
         _restore(params)
     elif not _exists(state.current.dataset):
         _leave_deleted_dataset()
-    elif not params:  # another page: write the URL now, so that the browser's history gets one entry and not two
+    elif not params:  # the visitor opened another page. If main.py wrote the URL later, Back would need two clicks
         write_url()
     _reload_replaced_dataset()
     st.session_state.noun = cache.item_noun(state.current.dataset)  # for translations
 
 
 def _leave_deleted_dataset() -> None:
+    """Open the default data set, because the open one does not exist any more."""
     state, deleted = visitor(), visitor().current.dataset
     state.by_dataset.pop(deleted, None)
     state.undo_stack = [entry for entry in state.undo_stack if _exists(entry.dataset)]
@@ -63,11 +64,11 @@ def _leave_deleted_dataset() -> None:
 
 
 def _reload_replaced_dataset() -> None:
-    """Read the films again by movie id if another file has replaced the visitor's own data set."""
+    """Read the films of the URL again if another file has replaced the visitor's own data set."""
     state, name = visitor(), visitor().current.dataset
     version = (name, prepared.fingerprint(name) if name not in datasets.SETS else "")
-    before, state.version = state.version or version, version
-    if before[0] != name or before == version:
+    previous, state.version = state.version or version, version
+    if previous[0] != name or previous == version:
         return
     ids = dict(parse_qsl(state.current_url))
     state.by_dataset.pop(name, None)
@@ -77,11 +78,13 @@ def _reload_replaced_dataset() -> None:
 
 
 def _is_history_navigation() -> bool:
+    """Return whether this run follows Back or Forward."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
 def _read_url(params: url.Params) -> None:
+    """Set the list and all settings to those of a URL. `films` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
         _set_current(ListState(name, pending_ids=_ids_in(params)))
@@ -103,20 +106,20 @@ def _exists(name: object) -> bool:
 
 
 def _restore(params: url.Params) -> None:
-    """Restore the list and the undo stack of a URL to which the visitor returned."""
+    """Restore the state of a URL to which the visitor returned: list, undo stack and settings."""
     state = visitor()
     state.current_url = urlencode(params)
     if entry := state.by_url.get(state.current_url):
         current, state.undo_stack = entry
         _set_current(current)
         url.apply(params)
-    else:  # a URL of an earlier session
+    else:  # the URL of an earlier session, or older than BACK_STEPS
         _push_undo()
         _read_url(params)
 
 
 def write_url() -> None:
-    """Write the list and the settings to the URL. A change of the page clears the URL."""
+    """Write the list and the settings to the URL. Streamlit clears the URL when the visitor opens another page."""
     state, params = visitor(), url_params()
     state.current_url = urlencode(params)
     state.by_url[state.current_url] = (state.current, state.undo_stack)
@@ -142,7 +145,7 @@ def url_params() -> dict[str, str]:
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the items of the visitor's list, oldest first. The items of a new link are read first."""
+    """Return the film numbers of the visitor's list, oldest first. Pending ids and titles are converted first."""
     state = visitor()
     if ids := state.current.pending_ids:
         lists = {name: history.from_url_params({FILMS: text}, dataset.catalog) for name, text in ids.items()}
@@ -155,6 +158,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
 
 def _set_current(new: ListState) -> None:
+    """Replace the list state and remove the notices about the previous one."""
     state = visitor()
     state.current, state.notices = new, []
 
@@ -222,7 +226,7 @@ def _set_marks(marks: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
-    """Return a random user of the data set, or None if nobody has enough films. Each call returns another one."""
+    """Return a random user of the data set, another one at each call, or None if there are no ratings."""
     state = visitor()
     state.n_draws += 1
     return history.sample_user(dataset, np.random.default_rng((state.seed, state.n_draws)))
@@ -258,7 +262,7 @@ def _announce_length() -> None:
 
 
 def open_dataset(name: str) -> None:
-    """Open a data set, with the list that was left there or with the films of the current list."""
+    """Open a data set. It has the list of the last time or, at the first time, the films of the current list."""
     state, current = visitor(), visitor().current
     if name == current.dataset or not _exists(name):
         return
@@ -278,10 +282,10 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_pending_titles(dataset: Dataset) -> None:
-    """Find the films of the previous data set in this one."""
+    """Convert the pending titles to film numbers of this data set. A notice counts the missing films."""
     state, index = visitor(), cache.title_index(dataset.name)
     titles = state.current.pending_titles
-    films = {name: [film.item for film in map(index.exact, titles[name]) if film] for name in titles}
+    films = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
     n_titles = len(titles.get("films", ()))
     if missing := n_titles - len(films.get("films", ())):
         notice = Message(
@@ -299,8 +303,8 @@ def _find_pending_titles(dataset: Dataset) -> None:
 def film_key(film: Film) -> str:
     """Return the key of a film of the current data set for ratings and watch dates.
 
-    It is title and year, because data sets number the same film differently. If films of a data set share both, all
-    but the most popular one also have their movie id in the key.
+    It is title and year, because data sets have different ids for the same film. If several films have the same title
+    and year, the keys of all but the most popular one also contain the movie id.
     """
     return _keys_of_duplicates(visitor().current.dataset).get(film.movie_id, film.label)
 
@@ -319,7 +323,7 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
 
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the visitor's ratings of the films of a list, after the ratings of a new URL are read."""
+    """Return the visitor's ratings of the films of a list. Ratings in a new URL are read first."""
     state, films = visitor(), dataset.catalog.films
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:
@@ -346,14 +350,14 @@ def rating(film: Film) -> float | None:
 
 
 def rate(film: Film, stars: float | None) -> None:
-    """Rate a film. None or the current rating removes it."""
+    """Rate a film. None, or the rating that the film has already, removes the rating."""
     key, ratings = film_key(film), visitor().ratings
     others = {other: value for other, value in ratings.items() if other != key}
     visitor().ratings = others if stars in (None, ratings.get(key)) else others | {key: stars}
 
 
 def import_ratings(ratings: dict[str, float]) -> None:
-    """Add the ratings of an imported history, by `film_key`."""
+    """Add ratings of an imported history: `film_key` → stars."""
     visitor().ratings = visitor().ratings | ratings
 
 

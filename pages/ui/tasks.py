@@ -1,6 +1,6 @@
-"""Background tasks that take seconds or minutes. All visitors share them, and they survive the page run.
+"""Background tasks that take seconds or minutes. All visitors share them.
 
-A task runs in a thread, because a page run ends with the next click of the visitor.
+A task runs in a thread, so that it continues after the page run, which ends with the next click of the visitor.
 """
 
 import threading
@@ -18,7 +18,7 @@ from pages.ui.i18n import _
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-Function = Callable[[ProgressCallback], object]  # the callback raises Cancelled after `cancel`
+Function = Callable[[ProgressCallback], object]  # the progress callback raises Cancelled after `cancel`
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 
 
@@ -26,8 +26,8 @@ class BackgroundTask:
     """A function that runs in its own thread."""
 
     def __init__(self, function: Function) -> None:
-        self.event: dict[str, Any] = {}  # the latest progress event, except "wait"
-        self.error: BaseException | None = None  # None also after `cancel`
+        self.event: dict[str, Any] = {}  # the latest progress event, without those of the stage "wait"
+        self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
         self._function = function
         self._finished = threading.Event()
@@ -40,7 +40,7 @@ class BackgroundTask:
 
     @property
     def progress(self) -> float:
-        """Completed share of the task, 0 to 1."""
+        """Completed share of the task, 0…1."""
         return progress(self.event)
 
     def wait(self, seconds: float) -> bool:
@@ -69,7 +69,7 @@ class BackgroundTask:
 
 
 def progress(event: dict[str, Any]) -> float:
-    """Return the completed share of a progress event, 0 to 1. It is 0 for an event without a total."""
+    """Return the completed share of a progress event, 0…1. It is 0 for an event without a total."""
     total = event.get("total") or 0
     return min(event.get("done", 0) / total, 1.0) if total else 0.0
 
@@ -84,7 +84,7 @@ def start(name: str, function: Function) -> BackgroundTask:
 
 
 def find(name: str) -> BackgroundTask | None:
-    """Return the running or finished task of a name."""
+    """Return the running or finished task of a name, or None."""
     return _tasks().get(name)
 
 
@@ -105,14 +105,14 @@ def forget(name: str) -> None:
 def show_progress(
     name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str, n_done: int | None = None
 ) -> None:
-    """Show the progress of a task and a cancel button. The page reruns at the end of the task.
+    """Show the progress of a task and a cancel button. When the task ends, the page reruns.
 
     Args:
         name: Name of the task.
         text: Returns a plain text for a progress event.
         cancel_label: Markdown label of the button.
-        key: Widget key of the button. Only the first button of a key is shown.
-        n_done: Number of completed steps. If given, the page also reruns after the next step.
+        key: Widget key of the button. If several sections show the task, only the first has the button.
+        n_done: Number of completed steps that the page shows. If given, the page also reruns after the next step.
     """
     task = find(name)
     if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
@@ -125,7 +125,7 @@ def show_progress(
 
 
 def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], None]) -> None:
-    """Show why a task failed and a button for `retry`. An exception that is no RecsysError is raised."""
+    """Show why a task failed, and a button that calls `retry`. An error that is no RecsysError is raised."""
     if not isinstance(error, RecsysError):
         forget(name)
         raise error

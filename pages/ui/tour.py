@@ -1,8 +1,8 @@
-"""Tour in four steps above Watch next. It is shown on the first visit and on request.
+"""The tour of the app: four steps above Watch next, on the first visit and on request.
 
 Session state:
     tour: The step from 0, or None if the tour is not shown.
-    tour_closed: Whether the browser stores that the tour was closed.
+    tour_closed: Whether the tour was closed, so that the browser gets the cookie.
 """
 
 import streamlit as st
@@ -26,7 +26,7 @@ OUTLINE = "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f
 
 
 def begin() -> None:
-    """Start the tour on a first visit without a link."""
+    """Start the tour on a first visit, unless the visitor has opened a link to a list."""
     state = st.session_state
     if "tour" not in state:
         state.tour = None if st.query_params or browser.has_seen_tour() else 0
@@ -67,5 +67,5 @@ def go_to(step: int) -> None:
 
 
 def close() -> None:
-    """Hide the tour, also on later visits."""
+    """Hide the tour, in this visit and in later ones."""
     st.session_state.tour, st.session_state.tour_closed = None, True

@@ -1,6 +1,6 @@
-"""Settings in the URL: one row of URL_PARAMS for each. A URL names only settings that differ from their defaults.
+"""Settings in the URL. URL_PARAMS has a row for each. A URL contains only settings that differ from their defaults.
 
-The names of the sections of pages are here, because a link can open them.
+The sections of pages are declared here, because a link can open them.
 """
 
 import re
@@ -23,10 +23,13 @@ from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
 MAX_VALUES = 30  # of one parameter
-RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id and stars: "79132.5", "79132.3.5"
+RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
 LIST_LENGTHS = (5, 10, 20)  # films
-VIEWS = AS_CARDS, AS_LIST = ("cards", "list")
+AS_CARDS = "cards"
+AS_LIST = "list"
+VIEWS = (AS_CARDS, AS_LIST)
+# sections: name in the URL → title
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
     "attention": N_("Attention"),
@@ -49,23 +52,25 @@ EVALUATION_SECTIONS = {
 }
 
 Params = Mapping[str, str]
-Parse = Callable[[str], Any]
+Parse = Callable[[str], Any]  # text → value; raises ValueError for an invalid text
 
 
 def _slug(value: Any) -> str:
+    """Return "well-known" for "Well known"."""
     return str(value).lower().replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class UrlParam:
-    """A setting that the URL names if it differs from its default.
+    """A setting in the URL.
 
     Attributes:
         name: Name in the URL.
-        key: Key of the session state, or a field of `Filters`. {results_of} is the data set of Evaluation.
-        parse: Returns the value of a text. Raises ValueError for an invalid text.
-        default: Value that the pages choose, or a function that returns it.
-        format: Returns the text of a value. The URL does not name a setting with an empty text.
+        key: A field of `Filters`, or a key of the session state. "{results_of}" in it stands for the data set of
+            Evaluation.
+        parse: Returns the value of a text.
+        default: The default value, or a function that returns it. A setting with this value is not in the URL.
+        format: Returns the text of a value. A setting with an empty text is not in the URL.
     """
 
     name: str
@@ -76,16 +81,16 @@ class UrlParam:
 
     @property
     def default_value(self) -> Any:
-        """The default. `None` if it is unknown."""
+        """The default value. None: unknown, for example because the data set is not on this computer."""
         return self.default() if callable(self.default) else self.default
 
 
 def one_of(options: Callable[[], Iterable[Any]]) -> Parse:
-    """Return a function that finds an option by its text."""
+    """Return a function that returns the option with a text, see `_slug`."""
     return lambda text: _find_option(text, options())
 
 
-def _several_recommenders(text: str) -> list[str]:
+def _parse_recommenders(text: str) -> list[str]:
     names = list(cache.all_recommenders())
     return [_find_option(part, names) for part in _split(text)[: recommenders.MAX_COMPARED]]
 
@@ -98,10 +103,11 @@ def _find_option(text: str, options: Iterable[Any]) -> Any:
 
 
 def _format_recommenders(names: list[str]) -> str:
-    return SEPARATOR.join(names) or SEPARATOR  # no recommender is a choice, too
+    return SEPARATOR.join(names) or SEPARATOR  # an empty text would mean the default, not an empty choice
 
 
 def _split(text: str) -> list[str]:
+    """Return the distinct values of a parameter with several values."""
     return list(dict.fromkeys(part for part in text.split(SEPARATOR)[:MAX_VALUES] if part))
 
 
@@ -116,19 +122,20 @@ def _format_years(years: tuple[int, int] | None) -> str:
     return f"{years[0]}-{years[1]}" if years else ""
 
 
-def _parse_genres(text: str) -> tuple[str, ...]:
-    """Return any names, because another data set may have other genres."""
+def _parse_labels(text: str) -> tuple[str, ...]:
+    """Return genres or tags. Unknown names are valid, because each data set has its own."""
     return tuple(part[:40] for part in _split(text) if part.isprintable())
 
 
 def _parse_query(text: str) -> str:
+    """Return the text of a search box."""
     if len(text) > 100 or not text.isprintable():
         raise ValueError(text)
     return text
 
 
 def _matching(pattern: str | re.Pattern[str], convert: Parse = str) -> Parse:
-    """Return a function that converts a text. It raises ValueError if the text does not match the pattern."""
+    """Return a function that converts a text, or raises ValueError if the text does not match the pattern."""
 
     def parse(text: str) -> Any:
         if not re.fullmatch(pattern, text):
@@ -139,7 +146,7 @@ def _matching(pattern: str | re.Pattern[str], convert: Parse = str) -> Parse:
 
 
 def _by_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
-    """Return a function that calls `function` with the open data set, if it is on this computer."""
+    """Return a function that calls `function` with the open data set, or returns None if it is not on this computer."""
 
     def default() -> Any:
         name = visitor().current.dataset
@@ -148,45 +155,47 @@ def _by_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
     return default
 
 
-def datasets_with_results() -> list[str]:
-    """Return the data sets of Evaluation: the visitor's own data set if it is open, else the published ones."""
+def evaluation_datasets() -> list[str]:
+    """Return the data sets that Evaluation offers: the open one if it is the visitor's own, else those with results."""
     current = visitor().current.dataset
     if current not in datasets.SETS:
         return [current]
-    return [name for name in dict.fromkeys(name for name, _protocol in results.available()) if name in datasets.SETS]
+    names = dict.fromkeys(name for name, _protocol in results.available())
+    return [name for name in names if name in datasets.SETS]
 
 
-def default_results() -> str:
-    """Return the data set that was open when Evaluation was last shown, else the first one with results."""
-    names, opened = datasets_with_results(), st.session_state.get("results_for", visitor().current.dataset)
+def default_evaluation_dataset() -> str:
+    """Return the data set that was open when Evaluation was last shown or, if it has no results, the first one."""
+    names, opened = evaluation_datasets(), st.session_state.get("results_for", visitor().current.dataset)
     return opened if opened in names or not names else names[0]
 
 
-def _results_of() -> str:
-    """Return the data set of Evaluation."""
-    return str(st.session_state.get("results_of") or default_results())
+def _evaluation_dataset() -> str:
+    """Return the data set that Evaluation shows."""
+    return str(st.session_state.get("results_of") or default_evaluation_dataset())
 
 
 def _protocols() -> list[str]:
-    chosen = _results_of()
-    return protocols.in_order(protocol for name, protocol in results.available() if name == chosen)
+    """Return the protocols with results for the data set that Evaluation shows."""
+    dataset = _evaluation_dataset()
+    return protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
 
 
 def _default_protocol() -> str:
-    return next(iter(_protocols()), "") or datasets.serving_split(_results_of()).protocol
+    return next(iter(_protocols()), "") or datasets.serving_split(_evaluation_dataset()).protocol
 
 
 def _evaluation_sections() -> list[str]:
     """Return the sections of Evaluation for which there is data."""
-    chosen = _results_of()
-    missing = set() if studies(lambda _warning: None) else {"studies"}
-    if not (chosen and read_ties(chosen, lambda _warning: None)):
+    dataset = _evaluation_dataset()
+    missing = set() if studies(lambda _warning: None) else {"studies"}  # the section itself shows the warnings
+    if not (dataset and read_ties(dataset, lambda _warning: None)):
         missing.add("ties")
     return [name for name in EVALUATION_SECTIONS if name not in missing]
 
 
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
-PARSE_KNOWN = one_of(lambda: POPULARITY_LEVELS)
+PARSE_POPULARITY = one_of(lambda: POPULARITY_LEVELS)
 PARSE_FLAG = one_of(lambda: (True, False))
 
 URL_PARAMS = (
@@ -198,33 +207,33 @@ URL_PARAMS = (
     UrlParam("rated", "rated", _matching(RATINGS), ""),
     # Compare
     UrlParam(
-        "compare", "compared", _several_recommenders, _by_dataset(recommenders.default_comparison), _format_recommenders
+        "compare", "compared", _parse_recommenders, _by_dataset(recommenders.default_comparison), _format_recommenders
     ),
     UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
     # Evaluation
-    UrlParam("results", "results_of", one_of(datasets_with_results), default_results),
+    UrlParam("results", "results_of", one_of(evaluation_datasets), default_evaluation_dataset),
     UrlParam("protocol", "protocol-{results_of}", one_of(_protocols), _default_protocol),
     UrlParam("section", "section", one_of(_evaluation_sections), "leaderboard"),
     UrlParam("metric", "metric", one_of(lambda: results.METRICS), "ndcg@10"),
     # Inside the model
     UrlParam("inside", "inside_section", one_of(lambda: INSIDE_SECTIONS), "lesson"),
     UrlParam("step", "lesson_step", _matching(r"[1-9]\d?", int), 1),
-    # Library
+    # Library; "years", "genres" and "known" are the names of the filters of Watch next
     UrlParam("library", "library_section", one_of(lambda: LIBRARY_SECTIONS), "browse"),
     UrlParam("find", "browse_title", _parse_query, "", str),
     UrlParam("sort", "browse_order", one_of(lambda: ORDERS), ORDERS[0]),
     UrlParam("shelf", "browse_page", _matching(r"[1-9]\d{0,5}", int), 1),
     UrlParam("made", "library_years", _parse_years, None, _format_years),
-    UrlParam("kinds", "library_genres", _parse_genres, (), SEPARATOR.join),
-    UrlParam("fame", "library_known", PARSE_KNOWN, "any"),
-    UrlParam("tags", "library_tags", _parse_genres, (), SEPARATOR.join),
+    UrlParam("kinds", "library_genres", _parse_labels, (), SEPARATOR.join),
+    UrlParam("fame", "library_known", PARSE_POPULARITY, "any"),
+    UrlParam("tags", "library_tags", _parse_labels, (), SEPARATOR.join),
     UrlParam("with", "other", _matching(SHARED_LIST_PATTERN), "", str),
     UrlParam("rule", "together_rule", one_of(lambda: RULES), RULES[0]),
     # Filters of Watch next
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),
-    UrlParam("genres", "genres", _parse_genres, Filters.genres, SEPARATOR.join),
-    UrlParam("without", "excluded_genres", _parse_genres, Filters.excluded_genres, SEPARATOR.join),
-    UrlParam("known", "popularity", PARSE_KNOWN, Filters.popularity),
+    UrlParam("genres", "genres", _parse_labels, Filters.genres, SEPARATOR.join),
+    UrlParam("without", "excluded_genres", _parse_labels, Filters.excluded_genres, SEPARATOR.join),
+    UrlParam("known", "popularity", PARSE_POPULARITY, Filters.popularity),
     UrlParam("older", "released_by_last_film", PARSE_FLAG, Filters.released_by_last_film),
     UrlParam("hide", "hide_seen", PARSE_FLAG, Filters.hide_seen),
     UrlParam(
@@ -239,7 +248,7 @@ FILTER_FIELDS = frozenset(Filters.__dataclass_fields__)
 
 
 def to_params() -> dict[str, str]:
-    """Return the URL parameters of all settings that differ from their defaults."""
+    """Return the parameters of all settings that differ from their defaults."""
     state, filters, params = st.session_state, st.session_state.get("filters", Filters()), {}
     for param in URL_PARAMS:
         key = _key(param)
@@ -250,7 +259,7 @@ def to_params() -> dict[str, str]:
 
 
 def apply(params: Params) -> None:
-    """Set all settings to the values of URL parameters or to their defaults. Call it before the widgets are made."""
+    """Set all settings to the values of URL parameters or to their defaults, before any widget is created."""
     state, filters = st.session_state, Filters()
     for param in URL_PARAMS:
         key, value = _key(param), _parse(param, params)
@@ -266,7 +275,7 @@ def apply(params: Params) -> None:
 
 
 def _key(param: UrlParam) -> str:
-    return param.key.format(results_of=_results_of()) if "{" in param.key else param.key
+    return param.key.format(results_of=_evaluation_dataset()) if "{" in param.key else param.key
 
 
 def _parse(param: UrlParam, params: Params) -> Any:

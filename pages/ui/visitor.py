@@ -1,4 +1,4 @@
-"""State of one visitor beside the values of widgets and the settings of `pages.ui.url`."""
+"""The state of one visitor, without values of widgets and settings of `pages.ui.url`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,8 +21,8 @@ class ListState:
     """A data set and the visitor's lists in it. A film has one of MARKS at most."""
 
     dataset: str = DEFAULT_DATASET
-    films: tuple[int, ...] = ()  # items, oldest first
-    later: tuple[int, ...] = ()  # films to watch later
+    films: tuple[int, ...] = ()  # film numbers, oldest first
+    later: tuple[int, ...] = ()  # film numbers of films to watch later
     seen: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
@@ -53,32 +53,32 @@ class DatasetTask:
 
     @property
     def name(self) -> str:
-        """Name in `tasks`."""
+        """The name of the task in `pages.ui.tasks`."""
         return f"{self.kind}/{self.dataset}"
 
 
 @dataclass
 class VisitorState:
-    """State of one visitor, in `st.session_state.visitor`."""
+    """The state of one visitor, stored in `st.session_state.visitor`."""
 
     current: ListState = ListState()
     version: tuple[str, str | None] | None = None  # name and fingerprint of the data set in the last run
     undo_stack: list[ListState] = field(default_factory=list)  # states before each change
-    by_dataset: dict[str, ListState] = field(default_factory=dict)  # states in which data sets were left
-    by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # with undo stack, for Back
+    by_dataset: dict[str, ListState] = field(default_factory=dict)  # last state in each data set that was open before
+    by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
-    user: UserHistory | None = None  # the user of the data set whose films were taken last
+    user: UserHistory | None = None  # the user of the data set whose films were loaded last
     seed: int = field(default_factory=lambda: randbits(32))  # of the random users
-    n_draws: int = 0  # random users so far
-    ratings: dict[str, float] = field(default_factory=dict)  # stars by key of the film; a change creates a new one
-    url_ratings: str = ""  # `st.session_state.rated` at the end of the last run
+    n_draws: int = 0  # number of random users so far
+    ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars; replaced, never changed
+    url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them
-    flash: dict[str, RecsysError] = field(default_factory=dict)  # by key of the widget that they are about
-    tasks: list[DatasetTask] = field(default_factory=list)  # tasks of this visitor whose status is shown
+    flash: dict[str, RecsysError] = field(default_factory=dict)  # widget key → error of the last click, shown once
+    tasks: list[DatasetTask] = field(default_factory=list)  # tasks whose status this visitor sees
 
 
 def visitor() -> VisitorState:
-    """Return the state of the visitor. A new session gets a new one."""
+    """Return the state of the visitor. It is created at the start of a session."""
     if "visitor" not in st.session_state:
         st.session_state.visitor = VisitorState()
     state: VisitorState = st.session_state.visitor

@@ -1,4 +1,4 @@
-"""Loading of the default data set and recommender when the server starts, before the first page needs them."""
+"""Load the default data set and recommender when the server starts, before the first page needs them."""
 
 import logging
 import threading
@@ -9,17 +9,18 @@ from recsys.jobs import queue
 from recsys.serving import predictor
 from recsys.serving.recommend import Request, recommend
 
-_is_warm, _has_answered = threading.Event(), threading.Event()
+_is_warm = threading.Event()  # `up` has loaded everything
+_has_answered = threading.Event()  # `is_ready` has made a recommendation
 
 
 def up() -> None:
-    """Prepare the default data set, import torch, load the default recommender, and continue waiting trainings.
+    """Load the default data set, torch and the default recommender, and start the queue of trainings.
 
-    An error is logged. The page tries again and shows it.
+    An error is only logged, because the page loads everything again and shows the error.
     """
     try:
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
-        predictor.variants()
+        predictor.all_recommenders()
         predictor.load(predictor.default(dataset.name), dataset)
         _is_warm.set()
         queue.start_runner()

@@ -1,4 +1,4 @@
-"""Widgets for a choice of one option. The choice stays when the visitor opens another page."""
+"""Widgets to choose one of several options. The choice stays when the visitor opens another page."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
-    """Show a choice of one option as buttons beside each other.
+    """Show options as buttons side by side, and return the chosen one.
 
     Args:
         label: Label of the widget.
-        labels: Option → its label in the visitor's language.
+        labels: Option → label in the visitor's language.
         key: Widget key.
-        default: Option that is chosen at first. By default it is the first one.
+        default: Option that is chosen at first; None: the first one.
         options: Further arguments of `st.segmented_control`.
     """
     chosen: T = st.segmented_control(
@@ -34,7 +34,7 @@ def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T 
 
 
 def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
-    """Show a choice of one option as a menu. The arguments are those of `segmented_control`."""
+    """Show options as a menu, and return the chosen one. For the arguments, see `segmented_control`."""
     index = 0 if default is None else list(labels).index(default)
     chosen: T = st.selectbox(
         label, list(labels), index, format_func=labels.__getitem__, key=key, persist_state="session", **options
@@ -43,5 +43,5 @@ def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None =
 
 
 def translated(texts: Mapping[T, str]) -> dict[T, str]:
-    """Return option → label in the visitor's language, for texts that are marked with `N_`."""
+    """Return option → text in the visitor's language, for texts that are marked with `N_`."""
     return {option: _(text) for option, text in texts.items()}

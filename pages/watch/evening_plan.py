@@ -21,9 +21,9 @@ LENGTHS = (2, 3, 4, 5)  # films
 class EveningPlan:
     """The decisions of the visitor about a plan."""
 
-    basis: tuple[str, Request]  # key of the predictor, and the request; a plan is only valid for these
-    kept: tuple[PlanStep, ...] = ()
-    rejected: tuple[int, ...] = ()
+    basis: tuple[str, Request]  # key of the predictor, and the request; the decisions are only valid for them
+    kept: tuple[PlanStep, ...] = ()  # the first steps, which stay when the rest is planned again
+    rejected: tuple[int, ...] = ()  # items
 
 
 @st.fragment
@@ -56,13 +56,13 @@ def panel(predictor: Predictor, request: Request) -> None:
 def _plan(
     predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[PlanStep, ...]
 ) -> list[PlanStep]:
-    """Return `plan_evening`, cached."""
+    """Cache `plan_evening`."""
     return plan_evening(predictor, request, length, rejected, kept=kept)
 
 
 @cache.cached_for_predictor()
 def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return `plan_reasons`, cached."""
+    """Cache `plan_reasons`."""
     return plan_reasons(predictor, request, items)
 
 
@@ -73,6 +73,7 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
     reasons = _reasons(predictor, request, tuple(step.item for step in steps))
 
     def reject(steps: tuple[PlanStep, ...]) -> None:
+        """Reject the last of the first steps of the plan, and keep the steps before it."""
         *kept, rejected = steps
         st.session_state.evening = replace(evening, kept=tuple(kept), rejected=(*evening.rejected, rejected.item))
 
@@ -98,7 +99,7 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
-    """Explain how the plan was chosen, and say if there are too few films."""
+    """Show how the plan was chosen, and whether there are too few films."""
     if not steps:
         st.info(_("There are no films left to plan. Remove a film from your list, or change the filters."))
         return

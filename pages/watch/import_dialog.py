@@ -1,11 +1,13 @@
 """The dialog that imports a watch history: files, questions about them, a review of the films, and the watch list.
 
-The server keeps nothing of a file after the dialog, except the films, stars and dates in the session. On request, the
-browser keeps the history in its local storage.
+After the dialog, the server has only the films, stars and dates in the session. On request, the browser stores the
+history in its local storage.
 
-Session state: importing (ImportState of the open dialog, or None) · saved_history (text from the local storage, until
-the dialog opens) · keep_in_browser (number of save requests, and the last
-one) · in_browser_asked-<place> (number of requests of a place, and the last one: "load" or "forget").
+Session state:
+    importing: ImportState of the open dialog, or None.
+    saved_history: Text from the local storage, until the dialog opens.
+    keep_in_browser: Number of requests to store a history, and the last request.
+    in_browser_asked-<place>: Number of requests of a place ("dialog" or "start"), and the last one: "load" or "forget".
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +30,7 @@ from recsys.serving import history_import
 from recsys.serving.film_matching import Matcher, MatchMethod
 from recsys.serving.history_import import Review, WatchedFilm
 
-CHECKS_PER_PAGE = 6  # films
+CHECKS_PER_PAGE = 6  # uncertain films
 MAX_FILES = 20
 MAX_TABLE_HEIGHT_PX = 320
 MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}
@@ -89,9 +91,9 @@ class ImportState:
     """The state of the open dialog."""
 
     answers: dict[str, Answers] = field(default_factory=dict)  # by file id
-    files: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)
-    choices: dict[str, int | None] = field(default_factory=dict)  # film by `Seen.key`; None: none of the films
-    review: tuple[tuple[Any, ...], Review] | None = None  # with its cache key
+    files: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)  # by id and answers
+    choices: dict[str, int | None] = field(default_factory=dict)  # `ImportedFilm.key` → film number; None: no film
+    review: tuple[tuple[Any, ...], Review] | None = None  # cache key, review
     saved: str = ""  # history from the local storage
 
 
@@ -107,7 +109,7 @@ def button(dataset: Dataset) -> None:
 
 
 def saved_history_on_start(dataset: Dataset) -> None:
-    """Offer the history from the local storage on the start screen, and open it in the dialog."""
+    """Offer a history in the local storage while the list is empty, and open it in the dialog."""
 
     def load(text: str) -> None:
         st.session_state.saved_history = text
@@ -175,7 +177,7 @@ def body(dataset: Dataset) -> None:
 
 
 def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
-    """Return the parts of a file, and render a summary and questions for each. Shows an error and returns [] if any."""
+    """Render a summary of each part of a file and questions about it. Return the parts, or [] after an error."""
     month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
     answers = importing.answers.setdefault(file_id, Answers(month_first=month_first))
     if (file_id, answers) not in importing.files:
@@ -247,7 +249,7 @@ def _format_day(day: datetime) -> str:
 
 
 def _column_menus(question: ColumnQuestion, file: str, file_id: str, chosen: Columns | None) -> None:
-    """Render the first lines of a CSV file of unknown format, and a menu for each role of a column."""
+    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_ROLES."""
     columns, width = chosen or question.guess, len(question.header)
     headings = [head or name for head, name in zip(question.header, question.names, strict=True)]
     names = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
@@ -279,12 +281,12 @@ def _column_menus(question: ColumnQuestion, file: str, file_id: str, chosen: Col
 
 @cache.cached_for_dataset()
 def matcher(name: str) -> Matcher:
-    """Return the film matcher of a data set, cached for all visitors."""
+    """Return the film matcher of a data set."""
     return Matcher(cache.dataset(name))
 
 
 def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]) -> None:
-    """Render the films of the files, the uncertain ones, the rest, and the button that imports the films."""
+    """Render a summary, the uncertain films, tables of all films, and the button that imports them."""
     key = (dataset.name, *importing.answers.items(), *(part.file for part in parts))
     if importing.review is None or importing.review[0] != key:
         with st.spinner(_("Searching for your films")):
@@ -300,7 +302,7 @@ def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]
 
 
 def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
-    """Say how many films are in the data set, and how they were matched."""
+    """Show how many films are in the data set, and how they were matched."""
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.history:
@@ -327,12 +329,12 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
                 n_undated,
             )
         )
-    if n_rare := sum(entry.film >= dataset.n_items for entry in watched):
+    if n_infrequent := sum(entry.film >= dataset.n_items for entry in watched):
         notes.append(
             ngettext(
                 "{n:,} film has too few ratings here, so a similar film is used instead.",
                 "{n:,} films have too few ratings here, so similar films are used instead.",
-                n_rare,
+                n_infrequent,
             )
         )
     if notes:
@@ -349,9 +351,8 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         if film is None:
             return _("None of these")
         match = dataset.catalog.films[film]
-        return (
-            f"{match.label} · {format.display_genres(match.genres)}"  # genres distinguish films of equal title and year
-        )
+        # genres distinguish films of equal title and year
+        return f"{match.label} · {format.display_genres(match.genres)}"
 
     def menu(position: int) -> None:
         entry, match = review.history[position], review.matches[position]
@@ -397,7 +398,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
 
 
 def translate_table(table: Any) -> Any:
-    """Translate the headings and the reasons of a table, but no cells of the visitor's files."""
+    """Translate the headings and the reasons of a table. Other cells are texts of the visitor's files."""
     reasons = {column: table[column].map(_) for column in history_import.REASON_COLUMNS if column in table}
     return table.assign(**reasons).rename(columns=_)
 
@@ -432,7 +433,7 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
-    """Replace the watch list by the imported films, with their stars, dates and rewatches."""
+    """Replace the watch list by the imported films, with their stars and watch dates."""
     state = st.session_state
     keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
     session.set_films(list(keys), watch_dates={keys[entry.film]: entry for entry in watched})
@@ -444,7 +445,7 @@ def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
 
 
 def watch_note(film: Film) -> str:
-    """Return sentences about watch dates and half stars of an imported film, or ""."""
+    """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
     watched = visitor().current.watch_dates.get(session.film_key(film))
     notes = []
     if watched and watched.dated and watched.last:
@@ -464,18 +465,18 @@ def watch_note(film: Film) -> str:
 
 
 def _save_in_browser(text: str, n_films: int) -> None:
-    """Request that the browser saves a history after this run."""
+    """Request that the browser stores a history after this run."""
     number, _unused = st.session_state.get("keep_in_browser", (0, {}))
     request = {"request": "keep", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
     st.session_state.keep_in_browser = (number + 1, request)
 
 
 def browser_storage() -> None:
-    """Render the component that saves a history, once per page, and report the result."""
+    """Render the component that stores a requested history, and show the result."""
 
     def done() -> None:
         number, _unused = st.session_state.keep_in_browser
-        st.session_state.keep_in_browser = (number, {})  # the server drops the text
+        st.session_state.keep_in_browser = (number, {})  # the session does not need the text any more
 
     number, request = st.session_state.get("keep_in_browser", (0, {}))
     data = {"name": "keep", "number": number, **request}
@@ -488,7 +489,12 @@ def browser_storage() -> None:
 
 
 def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
-    """Render buttons that load and delete the history in the local storage, if any. place: "dialog" or "start"."""
+    """Render buttons that load and delete the history in the local storage, if there is one.
+
+    Args:
+        load: Gets the text of the history.
+        place: "dialog" or "start".
+    """
     state, key, requests = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     number, request = state.setdefault(requests, (0, ""))
     reported = str(state[key].summary or "") if key in state else ""

@@ -1,6 +1,6 @@
-"""The panel of Watch next that tests all available recommenders on the last films of the visitor.
+"""The panel of Watch next that tests the available recommenders on the last films of the visitor.
 
-Session state: guessed ((data set, films) of the last test, and the rank positions by title of the recommender).
+Session state: guessed (data set and films of the last test, and its Answers).
 """
 
 import pandas as pd
@@ -41,10 +41,10 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
-    """Render a button and, after a click, ask all recommenders. A recommender that fails shows its error."""
-    names, answers, place = recommenders.ready(dataset.name), {}, st.empty()
+    """Render a button and, after a click, test all recommenders. An error of a recommender is shown."""
+    names, answers, slot = recommenders.ready(dataset.name), {}, st.empty()
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
-    if not place.button(label, key="guess", icon=":material/groups:"):
+    if not slot.button(label, key="guess", icon=":material/groups:"):
         return {}
     bar = st.progress(0.0)
     for n, name in enumerate(names):
@@ -54,7 +54,7 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
         with errors.show_errors():
             answers[model.title] = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, positions)
     bar.empty()
-    place.empty()
+    slot.empty()
     st.session_state.guessed = (dataset.name, films), answers
     return answers
 
@@ -82,7 +82,7 @@ def _show_results(answers: Answers, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Return as Markdown which recommender is best in `hit_table`, and whether its advantage is significant."""
+    """Return Markdown about the best recommender of `hit_table`, and whether its interval overlaps with others."""
     k, best = list_comparison.TOP_K, rows.iloc[0]
     if not best.found:
         return ngettext(
@@ -122,7 +122,7 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
 
 
 def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
-    """Return a row of text per recommender: hits with interval, NDCG and median rank with interval."""
+    """Return a row of texts per recommender: hits with interval, NDCG, and median rank with interval."""
 
     def rank(value: float) -> str:
         return "–" if value == float("inf") else number(value, ",.0f")

@@ -23,7 +23,7 @@ FILMS_PER_PAGE = 12
 
 
 def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the search box, the watch list and its tools. answer: Recommendations, for files and the picture."""
+    """Render the search box, the watch list and its tools. answer: The recommendations, which can be shared."""
     st.header(
         _("Your films"),
         help=_("In the order you watched them, the latest one last. Move a film, and the predictions change."),
@@ -33,7 +33,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     ui_page.show_notices()
     viewer = visitor().user
     if viewer and viewer.items == films:
-        st.caption(ui_page.user_caption(viewer.watched, len(films), cache.dataset_title(visitor().current.dataset)))
+        st.caption(ui_page.user_caption(viewer.n_watched, len(films), cache.dataset_title(visitor().current.dataset)))
     if films:
         _show_films(dataset, films, answer)
     else:
@@ -51,15 +51,15 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
 def _search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
     film_search.search_box(
-        dataset_name, _("Add a film"), "search", _result, limit=8, on_enter=lambda film: _add(film.item)
+        dataset_name, _("Add a film"), "search", _result, limit=8, on_enter=lambda film: _add(film.number)
     )
 
 
 def _result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
-    reason = _("already in your list") if film.item in visitor().current.films else ""
-    note = _("too few ratings, so a similar film is used instead") if film.not_trained else ""
-    film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.item,), reason, note)
+    reason = _("already in your list") if film.number in visitor().current.films else ""
+    note = _("too few ratings, so a similar film is used instead") if film.is_infrequent else ""
+    film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.number,), reason, note)
 
 
 def _add(item: int) -> None:
@@ -79,7 +79,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
             item, film = films[position], dataset.catalog.films[films[position]]
-            is_of_viewer = viewer and item in viewer.items  # the dates of an import are not theirs
+            is_of_viewer = viewer and item in viewer.items  # such a film has no notes of the visitor's import
             notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
             if similar := substitutes.labels(answer.predictor.dataset if answer else dataset, item):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=join_names(list(similar))))
@@ -106,12 +106,12 @@ def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
 
 
 def _icon_button(label: str, key: str, icon: str, **arguments: Any) -> None:
-    """Render a button that shows only an icon. Screen readers read the label in *…*."""
+    """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
     st.button(f"*{label}*", key=key, icon=f":material/{icon}:", **{"type": "tertiary"} | arguments)
 
 
 def _move(position: int, by: int) -> None:
-    """Move a film. The focus follows it, to the other arrow at an end of the list."""
+    """Move a film. Its arrow keeps the focus, or the other arrow at an end of the list."""
     movie_id = _movie_id(position)
     session.move_film(position, by)
     browser.focus_on(*(f"{way}-{movie_id}" for way in (("up", "down") if by < 0 else ("down", "up"))))
@@ -126,7 +126,7 @@ def _remove(position: int) -> None:
 
 
 def _movie_id(position: int) -> int:
-    """Return the MovieLens id of a film in the list. Widget keys use it because positions change."""
+    """Return the movie id of a film in the list. Widget keys contain ids, because positions change."""
     films = cache.dataset(visitor().current.dataset).catalog.films
     return films[visitor().current.films[position]].movie_id
 
@@ -164,7 +164,7 @@ def _stars(film: Film) -> None:
 
 
 def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Say how many films the URL contains if it cannot contain all of them."""
+    """Show how many films the URL contains if it cannot contain all."""
     n_in_link = history.count_that_fits(dataset.catalog, films)
     if n_in_link < len(films):
         st.caption(
@@ -192,7 +192,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> N
 
 
 def _undo_and_clear(films: tuple[int, ...]) -> None:
-    """Render Undo and Clear. A button that gets disabled passes the focus on."""
+    """Render Undo and Clear. When a click disables a button, the focus moves to another one."""
 
     def undo() -> None:
         session.undo()
@@ -228,7 +228,7 @@ def _ratings_popover(answer: Answer | None) -> None:
 
 
 def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render "Surprise me", which loads the films of a random viewer. It asks before it replaces films."""
+    """Render "Surprise me", which loads the films of a random viewer. A popover asks before films are replaced."""
 
     def fill(*focus: str) -> None:
         session.load_random_user(dataset)

@@ -1,4 +1,4 @@
-"""Film images on Watch next: of the data set, or from TMDB with the visitor's key."""
+"""Film images on Watch next: those of the data set, and posters of TMDB."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from recsys.serving.tmdb import ServiceStatus
 
 
 def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return item → poster URL, as far as TMDB answers within two seconds. The caller shows `tmdb_attribution`."""
+    """Return item → poster URL for the posters that are available in time. The caller shows `tmdb_attribution`."""
     key = explanation.tmdb_key()
     return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
 
@@ -45,7 +45,7 @@ def settings() -> None:
 
 
 def _show_status(key: tmdb.Key) -> None:
-    """Say if posters are available, and render a button that deletes the visitor's key."""
+    """Show whether posters are available, and a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
     if explanation.tmdb_service().service_status(key) is ServiceStatus.RESTING:
         st.warning(
@@ -64,7 +64,7 @@ def _show_status(key: tmdb.Key) -> None:
 
 
 def _show_key_field() -> None:
-    """Render the field for a key, and the problem with the last key."""
+    """Render the field for a key, and the error of the last key."""
     st.text_input(
         _("TMDB API key or read access token"),
         key="typed_poster_key",

@@ -1,6 +1,6 @@
 """Recommendations on Watch next: the controls, the filters, and the films as cards or as a list.
 
-Session state: filters (a Filters, kept from page to page; its widgets are filled from it when the popover opens).
+Session state: filters (a Filters, which is kept when another page opens, and from which the widgets are set).
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from recsys.serving.filters import FilmFeatures, Filters, blocking_filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
 
-MIN_TOP_PROBABILITY = 0.005  # below it, percentages are hard to compare: films are compared with the average film
-FILTER_LABELS = {  # of the widgets
+MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
+FILTER_LABELS = {  # field of `Filters` → label of its widget
     "years": N_("Made between"),
     "genres": N_("Only these genres"),
     "excluded_genres": N_("None of these genres"),
@@ -44,7 +44,7 @@ class Answer:
 
     @property
     def top_probability(self) -> float | None:
-        """The probability of the first film, or None if the recommender gives no probabilities."""
+        """The probability of the first film, or None if there are no films or the model has no probabilities."""
         return self.picks[0].probability if self.picks else None
 
     @property
@@ -54,11 +54,11 @@ class Answer:
 
     @cached_property
     def n_candidates(self) -> int:
-        """The number of films that the recommendations were chosen from."""
+        """The number of films that the recommendations are chosen from."""
         return count_candidates(self.predictor, self.request)
 
     def format_probability(self, probability: float) -> str:
-        """Write a probability as a percentage, "4.2%", or as a multiple of the average film, "3.1×"."""
+        """Return a probability as a percentage, "4.2%", or as a multiple of the average probability, "3.1×"."""
         return (
             format.precise_percent(probability) if self.stands_out else format.factor(probability * self.n_candidates)
         )
@@ -66,7 +66,7 @@ class Answer:
 
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
-    """Render the controls and the recommendations. Returns None after an error, which is shown."""
+    """Render the controls and the recommendations. An error is shown, and the result is then None."""
     st.header(_("What comes next"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         recommender = recommenders.select(dataset.name, "model")
@@ -88,7 +88,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
 
 
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
-    """Return the selected recommender, or the fallback with a caption while it is not available."""
+    """Return the selected recommender. While it is not available, return the fallback with a caption."""
     if predictor := recommenders.predictor(recommender, dataset):
         return predictor
     fallback = cache.popularity_predictor(dataset.name)
@@ -124,14 +124,14 @@ def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
 
 
 def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
-    """Return the group of films that a list is chosen from. The probabilities of the group add up to 1."""
+    """Return which films a list is chosen from. The probabilities of these films sum to 1."""
     if request.filters.restricts or request.unwanted:
         return "allowed"
     return "unwatched" if request.filters.hide_seen and request.history else "all"
 
 
 def _explain_figures(answer: Answer) -> None:
-    """Explain the percentages or multiples, and the bars."""
+    """Show a caption that explains the percentages or multiples, and the bars."""
     title, n = cache.recommender_title(answer.predictor), answer.n_candidates
     if answer.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
@@ -203,13 +203,14 @@ def _credits(answer: Answer, pick: Recommendation) -> str | None:
 def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
     name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
-    next_films = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
+    # the films after this one, then those before it: candidates for the focus when this one disappears
+    other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
         _("Add *{film} to your films*", film=name),
         key=f"pick-{pick.film.movie_id}",
         icon=":material/add:",
         on_click=_add,
-        args=(pick.item, next_films),
+        args=(pick.item, other_ids),
         type="tertiary",
         disabled=pick.item in answer.request.history,
     )
@@ -228,19 +229,19 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         icon=":material/more_horiz:",
         type="tertiary",
         on_click=_on_menu,
-        args=(menu, pick.item, next_films),
+        args=(menu, pick.item, other_ids),
     )
     if option == WHY:
         explanation.open_dialog(answer.predictor, answer.request, pick.item)
 
 
-def _add(item: int, next_films: list[int]) -> None:
-    """Append a film to the list. The focus moves to the next film (MovieLens ids)."""
+def _add(item: int, other_ids: list[int]) -> None:
+    """Append a film to the list, and move the focus to the next film."""
     session.add_film(item)
-    browser.focus_on(*(f"pick-{movie_id}" for movie_id in next_films), "picks")
+    browser.focus_on(*(f"pick-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _on_menu(menu: str, item: int, next_films: list[int]) -> None:
+def _on_menu(menu: str, item: int, other_ids: list[int]) -> None:
     """Mark a film. The dialog of the other option opens in the following run."""
     option = st.session_state[menu]
     if option == TO_LATER:
@@ -249,7 +250,7 @@ def _on_menu(menu: str, item: int, next_films: list[int]) -> None:
         browser.focus_on(menu, "picks")
     elif option in MARK_OF_OPTION:
         session.mark_film(item, MARK_OF_OPTION[option])
-        browser.focus_on(*(f"more-{movie_id}" for movie_id in next_films), "picks")
+        browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
 def _filters() -> Filters:
@@ -268,38 +269,42 @@ def _filter_popover(dataset: Dataset) -> None:
         _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
 
 
-def _filter_controls(facts: FilmFeatures) -> None:
+def _filter_controls(features: FilmFeatures) -> None:
     """Render one widget per filter."""
     state, filters = st.session_state, _filters()
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
 
     def read() -> None:
         state.filters = Filters(
-            years=page.chosen_years(facts, "years"),
+            years=page.chosen_years(features, "years"),
             genres=tuple(state.genres),
-            excluded_genres=tuple(state.without),
-            popularity=state.known,
-            released_by_last_film=state.no_newer,
+            excluded_genres=tuple(state.excluded_genres),
+            popularity=state.popularity,
+            released_by_last_film=state.released_by_last_film,
             hide_seen=state.hide_seen,
             diversity=state.diversity,
         )
 
-    state.hide_seen, state.no_newer, state.diversity = (
-        filters.hide_seen,
-        filters.released_by_last_film,
-        filters.diversity,
-    )
+    for name in ("hide_seen", "released_by_last_film", "diversity"):
+        state[name] = getattr(filters, name)
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read)
     st.toggle(
         labels["released_by_last_film"],
-        key="no_newer",
+        key="released_by_last_film",
         help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
         on_change=read,
     )
-    page.year_slider(facts, "years", filters.years, read)
-    page.genre_menu(facts, "genres", filters.genres, read, labels["genres"], _("Any genre"))
-    page.genre_menu(facts, "without", filters.excluded_genres, read, labels["excluded_genres"], _("All genres allowed"))
-    page.popularity_slider("known", filters.popularity, read)
+    page.year_slider(features, "years", filters.years, read)
+    page.genre_menu(features, "genres", filters.genres, read, labels["genres"], _("Any genre"))
+    page.genre_menu(
+        features,
+        "excluded_genres",
+        filters.excluded_genres,
+        read,
+        labels["excluded_genres"],
+        _("All genres allowed"),
+    )
+    page.popularity_slider("popularity", filters.popularity, read)
     st.slider(
         _("Variety"),
         0.0,
@@ -328,18 +333,18 @@ def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) 
 
 
 def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Say why no film is recommended, and what to do."""
+    """Show why no film is recommended, and what the visitor can do."""
     if not _filters().restricts:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        strict = blocking_filters(cache.film_features(dataset.name), _filters(), films, visitor().current.excluded)
+        blocking = blocking_filters(cache.film_features(dataset.name), _filters(), films, visitor().current.excluded)
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",
-                filters=", ".join(_(FILTER_LABELS[name]) for name in strict),
+                filters=", ".join(_(FILTER_LABELS[name]) for name in blocking),
             )
-            if strict
+            if blocking
             else _("No film passes your filters, and changing a single filter is not enough. Reset all filters.")
         )
         st.info(text, icon=":material/filter_alt:")

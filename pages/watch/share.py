@@ -32,7 +32,7 @@ REACH_TEXTS = {
 
 
 def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the popover. Its content is created when it is opened."""
+    """Render the popover. Its content is only computed while it is open."""
     panel = ui_page.popover(_("Share"), "share", "share", disabled=not films, focus=("file-picture", "file-films-csv"))
     if not (panel.open and films):
         return
@@ -56,7 +56,7 @@ def _link() -> str:
 
 
 def reach(url: str) -> Reach:
-    """Return who can open a URL: judged by its host, which may be localhost, a private or a public address."""
+    """Return who can open a URL, by its host: localhost, a private address, or a public address."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return Reach.COMPUTER
@@ -90,7 +90,7 @@ def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: sh
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
-    """Return the texts in the picture. It has no link that only works on this computer."""
+    """Return the texts in the picture. A link that only works on this computer is omitted."""
     n_earlier = n_films - share_image.MAX_WATCHED
     return share_image.ShareTexts(
         watched=_("I watched"),

@@ -75,14 +75,14 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     with st.container(key="near", gap=None):
         for rank, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
-            reason = _("already in your list") if match.item in (visitor().current.films) else ""
+            reason = _("already in your list") if match.item in visitor().current.films else ""
             note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
             args = (match.item, keys[rank + 1 :] + keys[:rank])
             film_search.film_button(film, keys[rank], "add", add, args, reason, note)
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
-    """Say what the search by meaning needs, and how to get it."""
+    """Show what the sentence encoder lacks (`Missing`), and how to get it."""
     st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))

@@ -1,4 +1,4 @@
-"""The panel of Watch next that compares the recommendations with those for a changed list. The list itself stays."""
+"""The panel of Watch next that shows the recommendations for a changed list. The visitor's list does not change."""
 
 from collections import Counter
 from dataclasses import replace
@@ -13,7 +13,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 from recsys.serving.what_if import Change, RankChange, move_film, rank_changes, remove_film
 
-REMOVE, MOVE = "remove", "move"
+REMOVE = "remove"
+MOVE = "move"
 ICONS = {Change.ENTERED: "+", Change.ROSE: "↑", Change.STAYED: "=", Change.FELL: "↓", Change.LEFT: "−"}
 CHANGE_TEXTS = {
     Change.ENTERED: N_("new at rank {after}, was at {before}"),
@@ -86,12 +87,12 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
 
 @cache.cached_for_predictor()
 def _compare(predictor: Predictor, request: Request, changed: Request) -> list[RankChange]:
-    """Return `rank_changes`, cached."""
+    """Cache `rank_changes`."""
     return rank_changes(predictor, request, changed)
 
 
 def summary(changes: list[RankChange], k: int, model: str) -> str:
-    """Count the films that are new, moved or dropped out of the first k."""
+    """Return a sentence with the numbers of films that are new, that moved, and that dropped out of the first k."""
     counts = Counter(change.change for change in changes)
     if set(counts) <= {Change.STAYED}:
         return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
@@ -102,30 +103,30 @@ def summary(changes: list[RankChange], k: int, model: str) -> str:
         Change.FELL: ngettext("{n} film moves down", "{n} films move down", counts[Change.FELL]),
         Change.LEFT: ngettext("{n} film drops out", "{n} films drop out", counts[Change.LEFT]),
     }
-    return ", ".join(text for turn, text in texts.items() if counts[turn]) + "."
+    return ", ".join(text for change, text in texts.items() if counts[change]) + "."
 
 
 def table(changes: list[RankChange], films: list[Film]) -> str:
-    """Return an HTML list of the new recommendations, then of the films that dropped out.
+    """Return an HTML list of the new recommendations, followed by the films that dropped out.
 
-    Green marks a rise and orange a fall. A row whose rank and probability changed in opposite directions has no colour.
+    Green marks a rise, orange a fall. A film whose rank and probability changed in opposite directions has no colour.
     """
     rows = ""
     for change in changes:
         before, after = change.before.probability, change.after.probability
-        text, percentages, look = _change_text(change), "", change.change.value
+        text, percentages, css_class = _change_text(change), "", change.change.value
         if before is not None and after is not None:
             percentages = _(
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
             )
             rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
             if (change.change in rank_rises and after < before) or (change.change in rank_falls and after > before):
-                look = "mixed"
+                css_class = "mixed"
                 if change.before.rank and change.after.rank:
                     text += _(", but more likely") if after > before else _(", but less likely")
         film = f'<b>{escape(films[change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
         rows += (
-            f'<li class="nr-line nr-{look}">'
+            f'<li class="nr-line nr-{css_class}">'
             f'<span class="nr-mark" aria-hidden="true">{ICONS[change.change]}</span>'
             f'<span class="nr-text">{film}</span><span class="nr-figures">{escape(percentages)}</span></li>'
         )
@@ -133,7 +134,7 @@ def table(changes: list[RankChange], films: list[Film]) -> str:
 
 
 def _change_text(change: RankChange) -> str:
-    """Describe the change of the rank of a film."""
+    """Return the change of the rank of a film in words."""
     before, after = change.before.rank, change.after.rank
     if before is None:
         return _("new at rank {after}, was not available before", after=after)

@@ -152,7 +152,7 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
                 "the sentence encoder": partial(themes.fetch_encoder, report),
                 "the search by theme": partial(themes.open_index, dataset, report),
             }
-            for variant in predictor.variants():
+            for variant in predictor.all_recommenders():
                 if not variant.needs_training and not predictor.missing_models(variant.name, name):
                     steps[variant.name] = partial(predictor.load, variant.name, dataset, report)
             for title, step in steps.items():

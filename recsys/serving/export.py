@@ -1,4 +1,4 @@
-"""Export a watch list and its recommendations to files and links of other programs."""
+"""Export a watch list and its recommendations to files, and make links to film sites."""
 
 import csv
 import io
@@ -14,14 +14,14 @@ from recsys.data.dataset import Catalog
 from recsys.serving.recommend import Recommendation
 
 FILM_COLUMNS = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
-LETTERBOXD = {  # letterboxd.com/about/importing-data
+LETTERBOXD = {  # its column → column in FILM_COLUMNS; letterboxd.com/about/importing-data
     "tmdbID": "tmdb_id",
     "imdbID": "imdb_id",
     "Title": "title",
     "Year": "year",
 }
-_FORMULA_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # first characters of formulas and commands, in all widths
-_INVISIBLE = (  # characters that some programs drop
+_FORMULA_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # first characters of formulas and commands, with full-width forms
+_INVISIBLE = (  # characters that some programs remove, so a formula can follow them
     r"\0-\x08\x0b-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff"
 )
 _FORMULA = re.compile(
@@ -48,7 +48,7 @@ def films_csv(catalog: Catalog, items: Sequence[int]) -> str:
 
 
 def predictions_csv(catalog: Catalog, picks: Sequence[Recommendation]) -> str:
-    """Return recommendations as CSV, best first. The probability is empty if the model has none."""
+    """Return recommendations as CSV, best first. Probabilities are empty if the model has none."""
     return _csv(("rank", "probability", *FILM_COLUMNS), _pick_records(catalog, picks))
 
 
@@ -81,18 +81,18 @@ def as_json(
 
 
 def letterboxd_csv(catalog: Catalog, items: Sequence[int]) -> str:
-    """Return a watch list in the import format of Letterboxd, without dates and ratings."""
+    """Return a watch list as CSV in the import format of Letterboxd, without dates and ratings."""
     rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _film_records(catalog, items)]
     return _csv(tuple(LETTERBOXD), rows)
 
 
 def spreadsheet_bytes(text: str) -> bytes:
-    """Encode the text of a file so that Excel reads it as UTF-8."""
+    """Encode a text as UTF-8 with a byte order mark, without which Excel assumes another encoding."""
     return text.encode("utf-8-sig")
 
 
 def escape_formula(value: Any) -> Any:
-    """Return a cell that spreadsheets do not read as a formula (OWASP, CSV injection). An apostrophe makes it text.
+    """Return a cell that spreadsheets do not read as a formula: an apostrophe precedes formulas (OWASP, CSV injection).
 
     Some spreadsheets begin a new cell after a semicolon, a tab or a carriage return, so these are escaped, too.
     """
@@ -100,7 +100,7 @@ def escape_formula(value: Any) -> Any:
 
 
 def escape_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy of a table with `escape_formula` applied to cells, index, column names and their headings."""
+    """Return a copy of a table with `escape_formula` applied to cells, index, column names and axis names."""
     safe = table.copy()
     for number, dtype in enumerate(table.dtypes):
         if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
@@ -111,7 +111,7 @@ def escape_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
-    """Return FILM_COLUMNS of each film; None for missing values."""
+    """Return FILM_COLUMNS of each film number; None for missing values."""
     movies = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
     rows = movies.iloc[list(items)][list(FILM_COLUMNS)].to_dict("records")
     films = [catalog.films[item] for item in items]
@@ -122,7 +122,7 @@ def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]
 
 
 def _plain_value(value: Any) -> Any:
-    """Return a text or integer of plain Python; None for a missing value."""
+    """Return a value as str or int; None for a missing value or an empty text."""
     if isinstance(value, str):
         return value or None
     return None if pd.isna(value) else int(value)
@@ -146,7 +146,7 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def film_links(catalog: Catalog, item: int) -> dict[str, str]:
-    """Return the URLs of a film, {"IMDb": …, "TMDB": …}, for known and valid ids."""
+    """Return the URLs of an item on film sites, {"IMDb": …, "TMDB": …}. A missing or invalid id has no URL."""
     links = {}
     imdb, tmdb = (catalog.movies[column].iloc[item] for column in ("imdb_id", "tmdb_id"))
     if _IMDB_ID.fullmatch(str(imdb)):

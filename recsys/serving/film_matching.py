@@ -24,19 +24,20 @@ from recsys.serving.search.romanize import romanizations
 from recsys.serving.search.search import names_of
 
 MAX_CANDIDATES = 5  # films to choose from
-BATCH_TITLES = 64  # titles that are compared with all names at a time: 8 MB for 100,000 names
-MIN_SIMILARITY = 80  # percent of common letters, for a candidate
-HIGH_SIMILARITY = 92  # percent, for a likely candidate
-MIN_SIMILARITY_WITHOUT_YEAR = 88  # percent, if the year is unknown
+BATCH_TITLES = 64  # titles that are compared with all names at a time: 6 MB for 100,000 names
+# similarities are percentages of common letters, as `rapidfuzz.fuzz.ratio` counts them
+MIN_SIMILARITY = 80  # of a candidate
+HIGH_SIMILARITY = 92  # of a likely candidate; also of titles of which one begins with the other
+MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
-MIN_POPULARITY_RATIO = 10  # to other films with the title, for a likely film without a year
+MIN_POPULARITY_RATIO = 10  # of a likely film to the next popular film with the same title
 MIN_SHARE_OF_VIEWERS = 0.02  # of all users, for a likely film if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
 OTHER_ID_SCHEME = "ml-100k"  # the data set with ids that differ from those of the MovieLens site
 
 
 class MatchMethod(Enum):
-    """How a film was matched."""
+    """How an entry was matched."""
 
     NUMBER = N_("by its number")
     TITLE_YEAR = N_("by title and year")
@@ -47,6 +48,7 @@ class MatchMethod(Enum):
     NOT_FOUND = N_("not in this data set")
 
 
+# methods of confident matches, the most reliable first
 CONFIDENT = (MatchMethod.NUMBER, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
 
 
@@ -55,7 +57,7 @@ class Match:
     """The films that an entry can mean."""
 
     method: MatchMethod
-    films: tuple[int, ...] = ()  # numbers of `Catalog.films`: one film if confident, otherwise candidates, best first
+    films: tuple[int, ...] = ()  # film numbers: one if confident, otherwise candidates, best first
     likely: bool = False  # whether the first candidate is likely
 
     @property
@@ -65,7 +67,7 @@ class Match:
 
 
 class Matcher:
-    """Matches entries with the films of a data set."""
+    """The films of a data set by id, title and similar title."""
 
     def __init__(self, dataset: Dataset) -> None:
         catalog = dataset.catalog
@@ -95,7 +97,7 @@ class Matcher:
         ]
         ordered = sorted({pair for pair in names if pair[0]})
         self._names = [name for name, _ in ordered]  # N, sorted
-        self._film_of = [film for _, film in ordered]  # N
+        self._film_of = [film for _, film in ordered]  # N, film of each name
         self._films_named: dict[str, list[int]] = defaultdict(list)
         for name, film in ordered:
             self._films_named[remove_blanks(name)].append(film)
@@ -135,7 +137,10 @@ class Matcher:
         return Match(MatchMethod.NUMBER, tuple(films)) if films else None
 
     def _titled(self, entry: Entry) -> list[int]:
-        """Return the films with the title in any form or, if there are some, those with the same article."""
+        """Return the films with the title or original title of an entry. Articles and blanks are ignored.
+
+        If several films have the title, films with the same article and, if known, the same year are preferred.
+        """
         titles = [name for title in (entry.title, entry.original) if title for name in title_names(title)]
         forms = [form for title in titles for form in (title, *romanizations(title))]
         keys = [remove_blanks(comparable_name(form)) for form in forms]
@@ -161,7 +166,7 @@ class Matcher:
         return self._unsure(existing, likely) if existing else None
 
     def _is_outstanding(self, films: Sequence[int]) -> bool:
-        """Return whether one of the films is far more popular than the others."""
+        """Return whether the most popular film is far more popular than the others."""
         counts = sorted((self._counts[film] for film in films), reverse=True)
         return len(films) > 1 and bool(counts[0] > MIN_POPULARITY_RATIO * counts[1])
 
@@ -176,12 +181,12 @@ class Matcher:
         return bool(entry.imdb_id) and self._imdb_of.get(film, entry.imdb_id) != entry.imdb_id
 
     def _unsure(self, films: Iterable[int], likely: bool) -> Match:
-        """Return candidates, most popular first."""
+        """Return an unsure match with the most popular candidates first."""
         candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
         return Match(MatchMethod.UNSURE, tuple(candidates), likely)
 
     def _similar(self, entries: Sequence[Entry]) -> Iterable[Match]:
-        """Yield matches of Q entries by similar titles, and by titles that are longer or shorter."""
+        """Yield a match for each entry by similar titles, and by titles of which one begins with the other."""
         for start in range(0, len(entries), BATCH_TITLES):
             batch = entries[start : start + BATCH_TITLES]
             titles = [comparable_name(title_names(entry.title or " ")[0]) for entry in batch]
@@ -190,7 +195,7 @@ class Matcher:
                 yield self._by_similarity(entry, title, similarity)
 
     def _by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
-        """Match an entry by the percentage of letters that its title has in common with each name, (N,)."""
+        """Match an entry by the similarity of its title to each name, (N,) in percent, 0 below MIN_SIMILARITY."""
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
         scores: dict[int, float] = {}
@@ -208,20 +213,23 @@ class Matcher:
         return Match(MatchMethod.UNSURE, tuple(best), likely)
 
     def _longer_or_shorter(self, title: str) -> list[tuple[int, float]]:
-        """Return films whose title begins with the words of this title, or the other way round: "Star Wars"."""
+        """Return films with HIGH_SIMILARITY whose title begins with the given title, or is the beginning of it.
+
+        The entry "Star Wars" matches "Star Wars: Episode IV". Beginnings of one word are ignored.
+        """
         words = title.split()
         if len(title) < 4:
             return []
-        longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]
+        longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]  # "!" follows the blank
         heads = (" ".join(words[:n]) for n in range(2, len(words)))
         shorter = [film for head in heads for film in self._film_of[sorted_span(self._names, head, f"{head}\0")]]
         return [(film, HIGH_SIMILARITY) for film in (*longer, *shorter)]
 
     def _year_fits(self, entry: Entry, film: int, percent: float) -> bool:
-        """Return whether the years are close or, if one is unknown, the titles are very similar."""
+        """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
         year = self._films[film].year
         if entry.year is None or year is None:
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # not by a beginning
         return abs(year - entry.year) <= 1
 
 
@@ -234,7 +242,7 @@ def _last_rating(dataset: Dataset) -> datetime:
 
 
 def comparable_name(name: str) -> str:
-    """Return a name without accents and a leading article, and with numbers as digits."""
+    """Return a normalized name without a leading article, and with numbers as digits."""
     return strip_article(numbers_to_digits(normalize(name)))
 
 

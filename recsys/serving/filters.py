@@ -1,4 +1,4 @@
-"""Filters of recommendations, and diverse lists.
+"""Filter recommendations, and make lists diverse.
 
 Shapes: I items, G genres, D dimensions.
 """
@@ -14,7 +14,7 @@ from recsys.config import Fraction, config_class
 from recsys.data.dataset import Dataset
 from recsys.text.films import genre_matrix
 
-# level → range of `FilmFeatures.popularity_percentile`
+# level → range of `FilmFeatures.popularity_percentile`, with the lower and without the upper bound
 POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "mainstream": (0.0, 0.05),
     "well known": (0.0, 0.20),
@@ -22,7 +22,7 @@ POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "lesser known": (0.20, 1.0),
     "hidden gems": (0.50, 1.0),
 }
-MMR_POOL_SIZE = 100  # best films, from which a diverse list is chosen
+MMR_POOL_SIZE = 100  # best films from which `mmr` selects a diverse list
 Year = Annotated[int, Field(ge=0, le=9999)]
 
 
@@ -31,8 +31,8 @@ class Filters:
     """Filters of a request. The default excludes only the films of the history."""
 
     years: tuple[Year, Year] | None = None  # both included; excludes films without a year
-    genres: tuple[str, ...] = ()  # the film has at least one of them
-    excluded_genres: tuple[str, ...] = ()  # the film has none of them
+    genres: tuple[str, ...] = ()  # a film must have at least one of them
+    excluded_genres: tuple[str, ...] = ()  # a film must have none of them
     popularity: Literal["mainstream", "well known", "any", "lesser known", "hidden gems"] = "any"
     released_by_last_film: bool = False  # excludes films that are newer than the last film of the history
     hide_seen: bool = True  # excludes the films of the history
@@ -66,23 +66,23 @@ class FilmFeatures:
 
 
 def film_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of all items. `Predictor.features` caches them, because large catalogues take a moment."""
+    """Return the features of all items. It takes a moment for large catalogues: `Predictor.features` caches them."""
     years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
-    n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")  # equal for equal counts
+    n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
     return FilmFeatures(years, genres, matrix, n_more / max(1, len(ascending)))
 
 
 def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:
-    """Return True for the items that pass all filters but `hide_seen`, (I,) bool. The history is oldest first."""
+    """Return True for the items that pass all filters but `hide_seen`, (I,) bool. For `history`, see `Request`."""
     return _all_of(features, list(_masks(features, filters, history).values()))
 
 
 def blocking_filters(
     features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
 ) -> list[str]:
-    """Return the fields of an empty result that block it: without one of them, a film would pass."""
+    """Return the filters (fields of `Filters`) of which a single one must be removed so that a film passes."""
     masks = _masks(features, filters, history)
     candidates = np.ones(len(features.years), bool)
     candidates[_items(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
@@ -94,7 +94,7 @@ def blocking_filters(
 
 
 def _items(features: FilmFeatures, films: Sequence[int]) -> list[int]:
-    """Return the films that are items. Numbers of I or more are infrequent films without features."""
+    """Return the film numbers that are items. Infrequent films have no features."""
     return [film for film in films if film < len(features.years)]
 
 
@@ -132,15 +132,15 @@ def _has_genre(features: FilmFeatures, genres: Sequence[str]) -> np.ndarray:
 
 
 def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, diversity: float) -> np.ndarray:
-    """Choose up to k items by maximal marginal relevance, with λ = 1 - diversity.
+    """Choose at most k items by maximal marginal relevance, with λ = 1 - diversity.
 
-    Each item is chosen for a high score and a low similarity to the items before it. The best item is always the first,
-    and a diversity of 0 keeps the order.
+    Each step chooses an item with a high score and a low similarity to the items chosen before. The best item is always
+    the first. A diversity of 0 does not change the order.
 
     Args:
         items: Items (n,), best first.
-        scores: Their scores (n,), which are scaled to 0…1.
-        similarity: Their similarity (n, n), 0…1.
+        scores: Scores (n,) of the items. They are scaled to 0…1.
+        similarity: Similarities (n, n) of the items, 0…1.
         k: Number of items to choose.
         diversity: 0…1.
 
@@ -161,15 +161,15 @@ def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, d
 
 
 def genre_similarity(matrix: np.ndarray) -> np.ndarray:
-    """Return cosines 0…1 of the genres (n, G) of films, (n, n). They are 0 for a film without genres."""
+    """Return the cosines 0…1 between films by their genres (n, G), (n, n). They are 0 for a film without genres."""
     vectors = matrix / np.maximum(1.0, np.sqrt(matrix.sum(1, keepdims=True)))
     return np.asarray(vectors @ vectors.T)
 
 
 def vector_similarity(vectors: np.ndarray) -> np.ndarray:
-    """Return cosines of vectors (n, D), scaled to 0 for the least and 1 for the most similar pair, (n, n).
+    """Return the cosines of vectors (n, D), scaled to 0 for the least and 1 for the most similar pair, (n, n).
 
-    The meaning of a cosine of 0.4 differs between models. The order of the pairs does not.
+    They are scaled because the range of cosines differs between models.
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(lengths > 0, lengths, 1)

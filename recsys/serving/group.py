@@ -1,8 +1,8 @@
 """Recommend films for two people: one recommender ranks the films for each, and the two rankings are merged.
 
-The value of a film for a person is `RankPosition.log_rank_score`: 1 for the first film of the person's ranking, 0 for
-the last, linear in the logarithm of the rank. Ranks can be compared between people, scores cannot. "fair" orders by the
-lower of the two values (least misery), "average" by their mean.
+The value of a film for a person is `RankPosition.log_rank_score`, because ranks can be compared between people, and
+scores of models cannot. The rule "fair" orders films by the lower of the two values (least misery), the rule "average"
+by their mean.
 
 Shapes: I items.
 
@@ -23,11 +23,11 @@ from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving.history import OMITTED_PREFIX
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_of, rankings
+from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_positions, rankings
 
-MAX_FILMS = 100  # newest films in the list of the other person
+MAX_FILMS = 100  # the list of the other person has at most the newest MAX_FILMS films
 RULES = ("fair", "average")
-SHARED_LIST_PATTERN = re.compile(  # data set, dot, film ids of the data set
+SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of the data set, and ids of its films
     rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"
 )
 _IDS = re.compile(r"\d{1,9}(-\d{1,9})*")
@@ -50,9 +50,9 @@ def recommend_for_two(
     rule: str = "fair",
     allowed: np.ndarray | None = None,
 ) -> list[GroupRecommendation]:
-    """Return the k best films for two people, best first, or all if fewer are left.
+    """Return at most k films for two people, best first.
 
-    Films that one person has watched or does not want, and films that the filters of one exclude, are excluded.
+    A film is excluded if one of the two has watched it, does not want it, or has a filter that excludes it.
 
     Args:
         predictor: Ranks the films for both.
@@ -70,7 +70,7 @@ def recommend_for_two(
         mask |= ~allowed
     left, right = rankings(predictor, pair, [mask, mask])
     items = merge_rankings(left, right, rule)[:k].tolist()
-    positions = zip(rank_of(left, items), rank_of(right, items), strict=True)
+    positions = zip(rank_positions(left, items), rank_positions(right, items), strict=True)
     films = predictor.dataset.catalog.films
     return [
         GroupRecommendation(rank, item, films[item], both)
@@ -79,10 +79,10 @@ def recommend_for_two(
 
 
 def merge_rankings(left: Ranking, right: Ranking, rule: str) -> np.ndarray:
-    """Return the items of both rankings, (n,), best first. The other rule orders items of equal value."""
+    """Return the items that both rankings have, (n,), best first. Ties are ordered by the other rule."""
     values = np.stack([_log_rank_scores(left), _log_rank_scores(right)])  # (2, I)
     items = np.flatnonzero(np.isfinite(values).all(0))
-    # rounded, because sums of logarithms of equal products of ranks differ in the last bits
+    # rounded, because equal values can differ in the last bits: log 2 + log 6 and log 3 + log 4
     lower, total = values[:, items].min(0).round(9), values[:, items].sum(0).round(9)
     order = np.lexsort((-total, -lower) if rule == "fair" else (-lower, -total))
     return items[order]
@@ -97,7 +97,7 @@ def _log_rank_scores(ranking: Ranking) -> np.ndarray:
 
 
 def list_from_link(text: str) -> str:
-    """Return the newest films of a link of this app, in the format of `format_list`.
+    """Return the newest films of a link to this app as `format_list` writes them.
 
     Raises:
         RecsysError: If the text is not a link to a list of films.
@@ -115,14 +115,14 @@ def list_from_link(text: str) -> str:
 def group_table(recommendations: Sequence[GroupRecommendation]) -> pd.DataFrame:
     """Return a row per film: rank, film, and the rank and probability for each person, NaN if there is none."""
     rows = []
-    for film in recommendations:
-        row = {"rank": film.rank, **film.film._asdict()}
-        for person, position in zip(("your", "their"), film.positions, strict=True):
+    for recommendation in recommendations:
+        row = {"rank": recommendation.rank, **recommendation.film._asdict()}
+        for person, position in zip(("your", "their"), recommendation.positions, strict=True):
             row |= {f"{person}_rank": position.rank, f"{person}_probability": position.probability}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def format_list(data: str, movie_ids: Sequence[int]) -> str:
-    """Return the newest films, "ml-1m.1-260-1196", or "" for none. `movie_ids` are oldest first."""
+    """Return the newest MAX_FILMS films as "ml-1m.1-260-1196", "" for none. `movie_ids` are oldest first."""
     return f"{data}.{'-'.join(map(str, movie_ids[-MAX_FILMS:]))}" if movie_ids else ""

@@ -1,4 +1,4 @@
-"""Read watch lists from outside: titles, links, sample lists and users of a data set. The input is not trusted."""
+"""Read watch lists from titles, links, sample lists and users of a data set. Titles and links are untrusted input."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,24 +11,24 @@ import numpy as np
 from recsys import paths, storage
 from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import Message, RecsysError
-from recsys.serving.search.search import SearchResult, TitleIndex
+from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
 
-MAX_FILMS = 1000  # newest films of a list that are kept: five times what the models read
-MAX_SCORE_GAP = 15  # of the search: titles with a lower score than the best suggestion minus this are not suggested
-MAX_ID_CHARS = 3_500  # of a link: with the rest it stays below the 8 KB that web servers accept
-OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of films that do not fit in a link
+MAX_FILMS = 1000  # films of a list; the newest ones are kept. Models read 200 at most
+MAX_SCORE_GAP = 15  # percent, between the search scores of the best suggestion and of the others
+MAX_ID_CHARS = 3_500  # of the film ids in a link, which must stay below the 8 KB that web servers accept
+OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of older films that do not fit in a link
 MAX_EXAMPLES = 5
-MIN_EXAMPLE_FILMS = 4  # of an example that the data set must have
-_DASH = re.compile(r"(?<!-)(?<!^)-")  # separates ids; in "1--5" the second id is -5, which is rejected later
+MIN_EXAMPLE_FILMS = 4  # films of a sample list that the data set must have
+_DASH = re.compile(r"(?<!-)(?<!^)-")  # between ids. In "1--5" the second id is "-5", which is not valid
 
 
 class UnknownTitleError(RecsysError):
-    """A title that is not the title of a film. The message has suggestions."""
+    """No film has this title. The message has suggestions."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A ready-made watch list."""
+    """A sample list for a data set."""
 
     name: str
     description: str
@@ -36,10 +36,7 @@ class Example:
 
 
 def sample_lists() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return description and film titles, oldest first, of each ready-made list. Lists of recent films come first.
-
-    The file is read at each call, which takes 0.03 ms.
-    """
+    """Return name → (description, film titles, oldest first) of the sample lists. Lists of recent films come first."""
     lists = storage.read_shipped_json(paths.sample_lists(), _is_sample_lists) or []
     return {entry["name"]: (entry["description"], tuple(entry["films"])) for entry in lists}
 
@@ -50,11 +47,11 @@ def _is_sample_lists(content: Any) -> bool:
 
 
 def examples(index: TitleIndex) -> list[Example]:
-    """Return the first MAX_EXAMPLES sample lists of which the data set has enough films."""
+    """Return the first MAX_EXAMPLES sample lists with at least MIN_EXAMPLE_FILMS films of the data set."""
     usable = []
     for name, (description, titles) in sample_lists().items():
         films = [index.exact(title) for title in titles]
-        items = tuple(dict.fromkeys(film.item for film in films if film is not None and film.selectable))
+        items = tuple(dict.fromkeys(film.number for film in films if film is not None and not film.is_infrequent))
         if len(items) >= MIN_EXAMPLE_FILMS:
             usable.append(Example(name, description, items))
     return usable[:MAX_EXAMPLES]
@@ -65,7 +62,7 @@ class UserHistory:
     """The films of a user of the data set."""
 
     items: tuple[int, ...]  # the newest distinct films, oldest first
-    watched: int  # number of distinct films
+    n_watched: int  # number of all distinct films
 
 
 def sample_user(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> UserHistory | None:
@@ -75,46 +72,51 @@ def sample_user(dataset: Dataset, rng: np.random.Generator, newest: int = 20) ->
 
 
 def user_history(dataset: Dataset, row: int, newest: int = 20) -> UserHistory:
-    """Return the newest films of the user in a row 0…U-1."""
+    """Return the `newest` last films of user `row`, 0…U-1."""
     films = list(dict.fromkeys(dataset.history(row).tolist()[::-1]))  # newest first
     return UserHistory(tuple(films[:newest][::-1]), len(films))
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Return film numbers of `Catalog.films` for titles, oldest first, and notes about ambiguous and infrequent films.
+    """Return the film number of each title, in order, and notes about ambiguous and infrequent films.
 
     Raises:
         UnknownTitleError: If there is no film with a title. The message has similar titles.
     """
-    items, notes = [], []
+    numbers, notes = [], []
     for title in titles:
         film, *others = _films_named(index, title)
-        items.append(film.item)
-        if film.not_trained:
-            notes.append(f"{film.label} has {film.reason}, so the film most like it stands in for it")
+        numbers.append(film.number)
+        if film.is_infrequent:
+            notes.append(f"{film.label} has {TOO_FEW}, so the film most like it stands in for it")
         if others:
             labels = ", ".join(other.label for other in others[:3])
             notes.append(f'"{title}" is taken as {film.label}; there is also {labels}')
-    return items, notes
+    return numbers, notes
 
 
 def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
-    """Return the films with a title, most popular first. Infrequent films are dropped if there are others."""
+    """Return the films with a title, most popular first. Infrequent films are only returned if there are no others.
+
+    Raises:
+        UnknownTitleError: If there is no film with the title.
+    """
     if films := index.matches(title):
-        return [film for film in films if film.selectable] or films
+        return [film for film in films if not film.is_infrequent] or films
     short_title = title if len(title) <= 80 else f"{title[:80]}…"
-    nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if film.selectable][:3]
+    nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if not film.is_infrequent][:3]
     near = [film.label for film in nearest if film.score > nearest[0].score - MAX_SCORE_GAP]
-    spelling = Message("check the spelling, or search for it in the app")
-    advice = Message("did you mean {near}?", near=" or ".join(near)) if near else spelling
+    advice = Message("check the spelling, or search for it in the app")
+    if near:
+        advice = Message("did you mean {near}?", near=" or ".join(near))
     raise UnknownTitleError('no film is called "{title}"; {advice}', title=short_title, advice=advice)
 
 
 def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
-    """Return the URL parameters of a list, {"data": "ml-100k", "s": "1-260-1196"}, in MovieLens ids.
+    """Return the URL parameters of a list of film numbers, {"data": "ml-100k", "s": "1-260-1196"}.
 
-    An empty list has no "s". A long list has the number of films that do not fit, and the newest films that fit:
-    "e2400-1-260-…".
+    "s" has film ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the newest
+    films that fit, after the number of the others: "e2400-1-260-…".
     """
     params, ids = {"data": dataset_name}, _movie_ids(catalog, items)
     if fit := newest_that_fit(ids, MAX_ID_CHARS):
@@ -133,15 +135,19 @@ def _movie_ids(catalog: Catalog, items: Sequence[int]) -> list[str]:
 
 
 def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
-    """Return the longest suffix of `parts` that has at most `max_chars` characters when joined by one character."""
+    """Return as many of the last `parts` as have at most `max_chars` characters when joined by one character."""
     lengths = accumulate(len(part) + 1 for part in reversed(parts))
     return list(parts[len(parts) - sum(length <= max_chars + 1 for length in lengths) :])
 
 
 def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
-    """Return the film numbers of `Catalog.films` in a link, and a notice for each kind of part that was skipped.
+    """Return the film numbers in the parameter "s" of a link, and a notice for each kind of part that was skipped.
 
-    Never raises an exception. "data" is not read, because the caller chose the catalogue by it.
+    Never raises an exception.
+
+    Args:
+        params: The URL parameters, see `to_url_params`.
+        catalog: Of the data set in "data".
     """
     text = params.get("s", "")
     n_omitted = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0

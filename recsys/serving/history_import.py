@@ -1,4 +1,4 @@
-"""Make a watch list from the entries of history files: group the entries of a film, and order films by date."""
+"""Make a watch list from history files: group the entries of each film, match films, and order them by date."""
 
 import json
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ class ImportedFilm:
 
     @cached_property
     def lookup_entry(self) -> Entry:
-        """The entry that the film is matched by: with an original title, if any, and with the earliest date."""
+        """The entry that is matched. It has the original title, if any entry has one, and the earliest date."""
         entry = next((entry for entry in self.entries if entry.original), self.entries[0])
         return replace(entry, watched=min((entry.watched for entry in self.entries if entry.watched), default=None))
 
@@ -52,11 +52,11 @@ class ImportedFilm:
 class WatchedFilm:
     """A watched film of the data set."""
 
-    film: int  # number of `Catalog.films`
-    last: datetime | None  # last viewing or, if unknown, the earliest date of an entry
+    film: int  # film number
+    last: datetime | None  # last viewing or, if unknown, the earliest date of an entry; None: no dates
     dated: bool  # whether `last` is the date of a viewing
-    times: int
-    stars: float | None
+    times: int  # number of viewings
+    stars: float | None  # None: not rated
 
 
 def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
@@ -68,7 +68,7 @@ def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
 
 
 def _split_by_page(entries: list[Entry]) -> list[list[Entry]]:
-    """Separate two films with equal title and year by their web pages. Entries without one go to the first film."""
+    """Separate films with equal title and year by their web pages. Entries without a page go to the first film."""
     pages = list(dict.fromkeys(entry.page for entry in entries if entry.page))
     if len(pages) < 2:
         return [entries]
@@ -80,32 +80,32 @@ class Review:
     """All films of history files, and their matches in a data set."""
 
     history: tuple[ImportedFilm, ...]
-    matches: tuple[Match, ...]
-    skipped: tuple[Skipped, ...]
+    matches: tuple[Match, ...]  # one for each film of `history`
+    skipped: tuple[Skipped, ...]  # lines of the files that were not read
 
     @property
     def unsure(self) -> list[int]:
-        """The positions of films that the user has to choose."""
-        return [number for number, match in enumerate(self.matches) if match.films and not match.is_confident]
+        """The positions in `history` of films for which the user has to choose a match."""
+        return [position for position, match in enumerate(self.matches) if match.films and not match.is_confident]
 
     def chosen(self, answers: Mapping[str, int | None]) -> dict[int, int]:
-        """Return position → film for confident matches and for choices of the user.
+        """Return position in `history` → film number, for confident matches and for choices of the user.
 
-        An unsure film without an answer is the likely film of its match, if any.
+        If the user has not chosen, the likely film of the match is taken, if there is one.
 
         Args:
-            answers: The choices by `ImportedFilm.key`; None for "none of these".
+            answers: The chosen film numbers by `ImportedFilm.key`; None for "none of these".
         """
-        likely = {self.history[number].key: match.films[0] for number, match in enumerate(self.matches) if match.likely}
-        choices = likely | dict(answers)
+        pairs = zip(self.history, self.matches, strict=True)
+        choices = {film.key: match.films[0] for film, match in pairs if match.likely} | dict(answers)
         films = (
             match.films[0] if match.is_confident else choices.get(film.key)
             for film, match in zip(self.history, self.matches, strict=True)
         )
-        return {number: film for number, film in enumerate(films) if film is not None}
+        return {position: film for position, film in enumerate(films) if film is not None}
 
     def count_methods(self) -> Counter[MatchMethod]:
-        """Return the number of confident films by method. The most reliable method of a film counts."""
+        """Return the number of films with a confident match by method. A film counts for its most reliable method."""
         methods: dict[int, MatchMethod] = {}
         for match in self.matches:
             if match.is_confident:
@@ -114,14 +114,14 @@ class Review:
         return Counter(methods.values())
 
     def watched(self, answers: Mapping[str, int | None]) -> list[WatchedFilm]:
-        """Return the films of the data set, oldest first."""
-        return combine_entries((self.history[number], film) for number, film in self.chosen(answers).items())
+        """Return the matched films of the data set, oldest first. For `answers`, see `chosen`."""
+        return combine_entries((self.history[position], film) for position, film in self.chosen(answers).items())
 
     def accepted(self, answers: Mapping[str, int | None], films: Sequence[Film]) -> pd.DataFrame:
         """Return a row per matched film: the name in the files, the film of the data set, and the method."""
         rows = []
-        for number, film in self.chosen(answers).items():
-            match, imported = self.matches[number], self.history[number]
+        for position, film in self.chosen(answers).items():
+            match, imported = self.matches[position], self.history[position]
             method = match.method.value if match.is_confident else CHOSEN
             rows.append((imported.name, films[film].label, method, *_origin(imported.entries[0])))
         return pd.DataFrame(rows, columns=[N_("your files say"), N_("taken for"), REASON_COLUMNS[0], "file", "line"])
@@ -129,11 +129,10 @@ class Review:
     def rejected(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
         """Return a row per film or line that is not in the result, with the reason."""
         chosen = self.chosen(answers)
-        films = [
-            pair for number, pair in enumerate(zip(self.history, self.matches, strict=True)) if number not in chosen
-        ]
         rows = [
-            (film.name, NONE if match.films else match.method.value, *_origin(film.entries[0])) for film, match in films
+            (film.name, NONE if match.films else match.method.value, *_origin(film.entries[0]))
+            for position, (film, match) in enumerate(zip(self.history, self.matches, strict=True))
+            if position not in chosen
         ]
         rows += [(line.text, line.reason.value, *_origin(line)) for line in self.skipped]
         return pd.DataFrame(rows, columns=["in your files", REASON_COLUMNS[1], "file", "line"])
@@ -148,7 +147,11 @@ def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
 
 
 def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[WatchedFilm], list[str]]:
-    """Return the films of files (name, content) without questions to the user, and notes. Likely matches are taken.
+    """Return the watched films in history files, and notes about them. The user is not asked: likely matches are taken.
+
+    Args:
+        dataset: Has the films.
+        files: Name and content of each file.
 
     Raises:
         HistoryError: If a file is not a history.
@@ -163,7 +166,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
             notes.append(f"{part.file}: {part.dates.cell} was read as {date:%Y-%m-%d}; the app lets you choose")
         if part.columns and not part.entries:
             notes.append(f"{part.file}: nobody knows which column holds what; the app lets you choose")
-    unsure = [review.history[number].name for number in review.unsure]
+    unsure = [review.history[position].name for position in review.unsure]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
     if unsure:
         notes.append(f"{len(unsure):,} are not sure, and only likely ones are taken: {_shorten(unsure)}")
@@ -173,7 +176,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
 
 
 def watched_ratings(watched: Iterable[WatchedFilm]) -> Ratings:
-    """Return the ratings for a request."""
+    """Return the ratings of the rated films, for a `Request`."""
     return tuple((entry.film, entry.stars) for entry in watched if entry.stars is not None)
 
 
@@ -182,12 +185,16 @@ def _shorten(names: Sequence[str]) -> str:
 
 
 def _origin(line: Entry | Skipped) -> tuple[str, str]:
-    """Return file and line; "" if the line is the whole file."""
+    """Return file and line number; "" if an entry has no line."""
     return line.file, str(line.line or "")
 
 
 def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """Return each film of the data set once, the last watched at the end. Films without a date come first."""
+    """Return each film of the data set once, the last watched at the end. Films without a date come first.
+
+    Args:
+        films: Films of history files, each with its film number. Several can have the same number.
+    """
     entries: dict[int, list[Entry]] = defaultdict(list)
     for imported, film in films:
         entries[film] += imported.entries
@@ -196,7 +203,7 @@ def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFi
 
 
 def _watched_film(film: int, entries: Sequence[Entry]) -> WatchedFilm:
-    """Combine the entries of a film. Its rating is the latest one."""
+    """Combine the entries of a film. The latest rating counts. Dates up to SAME_VIEWING apart are one viewing."""
     days = sorted(entry.watched for entry in entries if entry.watched)
     viewings = bool(days) + sum(later - earlier > SAME_VIEWING for earlier, later in pairwise(days))
     times = max(viewings, *(entry.times for entry in entries))
@@ -207,13 +214,13 @@ def _watched_film(film: int, entries: Sequence[Entry]) -> WatchedFilm:
 
 
 def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], chosen: Mapping[int, int]) -> str:
-    """Return a history as a file that this app imports. It includes films that are not in the data set.
+    """Return a history as a JSON file that this app can import. It includes films that are not in the data set.
 
     Args:
         dataset: Name of the data set.
-        catalog: Its films.
+        catalog: Films of the data set.
         history: All films of the import.
-        chosen: Film numbers by position in `history`.
+        chosen: Position in `history` → film number, see `Review.chosen`.
     """
     movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
     rows = movies.iloc[list(chosen.values())].astype(object).to_dict("records")

@@ -1,6 +1,6 @@
 """Browse all films of a data set, infrequent films included, with filters and orders.
 
-Shapes: F films as numbered by `Catalog.films`, the first I of them items.
+Shapes: F films, in the order of `Catalog.films`. The first I films are items.
 """
 
 from bisect import bisect_left
@@ -17,7 +17,7 @@ from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
 from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # ratings of mean value that "best rated" adds to each film, because five stars of one user mean little
+DAMPING = 20  # mean ratings that "best rated" adds to each film: few ratings say little about a film
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
@@ -25,14 +25,14 @@ ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 class LibraryQuery:
     """The films to browse. Queries are hashable, so results can be cached."""
 
-    filters: Filters = field(default_factory=Filters)  # only years, genres and popularity are read
-    tags: tuple[str, ...] = ()  # the film has all of them; case is ignored
+    filters: Filters = field(default_factory=Filters)  # years, genres and popularity; other filters have no effect
+    tags: tuple[str, ...] = ()  # a film must have all of them; case is ignored
     order: str = ORDERS[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """The films of a data set with the values that browsing reads."""
+    """The films of a data set with the values that filters and orders read."""
 
     dataset: Dataset
     features: FilmFeatures  # of F films
@@ -41,7 +41,7 @@ class Library:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Library":
-        """Return the library of a data set. 20 million ratings take a second."""
+        """Return the library of a data set. It takes a second for 20 million ratings."""
         events, n_infrequent = dataset.interactions, len(dataset.catalog.infrequent)
         watched = np.append(dataset.counts, np.zeros(n_infrequent, np.int64))
         stars = np.bincount(events.item, weights=events.rating, minlength=len(watched))
@@ -54,11 +54,11 @@ class Library:
         return len(self.watched)
 
     def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
-        """Return the films that match a query, (n,), in its order.
+        """Return the numbers of the films that match a query, (n,), in the order of the query.
 
         Args:
             query: Filters, tags and order.
-            among: Only these films are returned, in their given order; None: all films.
+            among: If given, only these films are returned, in the given order.
         """
         mask = self.matching_mask(query)
         if among is not None:
@@ -72,11 +72,11 @@ class Library:
         return filters.allowed_mask(self.features, query.filters, ()) & self._tag_mask(query.tags)
 
     def tags(self, n: int) -> list[str]:
-        """Return the n tags of the most films, in alphabetical order."""
+        """Return the n tags that most films have, in alphabetical order."""
         return sorted(tag for tag, _ in Counter(self._films_by_tag).most_common(n))
 
     def _order(self, name: str) -> np.ndarray:
-        """Return all films in one of ORDERS, (F,). Ties: the more watched film, then the lower number."""
+        """Return all film numbers in one of ORDERS, (F,). Ties: the most watched film first, then the lowest number."""
         if name not in self._orders:
             self._orders[name] = np.lexsort((np.arange(len(self)), -self.watched, self._sort_key(name)))
         return self._orders[name]
@@ -86,7 +86,7 @@ class Library:
         return {}
 
     def _sort_key(self, name: str) -> np.ndarray:
-        """Return the ascending key of an order, (F,). Films with unknown values are last."""
+        """Return the sort key of each film, (F,), smallest first. Films with an unknown value are last."""
         if name == "best rated":
             return -self._damped_rating
         if name in ("newest", "oldest"):
@@ -100,7 +100,7 @@ class Library:
 
     @cached_property
     def _damped_rating(self) -> np.ndarray:
-        """The mean stars with DAMPING additional ratings of mean value, (F,); -inf for films without ratings."""
+        """The mean stars after DAMPING additional ratings with the mean of all ratings, (F,); -inf: no ratings."""
         ratings = self.dataset.interactions.rating
         prior = float(ratings.mean(dtype=np.float64)) if len(ratings) else 0.0
         damped = (self.watched * np.nan_to_num(self.rating) + DAMPING * prior) / (self.watched + DAMPING)
@@ -126,15 +126,16 @@ class Library:
     def _films_by_tag(self) -> dict[str, int]:
         """The number of films of each tag."""
         events = self.dataset.catalog.tags
-        pairs = np.unique(np.stack([events.word, events.movie]).astype(np.int64), axis=1)  # once for all users
+        pairs = np.unique(np.stack([events.word, events.movie]).astype(np.int64), axis=1)  # a tag counts once per film
         words, n_films = np.unique(pairs[0], return_counts=True)
         return {events.words[word]: int(n) for word, n in zip(words.tolist(), n_films.tolist(), strict=True)}
 
 
 def _library_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of F films. The popularity of an item is relative to the items, as in other filters.
+    """Return the features of F films.
 
-    An infrequent film is the least popular of I + 1 films: all I items are watched more often.
+    The popularity percentile of an item is the same as in filters of recommendations. For an infrequent film it is that
+    of the least popular one of I + 1 films.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
     items = filters.film_features(dataset).popularity_percentile

@@ -1,6 +1,6 @@
-"""Draw the motifs of generated posters: plain shapes in a box of 200 × 300. The upper half is the most visible.
+"""Draw the motifs of generated posters as shapes in a box of 200 × 300. The upper half of a poster is the most visible.
 
-Each motif uses a random generator, so it differs between posters.
+A motif has random parts, so it differs between posters.
 """
 
 import math
@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 WIDTH = 200
-HEIGHT = 300  # the 2:3 of a film poster
+HEIGHT = 300  # film posters have a ratio of 2:3
 Point = tuple[float, float]
 
 
@@ -20,7 +20,7 @@ class Shape(NamedTuple):
     radius: float = 0.0
     opacity: float = 0.22
     line: float = 0.0  # width of the line; 0: filled
-    closed: bool = True
+    closed: bool = True  # whether a line connects the last corner and the first
 
 
 Motif = Callable[[Random], list[Shape]]
@@ -47,7 +47,7 @@ def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) 
 
 
 def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) -> list[Shape]:
-    """Return shapes rotated clockwise."""
+    """Return shapes rotated clockwise around a point."""
     cos, sin, (u, v) = math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), around
     return [
         shape._replace(

@@ -1,7 +1,8 @@
-"""Generate posters for films without one from genre, title and year: equal on every machine, without a network.
+"""Draw posters from genre, title and year, for films whose poster is not available.
 
-The most distinctive genre gives the colour, and the first two genres give the possible motifs. A word of the title can
-replace them: "Full Moon" has a moon. Title and year seed the other choices, so films of a genre are similar, not equal.
+The most distinctive genre of a film sets the colour. The two most distinctive genres have the possible motifs, but a
+word of the title can set the motif: "Full Moon" has a moon. Title and year seed the random generator, so a film has the
+same poster on every machine.
 """
 
 import base64
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from recsys.serving import motifs
 from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Shape
 
-# Genre → colour and motifs, the most distinctive genre first: an animated comedy looks like an animated film.
+# genre → colour and motifs, the most distinctive genre first: an animated comedy has the style of "Animation"
 STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
     "Film-Noir": ("#43464f", (motifs.blinds, motifs.rain, motifs.skyline, motifs.shards)),
     "Western": ("#a55f36", (motifs.peaks, motifs.road, motifs.rays, motifs.arches)),
@@ -77,11 +78,7 @@ class Poster(NamedTuple):
     shapes: Sequence[Shape]
 
 
-SHADE = (
-    (0.3, 0.0),
-    (0.5, 0.6),
-    (1.0, 0.76),
-)  # (share of the height, opacity of black), for white text on the lower half
+SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
 
 
 def poster(title: str, year: int | None, genres: str) -> Poster:
@@ -98,7 +95,7 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
 def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
     """Return the styles of genres, the most distinctive first.
 
-    Old data sets have "Children's". Genres that films do not have, such as "Soap", get a hue by their name.
+    Old data sets have "Children's". A data set of other items has other genres, for which `_generated_style` is used.
     """
     names = genres.replace("Children's", "Children").split("|")
     styles = [style for genre, style in STYLES.items() if genre in names]
@@ -106,7 +103,7 @@ def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
 
 
 def _generated_style(genre: str) -> tuple[str, tuple[Motif, ...]]:
-    """Return a style for a genre that films do not have."""
+    """Return a random style, seeded by the name of a genre."""
     rng = random.Random(zlib.crc32(genre.encode()))
     colour = colorsys.hls_to_rgb(rng.random(), 0.4, 0.4)
     return _hex(round(255 * channel) for channel in colour), tuple(rng.sample(_PLAIN_MOTIFS, 4))
@@ -122,14 +119,14 @@ def _hex(values: Iterable[int]) -> str:
 
 
 def _vary_colour(colour: str, rng: random.Random, max_shift: float = 0.055) -> str:
-    """Return a similar colour with another hue and lightness. It is dark enough for white shapes."""
+    """Return a colour with a random change of hue and lightness. It is dark enough for white shapes."""
     hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in channels(colour)))
     hue, light = (hue + rng.uniform(-max_shift, max_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
     return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, light, saturation))
 
 
 def _background(colour: str, other: str, rng: random.Random) -> Background:
-    """Return a gradient, a glow, a diagonal cut, a horizon or bands."""
+    """Return a random background of two colours: a glow, a cut, a horizon, bands or a gradient."""
     if rng.random() < 0.5:
         colour, other = other, colour
     kind, axis = rng.randrange(5), rng.choice(((0, 0, 200, 300), (200, 0, 0, 300), (100, 0, 100, 300)))
@@ -155,7 +152,7 @@ def _mix_colours(colour: str, other: str) -> str:
 
 
 def poster_svg(title: str, year: int | None, genres: str) -> str:
-    """Return the poster of a film as an SVG without text. Its lower half is dark enough for white text (WCAG AA)."""
+    """Return the poster of a film as SVG, without text. Its lower half is dark enough for white text (WCAG AA)."""
     drawing = poster(title, year, genres)
     shade = "".join(f'<stop offset="{offset}" stop-opacity="{black}"/>' for offset, black in SHADE)
     return (

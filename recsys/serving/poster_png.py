@@ -1,4 +1,4 @@
-"""Draw a generated poster as pixels. `poster_art` draws the same poster as SVG."""
+"""Draw a generated poster as pixels. `poster_art.poster_svg` draws it as SVG."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -13,11 +13,11 @@ SUPERSAMPLING = 2  # factor by which shapes are drawn larger, so that edges are 
 
 
 def poster_image(poster: poster_art.Poster, width: int, height: int) -> Image.Image:
-    """Draw a poster. The size is in pixels."""
+    """Draw a poster. Width and height are in pixels."""
     canvas = _gradient(poster.background, width, height)
     for (opacity, line), shapes in groupby(poster.shapes, lambda shape: (shape.opacity, shape.line)):
         canvas += (1 - canvas) * opacity * _mask(shapes, line, width, height)[..., None]
-    rows = (np.arange(height) + 0.5) / height
+    rows = (np.arange(height) + 0.5) / height  # 0…1 from the top
     offsets, blacks = zip(*poster_art.SHADE, strict=True)
     canvas *= 1 - np.interp(rows, offsets, blacks)[:, None, None]
     return Image.fromarray((255 * canvas).round().astype(np.uint8), "RGB")
@@ -27,19 +27,19 @@ def _gradient(background: poster_art.Background, width: int, height: int) -> np.
     """Return the background, (height, width, 3) 0…1."""
     x = (np.arange(width) + 0.5)[None, :] * WIDTH / width
     y = (np.arange(height) + 0.5)[:, None] * HEIGHT / height
-    (u, v), (to_u, to_v) = background.start, background.end
+    (u, v), (end_u, end_v) = background.start, background.end
     if background.radius:
-        share = np.hypot(x - u, y - v) / background.radius
+        offset = np.hypot(x - u, y - v) / background.radius
     else:
-        along = (to_u - u, to_v - v)
-        share = ((x - u) * along[0] + (y - v) * along[1]) / (along[0] ** 2 + along[1] ** 2)
+        dx, dy = end_u - u, end_v - v
+        offset = ((x - u) * dx + (y - v) * dy) / (dx**2 + dy**2)
     offsets = [offset for offset, _ in background.stops]
     colours = np.array([[channel / 255 for channel in poster_art.channels(colour)] for _, colour in background.stops])
-    return np.stack([np.interp(share, offsets, colours[:, channel]) for channel in range(3)], axis=-1)
+    return np.stack([np.interp(offset, offsets, colours[:, channel]) for channel in range(3)], axis=-1)
 
 
 def _mask(shapes: Iterable[Shape], line: float, width: int, height: int) -> np.ndarray:
-    """Return the area of shapes, (height, width) 0…1."""
+    """Return how much of each pixel the shapes cover, (height, width) 0…1."""
     mask = Image.new("L", (width * SUPERSAMPLING, height * SUPERSAMPLING), 0)
     draw, scale = ImageDraw.Draw(mask), width * SUPERSAMPLING / WIDTH
     line_width = max(1, round(line * scale))

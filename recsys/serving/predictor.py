@@ -21,7 +21,7 @@ from recsys.serving import substitutes
 from recsys.serving.filters import FilmFeatures, film_features
 from recsys.training.options import RunOptions
 
-# Best first. The default of a data set is the first for which `_answers_soon` holds.
+# Best first. The default recommender of a data set is the first one that `_answers_soon`.
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 FALLBACK = "popular"  # needs no training, so it can always answer
 
@@ -31,14 +31,14 @@ class Predictor:
     """A data set with a model that can score its films."""
 
     dataset: Dataset
-    variant: Recommender
-    model: Model
-    key: str = ""  # for caches: changes with the data and the checkpoint
+    recommender: Recommender
+    model: Model  # fitted
+    key: str = ""  # for caches: changes with the data set, the checkpoint and the film details
 
     @property
     def title(self) -> str:
         """The displayed name, "BERT4Rec"."""
-        return self.variant.title
+        return self.recommender.title
 
     @cached_property
     def features(self) -> FilmFeatures:
@@ -46,14 +46,18 @@ class Predictor:
         return film_features(self.dataset)
 
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether similar films count more than usual, because few users watched these films."""
+        """Return whether the model gives content more weight than usual, because few users watched these films.
+
+        Args:
+            films: Film numbers of a history.
+        """
         items = substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
         return self.model.favours_content(items)
 
     @property
     def is_current(self) -> bool:
         """Whether neither the checkpoint nor the film details have changed since `load`."""
-        return self.key == _key(self.variant.name, self.dataset, details=film_details.version(self.dataset.name))
+        return self.key == _key(self.recommender.name, self.dataset, details=film_details.version(self.dataset.name))
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
@@ -61,7 +65,7 @@ class Predictor:
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
-def load(variant_name: str, dataset: Dataset, report: ProgressCallback = no_progress) -> Predictor:
+def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) -> Predictor:
     """Load a recommender for a data set, or fit it on first use if that takes seconds.
 
     NumPy and torch then compute on one thread, see `use_one_thread`.
@@ -71,96 +75,98 @@ def load(variant_name: str, dataset: Dataset, report: ProgressCallback = no_prog
         UnknownModelError: If there is no recommender with this name.
     """
     use_one_thread()
-    variant = registry.get(variant_name)
-    if variant.model().scores_cold_items:
-        return _load_content_model(variant, dataset, report)
-    version = _checkpoint_version(variant_name, dataset.name)  # read first: a concurrent training is newer
-    model = checkpoints.load_or_fit(variant_name, dataset, report=report, splitting=serving_split(dataset.name))
-    return Predictor(dataset, variant, model, _key(variant_name, dataset, version))
+    recommender = registry.get(name)
+    if recommender.model().scores_cold_items:
+        return _fit_on_all_films(recommender, dataset, report)
+    # read before the checkpoint: if a training replaces the checkpoint in between, `is_current` is False
+    version = _checkpoint_version(name, dataset.name)
+    model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
+    return Predictor(dataset, recommender, model, _key(name, dataset, version))
 
 
-def mixture(left: Predictor, right: Predictor, share: float) -> Predictor:
-    """Return the pool of two recommenders of a data set, without probabilities.
+def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
+    """Return a pool of two recommenders with fixed weights. It has no probabilities.
 
     Args:
         left: Its list is the result at a share of 0.
         right: Its list is the result at a share of 1.
         share: The weight of `right`. The weight of `left` is 1 - share.
     """
-    names = left.variant.name, right.variant.name
+    names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
     weights = dict(zip(names, (1 - share, share), strict=True))
     members = dict(zip(names, (left.model, right.model), strict=True))
     model = Pool.with_fixed_weights(weights, members, dataset.n_items)
-    row = Recommender("+".join(names), f"{left.title} + {right.title}", MIXTURES, POOL)
-    return Predictor(dataset, row, model, f"{left.key}+{right.key}/{share}")
+    recommender = Recommender("+".join(names), f"{left.title} + {right.title}", MIXTURES, POOL)
+    return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{share}")
 
 
-def _load_content_model(variant: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
-    """Fit a content model on all films, infrequent films included. Item numbers stay the same.
+def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
+    """Fit a content model with the infrequent films as additional items. The numbers of the other items do not change.
 
-    The model is not stored. The stored model only covers items, for the evaluation.
+    The model is not stored. The checkpoint of a content model covers only the items that the evaluation ranks.
     """
     catalog = dataset.catalog.complete
     train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)
-    model = variant.model(variant.preset(dataset.name)).fit(train, run=RunOptions(report=report))
-    return Predictor(replace(dataset, catalog=catalog), variant, model, _key(variant.name, dataset))
+    model = recommender.model(recommender.preset(dataset.name)).fit(train, run=RunOptions(report=report))
+    return Predictor(replace(dataset, catalog=catalog), recommender, model, _key(recommender.name, dataset))
 
 
-def _key(variant_name: str, dataset: Dataset, version: str = "", details: str | None = None) -> str:
+def _key(name: str, dataset: Dataset, version: str = "", details: str | None = None) -> str:
     """Return the key of a predictor.
 
     Args:
-        variant_name: Of the recommender.
+        name: Of the recommender.
         dataset: The data set.
-        version: Of the checkpoint; "": the current one.
-        details: Version of the film details; None: that of the data set.
+        version: Version of the checkpoint; "": of the stored checkpoint.
+        details: Version of the film details; None: of the details in `dataset`.
     """
-    version = version or _checkpoint_version(variant_name, dataset.name)
+    version = version or _checkpoint_version(name, dataset.name)
     details = dataset.catalog.details.version if details is None else details
-    return "/".join([dataset.name, variant_name, version, dataset.fingerprint, *filter(None, [details])])
+    return "/".join([dataset.name, name, version, dataset.fingerprint, *filter(None, [details])])
 
 
-def default(data: str) -> str:
-    """Return the name of the recommender that answers where none is chosen: app, command line and Python API.
+def default(dataset_name: str) -> str:
+    """Return the name of the default recommender of the app, the command line and the Python API."""
+    return next((name for name in DEFAULT_CANDIDATES if _answers_soon(name, dataset_name)), FALLBACK)
 
-    It is the best one that does not have to be trained first. A mixture counts only if its weights are there, because
-    fitting them takes longer than a visitor waits. Item kNN is fitted in seconds.
+
+def _answers_soon(name: str, dataset_name: str) -> bool:
+    """Return whether `load` takes a few seconds at most.
+
+    A recommender without members is then trained or fitted on first use. The fitted weights of a pool must be stored,
+    because fitting them takes longer than a visitor waits.
     """
-    return next((name for name in DEFAULT_CANDIDATES if _answers_soon(name, data)), FALLBACK)
+    has_weights = not registry.get(name).members(dataset_name) or has_fit(name, dataset_name)
+    return has_weights and not missing_models(name, dataset_name)
 
 
-def _answers_soon(name: str, data: str) -> bool:
-    """Return whether a recommender is trained or, without members, fitted on first use."""
-    if registry.get(name).members(data):
-        return has_fit(name, data) and not missing_models(name, data)
-    return not missing_models(name, data)
-
-
-def training_command(variant_name: str, data: str) -> str:
+def training_command(name: str, dataset_name: str) -> str:
     """Return the command that trains a recommender or its missing members, so that `load` can load it."""
-    names = missing_models(variant_name, data) or [variant_name]
-    return " && ".join(checkpoints.training_command(name, data, serving_split(data).protocol) for name in names)
+    protocol = serving_split(dataset_name).protocol
+    names = missing_models(name, dataset_name) or [name]
+    return " && ".join(checkpoints.training_command(missing, dataset_name, protocol) for missing in names)
 
 
-def missing_models(variant_name: str, data: str) -> list[str]:
-    """Return the recommenders to train before `load` can load this one: itself, or members."""
-    return checkpoints.untrained_members(variant_name, data, serving_split(data))
+def missing_models(name: str, dataset_name: str) -> list[str]:
+    """Return the names of recommenders that must be trained before `load`: the recommender itself, or its members."""
+    return checkpoints.untrained_members(name, dataset_name, serving_split(dataset_name))
 
 
-def _checkpoint_version(variant_name: str, data: str) -> str:
-    return checkpoints.checkpoint_version(variant_name, data, serving_split(data))
+def _checkpoint_version(name: str, dataset_name: str) -> str:
+    """Return the version of the checkpoint that `load` reads, "" without one."""
+    return checkpoints.checkpoint_version(name, dataset_name, serving_split(dataset_name))
 
 
-def checkpoints_version(data: str) -> str:
+def all_checkpoints_version(dataset_name: str) -> str:
     """Return a text that changes when any checkpoint of a data set is written or deleted."""
-    return checkpoints.checkpoints_version(data, serving_split(data))
+    return checkpoints.checkpoints_version(dataset_name, serving_split(dataset_name))
 
 
 def use_one_thread() -> None:
-    """Let torch and NumPy compute on the calling thread.
+    """Let torch and NumPy compute on the calling thread only.
 
-    One history is too little work to divide, and each request of the app has its own thread.
+    Several threads are not faster for a single history, and the app answers each visitor in a separate thread.
     """
     import torch  # imported late: pages without recommendations do not need it
     from threadpoolctl import threadpool_limits
@@ -175,27 +181,27 @@ def names() -> list[str]:
 
 
 @cache
-def variants() -> tuple[Recommender, ...]:
-    """Return all recommenders. Those that need training are first, the fallback is last. Imports torch."""
+def all_recommenders() -> tuple[Recommender, ...]:
+    """Return all listed recommenders: first those that need training, last FALLBACK."""
     rows = [registry.get(name) for name in registry.names()]
     return tuple(sorted(rows, key=lambda row: (row.name == FALLBACK, not row.needs_training, row.family, row.name)))
 
 
-def variants_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...]:
-    """Return the recommenders with a capability, such as `lambda model: model.has_attention`."""
-    return tuple(variant for variant in variants() if capability(variant.model()))
+def recommenders_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...]:
+    """Return the recommenders whose model has a capability, such as `lambda model: model.has_attention`."""
+    return tuple(recommender for recommender in all_recommenders() if capability(recommender.model()))
 
 
-def trained(dataset_name: str) -> list[Recommender]:
-    """Return the recommenders with a shipped or local checkpoint for a data set."""
-    return [variant for variant in variants() if is_available(variant.name, dataset_name)]
+def available_recommenders(dataset_name: str) -> list[Recommender]:
+    """Return the recommenders that `load` can load without training or fitting."""
+    return [recommender for recommender in all_recommenders() if is_available(recommender.name, dataset_name)]
 
 
-def has_fit(variant_name: str, data: str) -> bool:
-    """Return whether there is a checkpoint of the current settings and members. A member may need a fit."""
-    return checkpoints.has_fit(variant_name, data, serving_split(data))
+def has_fit(name: str, dataset_name: str) -> bool:
+    """Return whether a checkpoint of the recommender is stored and up to date. A member may have to be fitted."""
+    return checkpoints.has_fit(name, dataset_name, serving_split(dataset_name))
 
 
-def is_available(variant_name: str, dataset_name: str) -> bool:
-    """Return whether a recommender can be loaded without a fit."""
-    return checkpoints.is_available(variant_name, dataset_name, serving_split(dataset_name))
+def is_available(name: str, dataset_name: str) -> bool:
+    """Return whether `load` has nothing to train or fit, neither the recommender nor its members."""
+    return checkpoints.is_available(name, dataset_name, serving_split(dataset_name))

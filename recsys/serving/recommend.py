@@ -1,7 +1,6 @@
 """Recommend the next films: a `Request` in, the best films of a `Ranking` out.
 
-With millions of films, each pass over the scores counts. `Ranking` copies a row once and computes its softmax in
-chunks.
+A film number is an index of `Catalog.films`. Numbers below I are items, higher numbers are infrequent films.
 
 Shapes: B requests, I items.
 """
@@ -25,15 +24,15 @@ from recsys.serving import filters as film_filters
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 
-LIKED_STARS = 5.0  # of a thumb up
-DISLIKED_STARS = 2.0  # of a thumb down
-LIKED_THRESHOLD = 3.0  # stars; a film with fewer is disliked
-MAX_SCORES = 1 << 24  # floats in the score blocks of all threads: 64 MB for any catalogue
-MAX_BATCH = 256  # histories
+LIKED_STARS = 5.0  # rating of a film with a thumb up
+DISLIKED_STARS = 2.0  # rating of a film with a thumb down
+LIKED_THRESHOLD = 3.0  # stars; a film with a lower rating is disliked
+MAX_SCORES = 1 << 24  # scores that all threads compute at a time: 64 MB of float32
+MAX_BATCH = 256  # histories that a thread scores at a time
 N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-History = Sequence[int] | np.ndarray
-Ratings = tuple[tuple[int, float], ...]  # (film number of `Catalog.films`, stars) of one user
+History = Sequence[int] | np.ndarray  # film numbers, oldest first
+Ratings = tuple[tuple[int, float], ...]  # (film number, stars) of one user
 
 
 class ServingError(RecsysError):
@@ -44,10 +43,10 @@ class ServingError(RecsysError):
 class Request:
     """A history and settings of a user. Requests are hashable, so answers can be cached."""
 
-    history: tuple[int, ...]  # film numbers of `Catalog.films`, oldest first; repeats are allowed
+    history: tuple[int, ...]  # film numbers, oldest first; repeats are allowed
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
-    unwanted: tuple[int, ...] = ()  # excluded films
+    unwanted: tuple[int, ...] = ()  # film numbers that are not recommended
     ratings: Ratings = ()  # of films of the history, and of others that the user has an opinion on
 
     def __post_init__(self) -> None:
@@ -62,8 +61,8 @@ class Recommendation:
     rank: int  # 1 = best
     item: int
     film: Film
-    score: float  # of the model, comparable within one list only
-    probability: float | None  # that it is watched next, if a film of the list is; None: the model has none
+    score: float  # of the model; scores are comparable within one list only
+    probability: float | None  # of being watched next, see `Ranking.probabilities`; None: the model has none
 
 
 @dataclass(frozen=True)
@@ -72,11 +71,11 @@ class RankPosition:
 
     rank: int | None  # 1 = best; None: excluded
     n_ranked: int  # films in the ranking
-    probability: float | None  # as in Recommendation; 0 for an excluded film
+    probability: float | None  # as in `Recommendation`; 0 for an excluded film
 
     @property
     def log_rank_score(self) -> float:
-        """1 for the first film, 0 for the last film and for excluded films, linear in the logarithm of the rank."""
+        """Linear in the logarithm of the rank: 1 for the first film, 0 for the last film. 0 for an excluded film."""
         if self.rank is None:
             return 0.0
         return 1 - math.log(self.rank) / math.log(self.n_ranked) if self.n_ranked > 1 else 1.0
@@ -93,7 +92,7 @@ def recommend(predictor: Predictor, request: Request) -> list[Recommendation]:
 
 
 def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[list[Recommendation]]:
-    """Answer B requests like `recommend`, on all cores. The scores take at most 64 MB."""
+    """Return the films that `recommend` returns, for each of B requests. The requests are divided between all cores."""
 
     def answer(rows: list[int]) -> list[list[Recommendation]]:
         batch = [requests[row] for row in rows]
@@ -103,14 +102,15 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
         ]
 
     size = _batch_size(predictor.dataset, N_THREADS)
-    order = sorted(range(len(requests)), key=lambda row: -len(requests[row].history))  # similar lengths: little padding
+    # histories of similar length share a batch, so that models pad little
+    order = sorted(range(len(requests)), key=lambda row: -len(requests[row].history))
     batches = [order[start : start + size] for start in range(0, len(order), size)]
     if len(batches) < 2:
         answers = list(map(answer, batches))
     else:
         with ThreadPoolExecutor(N_THREADS) as pool:
             answers = list(pool.map(answer, batches))
-    monitoring.count("recommendations", predictor.variant.name, len(requests))
+    monitoring.count("recommendations", predictor.recommender.name, len(requests))
     by_row = dict(zip(order, chain.from_iterable(answers), strict=True))
     return [by_row[row] for row in range(len(requests))]
 
@@ -118,26 +118,24 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
 def rankings(
     predictor: Predictor, requests: Sequence[Request], excluded: Iterable[np.ndarray] | None = None
 ) -> Iterator[Ranking]:
-    """Yield the ranking of all films for each of B requests, in order. `k` and diversity have no effect.
-
-    At most 64 MB of scores exist at a time.
+    """Yield the ranking of all items for each of B requests, in order. `k` and diversity have no effect.
 
     Args:
-        predictor: Scores the films.
+        predictor: Scores the items.
         requests: The histories, ratings and filters.
-        excluded: For each request the excluded items, (n,) or a mask (I,) bool, in place of those of the request.
+        excluded: The excluded items of each request, (n,) or a mask (I,) bool. None: those that the request excludes.
 
     Raises:
         ServingError, ScoreError: As `recommend` does.
     """
-    hidden = iter((_excluded(predictor, request) for request in requests) if excluded is None else excluded)
+    exclusions = iter((_excluded(predictor, request) for request in requests) if excluded is None else excluded)
     size = _batch_size(predictor.dataset)
     for start in range(0, len(requests), size):
         for scores in _scores(predictor, requests[start : start + size]):
-            yield Ranking.from_scores(scores, next(hidden), predictor.log_probabilities)
+            yield Ranking.from_scores(scores, next(exclusions), predictor.log_probabilities)
 
 
-def rank_of(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]:
+def rank_positions(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]:
     """Return the position of each item in a ranking."""
     ranks = {item: ranking.rank(item) for item in items}
     ranked = [item for item, rank in ranks.items() if rank is not None]
@@ -157,7 +155,7 @@ def exclusion_mask(predictor: Predictor, request: Request) -> np.ndarray:
 
 
 def count_candidates(predictor: Predictor, request: Request) -> int:
-    """Return the number of films that a request does not exclude."""
+    """Return the number of items that a request does not exclude."""
     return int(np.count_nonzero(~exclusion_mask(predictor, request)))
 
 
@@ -166,16 +164,16 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
 
     Item numbers are faster than a mask if the catalogue has millions of films.
     """
-    films = (request.history if request.filters.hide_seen else (), request.unwanted)
-    watched, unwanted = (check_items(predictor.dataset, numbers, infrequent=True) for numbers in films)
-    watched, unwanted = (numbers[numbers < predictor.dataset.n_items] for numbers in (watched, unwanted))
+    films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
+    numbers = check_items(predictor.dataset, films, allow_infrequent=True)
+    items = numbers[numbers < predictor.dataset.n_items]
     if main_items := _main_items(predictor.dataset):
-        same = [main_items[item] for item in watched.tolist() if item in main_items]
-        unwanted = np.concatenate([unwanted, [*main_items], same]).astype(np.int64)
+        same = [main_items[item] for item in items.tolist() if item in main_items]
+        items = np.concatenate([items, [*main_items], same]).astype(np.int64)
     if not request.filters.restricts:
-        return np.append(watched, unwanted) if len(unwanted) else watched
+        return items
     mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
-    mask[watched] = mask[unwanted] = True
+    mask[items] = True
     return mask
 
 
@@ -185,36 +183,39 @@ def _main_items(dataset: Dataset) -> dict[int, int]:
 
 
 def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:
-    """Return k films of a ranking, best first. For `diversity`, 0…1, see `filters.mmr`."""
+    """Return at most k films of a ranking, best first. A diversity above 0 selects them by `filters.mmr`."""
     items = ranking.top(max(k, film_filters.MMR_POOL_SIZE) if diversity else k)
     if diversity:
         items = film_filters.mmr(items, ranking.scores[items], _similarity(predictor, items), k, diversity)
     values = ranking.probabilities(items)
     probabilities = [None] * len(items) if values is None else values.tolist()
-    rows = zip(items.tolist(), ranking.scores[items].tolist(), probabilities, strict=True)
+    columns = zip(items.tolist(), ranking.scores[items].tolist(), probabilities, strict=True)
     films = predictor.dataset.catalog.films
-    return [Recommendation(rank, row[0], films[row[0]], *row[1:]) for rank, row in enumerate(rows, start=1)]
+    return [
+        Recommendation(rank, item, films[item], score, probability)
+        for rank, (item, score, probability) in enumerate(columns, start=1)
+    ]
 
 
 def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
-    """Return the similarity of items, (n, n) 0…1, by the model's embeddings or, if it has none, by genres."""
+    """Return the similarities of items, (n, n) 0…1, by the model's embeddings or, if it has none, by genres."""
     if predictor.model.has_item_embeddings:
         return film_filters.vector_similarity(predictor.model.item_embeddings()[items])
     return film_filters.genre_similarity(predictor.features.genre_matrix[items])
 
 
-def check_items(dataset: Dataset, items: History, infrequent: bool = False) -> np.ndarray:
-    """Return items as an array (n,) int64. With `infrequent`, numbers of infrequent films are valid, too.
+def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False) -> np.ndarray:
+    """Return items as an array (n,) int64. With `allow_infrequent`, any film number is valid.
 
     Raises:
-        ServingError: If a number is not valid, for example that of padding or of a mask.
+        ServingError: If a number is not valid, for example the number of a padding or mask token.
     """
     array = np.asarray(items)
     if not array.size:
         return np.zeros(0, np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
-    n = len(dataset.catalog.films) if infrequent else dataset.n_items
+    n = len(dataset.catalog.films) if allow_infrequent else dataset.n_items
     if array.min() < 0 or array.max() >= n:
         unknown = array[(array < 0) | (array >= n)][0]
         raise ServingError("there is no item {unknown} among {n}; pass items, not MovieLens ids", unknown=unknown, n=n)
@@ -224,7 +225,7 @@ def check_items(dataset: Dataset, items: History, infrequent: bool = False) -> n
 def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
     """Return the scores of the model, (B, I) float."""
     dataset = predictor.dataset
-    histories = [check_items(dataset, request.history, infrequent=True) for request in requests]
+    histories = [check_items(dataset, request.history, allow_infrequent=True) for request in requests]
     ratings = [request.ratings for request in requests]
     scores = predictor.model.score(to_queries(dataset, histories, ratings, predictor.model.uses_query_ratings))
     expected = (len(histories), dataset.n_items)
@@ -250,11 +251,16 @@ def _feedback(predictor: Predictor, request: Request) -> dict[int, float]:
 def to_queries(
     dataset: Dataset, histories: Iterable[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
 ) -> Queries:
-    """Return the input of a model for histories (n,) and the ratings of their users.
+    """Return the input of a model. Each infrequent film is replaced by its substitute.
 
-    Models that read ratings get them. Other models get histories without disliked films: they have learned which films
-    are watched together, and would recommend more films like the disliked one. Each infrequent film is
-    replaced by its substitute, which gets its rating.
+    A model without ratings has learned which films are watched together. It would recommend more films like a disliked
+    film, so its histories have no disliked films.
+
+    Args:
+        dataset: Has the films.
+        histories: Film numbers of each user, (n,).
+        ratings: Of each user.
+        with_ratings: Whether the model reads ratings. A substitute has the rating of the film that it replaces.
     """
     pairs = list(zip(histories, map(dict, ratings), strict=True))
     if with_ratings:
@@ -268,11 +274,11 @@ def to_queries(
 
 
 def _aligned_ratings(dataset: Dataset, history: np.ndarray, stars: dict[int, float]) -> np.ndarray:
-    """Return the rating of each item that the model gets for a history, (m,) float32. NaN means unrated."""
+    """Return the rating of each item after the replacement of infrequent films, (m,) float32. NaN: not rated."""
     values = [stars.get(film, np.nan) for film in history.tolist() for _ in substitutes.find(dataset, film)]
     return np.array(values, np.float32)
 
 
 def _batch_size(dataset: Dataset, n_threads: int = 1) -> int:
-    """Return the number of histories that each thread scores at a time."""
+    """Return the number of histories that each thread scores at a time, at least 1."""
     return max(1, min(MAX_BATCH, MAX_SCORES // max(1, n_threads * dataset.n_items)))

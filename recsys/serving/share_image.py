@@ -1,7 +1,7 @@
 """Draw images to share: a watch list with its recommendations, and tables. The result is a PNG.
 
-The posters are generated (poster_art.py), so nothing is downloaded and no rights are affected. Positions and lengths
-are unscaled pixels; the PNG is SCALE times as large.
+The posters are generated (poster_art.py), so nothing is downloaded and there are no copyright issues. Positions and
+lengths are in units of SCALE pixels.
 """
 
 import io
@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 from recsys.data.dataset import Film
 from recsys.serving import poster_art, poster_png
 
-SCALE = 1.5
+SCALE = 1.5  # pixels of the PNG per unit of length
 WIDTH = 1200
 MARGIN = 60
 MAX_WATCHED = 7  # films
@@ -37,12 +37,12 @@ TABLE_LINE = "#dcd9d3"
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Point = tuple[float, float]  # from the left, from the top
-_OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # the original title, or "a.k.a."; there is little space
+_OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # the original title or an "a.k.a.", which are omitted
 
 
 @dataclass(frozen=True)
 class Fonts:
-    """Files of variable fonts for titles and for other text. None is the font of Pillow, which has no accents."""
+    """Files of variable fonts for titles and for other text. None: the default font of Pillow, which is ASCII only."""
 
     title: Path | None = None
     text: Path | None = None
@@ -66,7 +66,7 @@ class Canvas:
         self.draw.text(corner, supported_text(self.fonts, text, title), colour, font=font)
 
     def badge(self, point: Point, text: str) -> None:
-        """Draw a number in a dark disc."""
+        """Draw a short text in a dark disc, with the upper left corner of its box at a point."""
         left, top = (edge * SCALE for edge in point)
         self.draw.ellipse((left, top, left + 30 * SCALE, top + 30 * SCALE), fill="#1b1c20")
         centre = (left + 15 * SCALE, top + 15 * SCALE)
@@ -98,12 +98,12 @@ class Canvas:
 
 
 def scaled(length: float) -> int:
-    """Return a length in pixels of the PNG."""
+    """Return a length in pixels."""
     return round(length * SCALE)
 
 
 def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
-    """Return a text that the font supports. The font of Pillow has no accents, so "Amélie" becomes "Amelie"."""
+    """Return a text that the font supports: with the default font of Pillow, "Amélie" becomes "Amelie"."""
     if fonts.title if title else fonts.text:
         return text
     plain = unicodedata.normalize("NFKD", text.replace("…", "...").replace("×", "x"))
@@ -117,7 +117,7 @@ def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> flo
 
 
 def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
-    """Break a text into at most `max_lines` lines, at blanks or within long words. A text that is cut ends in "…"."""
+    """Break a text into lines of at most `width`, at blanks or within long words. A longer text is cut, with "…"."""
 
     def fits(line: str) -> bool:
         return text_width(fonts, line, size, title) <= width
@@ -137,7 +137,7 @@ def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int
 
 
 def _wrap_pieces(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the words of a text with the blank after each. Words that do not fit a line are yielded by letter."""
+    """Yield the words of a text, each with a blank. A word that does not fit in a line is yielded letter by letter."""
     for word in text.split():
         if fits(word):
             yield f"{word} "
@@ -148,7 +148,7 @@ def _wrap_pieces(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _font(path: Path | None, size: int) -> Font:
-    """Return a font, slightly bold, because the text is white on dark or small. The size is in pixels."""
+    """Return a font for a size in pixels. It is slightly bold, so that small text is legible on a dark background."""
     if path is None:
         return ImageFont.load_default(size)
     font = ImageFont.truetype(path, size)
@@ -163,16 +163,23 @@ class ShareTexts:
     """The texts of an image beside the titles."""
 
     watched: str  # heading of the watched films
-    earlier: str  # number of watched films that are not drawn; "": none
+    earlier: str  # note on older films that are not drawn, "" if there are none
     next: str  # heading of the recommendations
-    by: str  # the recommender
-    link: str  # URL of the list; "": none
+    by: str  # name of the recommender
+    link: str  # URL of the list, "" for no link
 
 
 def share_png(
     watched: Sequence[Film], picks: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
 ) -> bytes:
-    """Draw the newest MAX_WATCHED films, oldest first, and the first MAX_NEXT picks with a figure each ("4.2%")."""
+    """Draw a watch list and its recommendations.
+
+    Args:
+        watched: Watched films, oldest first. The newest MAX_WATCHED are drawn.
+        picks: Recommended films, best first, each with a text below it, such as "4.2%". The first MAX_NEXT are drawn.
+        texts: The other texts.
+        fonts: Fonts of the texts.
+    """
     sheet = Canvas(fonts, WIDTH, 868 if texts.link else 816, BACKGROUND)
     sheet.text((MARGIN, 44), texts.watched, 40, TEXT, title=True)
     if texts.earlier:
@@ -216,7 +223,7 @@ def fits_image(table: pd.DataFrame) -> bool:
 
 
 def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
-    """Draw a table that `fits_image`, with numbers to the right. `by` is the line below it."""
+    """Draw a table that `fits_image`. Numbers are aligned right. `by` is drawn below the table."""
     columns = {str(name): list(map(_cell_text, table.iloc[:, number])) for number, name in enumerate(table.columns)}
     is_number = [pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
     widths = [
@@ -240,7 +247,7 @@ def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_F
 
 
 def _cell_text(value: object) -> str:
-    """Return a value with four decimals or as a whole number; "" for a missing value."""
+    """Return a number with at most four decimals, another value as text, "" for a missing value."""
     if isinstance(value, float):
         if value != value:
             return ""

@@ -1,8 +1,8 @@
 """Replace infrequent films of a history by the items with the most similar content.
 
-A film number of I or more means film `number - I` of the infrequent films (`Catalog.films`). Models do not know them.
+A film number (index of `Catalog.films`) of I or more is an infrequent film. Models only read items.
 
-Shapes: I items, L infrequent films, D words and genres.
+Shapes: I items, L infrequent films, D words and genres, T films of a history.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,17 @@ from recsys.data.dataset import Catalog, Dataset
 from recsys.text import films
 
 N_SUBSTITUTES = 1  # per film; two or more are worse (docs/experiments.md)
-GENRE_WEIGHT = 0.5  # the words of title and tags have the rest
-YEAR_SCALE = 8.0  # years of distance that divide the similarity by e
+GENRE_WEIGHT = 0.5  # weight of genres in the similarity; the weight of words (title, tags) is 1 - GENRE_WEIGHT
+YEAR_SCALE = 8.0  # a distance of YEAR_SCALE years divides the similarity by e
 
+# vectors of all films (I + L, D) and of the items (I, D)
 _vectors: WeakKeyDictionary[Dataset, tuple[sparse.csr_array, sparse.csr_array]] = WeakKeyDictionary()
-_substitutes: WeakKeyDictionary[Dataset, dict[int, tuple[int, ...]]] = WeakKeyDictionary()
+_substitutes: WeakKeyDictionary[Dataset, dict[int, tuple[int, ...]]] = WeakKeyDictionary()  # film number → items
 _lock = Lock()
 
 
 def find(dataset: Dataset, number: int) -> tuple[int, ...]:
-    """Return the N_SUBSTITUTES substitutes of a film, the most similar last. An item is its own substitute."""
+    """Return the N_SUBSTITUTES substitutes of a film number, the most similar last. An item is its own substitute."""
     if number < dataset.n_items:
         return (number,)
     cached = _substitutes.setdefault(dataset, {})
@@ -35,14 +36,14 @@ def find(dataset: Dataset, number: int) -> tuple[int, ...]:
 
 
 def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:
-    """Return a history of film numbers (n,) as items (m,)."""
+    """Return a history of film numbers (T,) with each infrequent film replaced by its substitutes."""
     if not len(history) or history.max() < dataset.n_items:
         return history
     return np.array([item for number in history.tolist() for item in find(dataset, number)], np.int64)
 
 
 def labels(dataset: Dataset, number: int) -> Sequence[str]:
-    """Return titles and years of the substitutes of a film, the most similar first. An item has none."""
+    """Return titles and years of the substitutes of an infrequent film, the most similar first. () for an item."""
     if number < dataset.n_items:
         return ()
     return [dataset.catalog.films[item].label for item in reversed(find(dataset, number))]
@@ -59,16 +60,16 @@ def _most_similar(dataset: Dataset, number: int) -> tuple[int, ...]:
     with _lock:
         if dataset not in _vectors:
             vectors = description_vectors(dataset.catalog.complete)
-            _vectors[dataset] = vectors, vectors[: dataset.n_items]  # a slice is a copy, so it is made once
+            _vectors[dataset] = vectors, vectors[: dataset.n_items]  # a sparse slice is a copy, so it is stored
         film_vectors, item_vectors = _vectors[dataset]  # (I + L, D), (I, D)
     similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
     similarity *= _year_weight(dataset, number) * np.log1p(dataset.counts)
-    order = np.lexsort((-dataset.counts, -similarity))[:N_SUBSTITUTES]  # ties: the most watched
+    order = np.lexsort((-dataset.counts, -similarity))[:N_SUBSTITUTES]  # ties: the most watched item
     return tuple(order[::-1].tolist())
 
 
 def _year_weight(dataset: Dataset, number: int) -> np.ndarray:
-    """Return the weight of each item by the distance of its year, (I,). It is 1 if a year is unknown."""
+    """Return a weight for each item that falls with the distance of its year, (I,). It is 1 if a year is unknown."""
     year = dataset.catalog.films[number].year
     if year is None:
         return np.ones(dataset.n_items)
@@ -77,7 +78,7 @@ def _year_weight(dataset: Dataset, number: int) -> np.ndarray:
 
 
 def description_vectors(catalog: Catalog) -> sparse.csr_array:
-    """Return TF-IDF of title, year and tags beside genres, (I, D) float32. Rows have length 1 at most."""
+    """Return the TF-IDF of title, year and tags, and the genres, (I, D) float32. A row has a norm of 1 at most."""
     words = films.tfidf(films.film_texts(catalog))
     genres = sparse.csr_array(films.genre_vectors(catalog))
     return sparse.csr_array(

@@ -1,10 +1,10 @@
 """Search films by theme, for example "slasher from the 80s", with tags, genres, titles and the sentence encoder.
 
 A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
-aspects. A film has each aspect to some degree by its tags, its genres and, a little, its title. Words are compared by
-their stems, not by substrings. The sentence encoder, if available, knows that a detective solves crimes: it finds more
-tags for each aspect and for the whole theme, and compares the theme with the text of each film. Popular films come
-first among equal ones. "not too long" excludes the films with such a tag or genre.
+aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
+compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
+whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negated part,
+"not too long", excludes the films with this tag or genre.
 
 Shapes: I items, T common tags, D dimensions.
 """
@@ -28,25 +28,25 @@ from recsys.text.tags import TagTable, stem, stems
 MAX_THEME_CHARS = 300
 MAX_PHRASE_WORDS = 4
 MAX_REASONS = 3  # tags or genres per film
-POWER_MEAN_EXPONENT = 0.5  # below 1, so that a film with a bit of each aspect precedes a film with one aspect
+POWER_MEAN_EXPONENT = 0.5  # below 1, so that a weak match with each aspect scores above a match with only one aspect
 
-# weights of the ways in which a film has an aspect
-PARTIAL_TAG_WEIGHT = 0.8  # a tag with more words
-PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that only begins alike
+# weights of matches with an aspect; a tag that equals the aspect has 1
+PARTIAL_TAG_WEIGHT = 0.8  # a tag with more words than the aspect
+PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that has MIN_COMMON_PREFIX letters in common with the aspect
 MIN_COMMON_PREFIX = 7  # letters: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
 SYNONYM_WEIGHT = 0.3  # a genre by GENRE_SYNONYMS
-TITLE_WEIGHT = 0.1  # "The Great Mouse Detective" is not about rain
+TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
 UNKNOWN_PHRASE_WEIGHT = 0.3  # of an aspect that is neither a tag nor a genre, such as "gone wrong"
 
-MIN_TAG_COSINE = 0.5  # of a tag that is similar to an aspect
-SIMILAR_TAG_WEIGHT = 0.8  # at a cosine of 1
-N_NEAREST_TAGS = 20  # of the whole theme
-TAG_WEIGHT = 0.15  # of the nearest tags
-TEXT_WEIGHT = 0.6  # of the film texts
-POPULARITY_WEIGHT = 0.3  # for the most watched film
+MIN_TAG_COSINE = 0.5  # between an aspect and a tag that is added to it; its weight is then 0
+SIMILAR_TAG_WEIGHT = 0.8  # of a tag with a cosine of 1 to an aspect
+N_NEAREST_TAGS = 20  # tags that are compared with the whole theme
+TAG_WEIGHT = 0.15  # of these tags in the score
+TEXT_WEIGHT = 0.6  # of the cosine between the theme and the text of a film
+POPULARITY_WEIGHT = 0.3  # by which the score of the most watched film is increased, as a fraction
 CHILDREN_GENRES = frozenset({"Children", "Children's"})  # the name differs between data sets
-CHILDREN_WEIGHT = 0.8  # if the theme does not name such a genre
+CHILDREN_WEIGHT = 0.8  # factor of the scores of these genres if the theme does not name such a genre
 
 _SMALL_WORDS = (
     "a an the of in on at to for with and or about from that this some any by into its it is are be was my our your "
@@ -56,7 +56,7 @@ _SMALL_WORDS = (
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
 NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
 DEGREES = frozenset({"too", "very", "so"})  # of a negated tag, which may lack them: "not very scary"
-GENRE_SYNONYMS = {  # → genre of MovieLens
+GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "sci fi": "Sci-Fi",
     "science fiction": "Sci-Fi",
     "scifi": "Sci-Fi",
@@ -84,21 +84,21 @@ _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
 
 @dataclass
 class ThemeAspect:
-    """A part of a theme, and how much each film has it."""
+    """A part of a theme, and how well each film matches it."""
 
     text: str
     weight: float  # larger for a rare aspect
     match: np.ndarray  # (I,) 0…1
-    tags: dict[int, float] = field(default_factory=dict)  # tag → relevance, 0…1
-    genre: str = ""
+    tags: dict[int, float] = field(default_factory=dict)  # row of `TagTable.words` → relevance, 0…1
+    genre: str = ""  # the genre that the aspect names, "" if none
 
 
 class Missing(Enum):
-    """What the comparison by the sentence encoder lacks. Without it, themes are compared word by word."""
+    """Why the sentence encoder cannot be used. Themes are then only compared by words."""
 
     NOTHING = "nothing"
-    VECTORS = "vectors"  # the films of this data set are not encoded; it takes minutes for a large one
-    ENCODER = "encoder"  # it is not downloaded
+    VECTORS = "vectors"  # the films of this data set are not encoded, which takes minutes for a large data set
+    ENCODER = "encoder"  # the encoder is not downloaded
     LIBRARY = "library"  # sentence-transformers is not installed
 
 
@@ -138,10 +138,10 @@ def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
 
 
 class ThemeParser:
-    """Finds the aspects of themes for the films of a catalogue."""
+    """Divides themes into aspects, and matches them with the films of a catalogue."""
 
     def __init__(self, catalog: Catalog, table: TagTable) -> None:
-        self.table, self._n = table, len(catalog)
+        self.table, self._n_items = table, len(catalog)
         matrix, names = genre_matrix(catalog)
         self._genres = {name: matrix[:, column] for column, name in enumerate(names)}
         self._official_genres = {stems(normalize(name)): name for name in names}
@@ -154,7 +154,7 @@ class ThemeParser:
 
     def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
-        words, kept, excluded, start = normalize(theme.replace("-", " ")).split(), [], np.zeros(self._n, bool), 0
+        words, kept, excluded, start = normalize(theme.replace("-", " ")).split(), [], np.zeros(self._n_items, bool), 0
         while start < len(words):
             phrases = [words[start : start + length] for length in range(2, MAX_PHRASE_WORDS + 1)]
             is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in phrases)  # "no dialogue"
@@ -186,14 +186,14 @@ class ThemeParser:
                 mask |= self._genres[genre] > 0
             if mask.any():
                 return start + length, mask
-        return first + 1, np.zeros(self._n, bool)
+        return first + 1, np.zeros(self._n_items, bool)
 
     def parse(self, theme: str) -> list[ThemeAspect]:
-        """Return the aspects of a theme without its years."""
+        """Return the aspects of a theme that `parse_years` has removed the years from."""
         return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
-        """Return the longest known phrases of a theme as stems and as text, without stop words."""
+        """Return the phrases of a theme as stems and as text: the longest known phrases, and other words."""
         words, phrases, start = theme.split(), [], 0
         while start < len(words):
             for length in range(MAX_PHRASE_WORDS, 0, -1):
@@ -207,13 +207,13 @@ class ThemeParser:
         return phrases
 
     def _is_known(self, part: list[str], phrase: tuple[str, ...]) -> bool:
-        """Return whether words are a genre or a tag, and neither begin nor end with a stop word."""
+        """Return whether words are a genre or a tag of at least two films, without a stop word at the ends."""
         if part[0] in STOP_WORDS or part[-1] in STOP_WORDS:
             return False
         return phrase in self._genre_of or self.table.is_common(phrase, min_films=2)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
-        """Return an aspect with its match by tags, genre and title."""
+        """Return the aspect of a phrase, matched by tags, genre and title."""
         tags, genre = self._tags_of(phrase), self._genre_of.get(phrase, "")
         match = tag_match(self.table, tags)
         for item in set.intersection(*(set(self._titles_with.get(word, ())) for word in phrase)):
@@ -221,12 +221,12 @@ class ThemeParser:
         if genre:
             weight = GENRE_WEIGHT if phrase in self._official_genres else SYNONYM_WEIGHT
             match = np.maximum(match, weight * self._genres[genre])
-        rarity = min(max(np.log(self._n / (int(np.count_nonzero(match)) + 5)), 1), 3)
+        rarity = min(max(np.log(self._n_items / (int(np.count_nonzero(match)) + 5)), 1), 3)
         is_known = bool(genre) or self.table.is_common(phrase)
         return ThemeAspect(text, float(rarity if is_known else UNKNOWN_PHRASE_WEIGHT * rarity), match, tags, genre)
 
     def _tags_of(self, phrase: tuple[str, ...]) -> dict[int, float]:
-        """Return the tags that match a phrase, with their relevance."""
+        """Return the tags that match a phrase, tag → relevance."""
         table = self.table
         tags: dict[int, float] = {}
         if len(phrase) == 1 and len(phrase[0]) >= MIN_COMMON_PREFIX:
@@ -239,7 +239,12 @@ class ThemeParser:
 
 
 def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
-    """Return the best match of each film with one of the tags, (I,), weighted by their relevance."""
+    """Return the largest product of strength and relevance of the tags of each film, (I,).
+
+    Args:
+        table: Has the strength of each tag for each film.
+        tags: Tag → relevance.
+    """
     if not tags:
         return np.zeros(table.strength.shape[0])
     weights = np.fromiter(tags.values(), np.float64, len(tags))
@@ -262,7 +267,7 @@ class ThemeIndex:
         self._popularity = 1 + POPULARITY_WEIGHT * log_counts / max(log_counts.max(initial=0), 1)  # (I,)
 
     def search(self, theme: str, limit: int = 8) -> list[ThemeMatch]:
-        """Return at most `limit` films, best first, then by item."""
+        """Return at most `limit` films, best first. Equal scores are ordered by item number."""
         theme = " ".join(theme.split())[:MAX_THEME_CHARS]
         if not theme:
             return []
@@ -293,7 +298,7 @@ class ThemeIndex:
         ]
 
     def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
-        """Add tags with a similar meaning to an aspect."""
+        """Add the tags with a similar meaning to an aspect, given its vector (D,)."""
         cosines = vectors.tags @ vector  # (T,)
         for number in np.flatnonzero(cosines > MIN_TAG_COSINE).tolist():
             tag = int(self._table.common[number])
@@ -302,7 +307,7 @@ class ThemeIndex:
         aspect.match = np.maximum(aspect.match, tag_match(self._table, aspect.tags))
 
     def _aspect_scores(self, aspects: Sequence[ThemeAspect]) -> np.ndarray:
-        """Return the power mean of the matches with all aspects, (I,) 0…1."""
+        """Return the weighted power mean of the matches of each film with all aspects, (I,) 0…1."""
         total = sum(aspect.weight for aspect in aspects)
         if not total:
             return np.zeros(len(self._years))
@@ -310,7 +315,7 @@ class ThemeIndex:
         return np.asarray((powers / total) ** (1 / POWER_MEAN_EXPONENT))
 
     def _vector_scores(self, vectors: SentenceVectors, vector: np.ndarray) -> np.ndarray:
-        """Return scores by the vector of the whole theme, (I,): by the film texts and by the nearest tags."""
+        """Return the scores by the vector (D,) of the whole theme, (I,): by the film texts and by the nearest tags."""
         score = TEXT_WEIGHT * (vectors.films @ vector)
         cosines = vectors.tags @ vector  # (T,)
         nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST_TAGS]
@@ -320,7 +325,7 @@ class ThemeIndex:
         return np.asarray(score)
 
     def _reasons(self, item: int, aspects: Sequence[ThemeAspect]) -> tuple[str, ...]:
-        """Return the best tag of a film for each aspect or, without one, its genre."""
+        """Return the best matching tag of a film for each aspect or, if no tag matches, its genre."""
         reasons: list[str] = []
         for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
             tags = list(aspect.tags)
@@ -335,9 +340,10 @@ class ThemeIndex:
 
 
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
-    """Build the best index that needs no download. It takes seconds, so cache it.
+    """Build an index with the sentence encoder or, if `Missing` says why not, without. It takes seconds.
 
-    The tags are encoded at the first time, with progress events {"stage": "encode", "done", "total"}.
+    Nothing is downloaded. The first call for a data set encodes the tags, with progress events {"stage": "encode",
+    "done", "total"}.
     """
     table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
     films = load_vectors(dataset.name, dataset.catalog)

@@ -1,7 +1,7 @@
 """Get posters, plots and casts from TMDB with a key of the user. Only poster URLs are cached, in memory.
 
-A page only waits for a moment. Requests run in parallel, the next run of the page uses late replies, and a service that
-is slow, fails or limits the rate gets no requests for a while. Replies are not trusted. The key is neither logged nor
+A page waits MAX_WAIT_SECONDS at most. Requests run in parallel, and the next run of the page shows late replies. After
+failures or a rate limit, no requests are sent for a while. Replies are untrusted input. The key is neither logged nor
 sent to another host. Models do not use data of TMDB.
 """
 
@@ -25,18 +25,18 @@ from recsys.serving.tmdb_client import Client, Key, KeyRejected, RateLimited, Re
 
 API_URL = "https://api.themoviedb.org/3"
 IMAGE_URL = "https://image.tmdb.org/t/p/w342"
-MAX_PENDING = 200  # requests; other films are requested in a later run of the page
-MAX_WAIT_SECONDS = 1.0  # of a page for all its posters
-MAX_STORY_BYTES = 1 << 20  # of a reply with all credits
+MAX_PENDING = 200  # requests without a reply; further films are requested in a later run of the page
+MAX_WAIT_SECONDS = 1.0  # of a page, for all its posters together
+MAX_STORY_BYTES = 1 << 20  # of a reply with plot and cast
 MAX_PLOT_CHARS = 2_000
 MAX_NAME_CHARS = 100
 MAX_CAST = 12
-MAX_FAILURES = 5  # in a row, then the service rests
+MAX_FAILURES = 5  # in a row, after which no requests are sent for a while
 REST_SECONDS = 60.0  # without requests; also the time for which pages do not wait for a slow service
 MAX_CACHED_FILMS = 20_000
-MAX_SILENCED_KEYS = 1_000  # keys that are not used for a while or at all
+MAX_SILENCED_KEYS = 1_000  # keys that are stored as paused or rejected
 POSTER_TTL_SECONDS = 7 * 86_400.0  # of a cached URL; the terms of TMDB allow 6 months
-NO_POSTER_TTL_SECONDS = 86_400.0
+NO_POSTER_TTL_SECONDS = 86_400.0  # after which a missing poster is requested again
 
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}", re.ASCII)
 _API_KEY = re.compile(r"[0-9a-fA-F]{32}")
@@ -44,7 +44,7 @@ _IMAGE_PATH = re.compile(r"/[A-Za-z0-9_-]+\.(jpg|png|svg)")
 
 
 def parse_key(text: str) -> Key | None:
-    """Return the key in a text, or None if it is neither an API key nor a token."""
+    """Return the key in a text, or None if the text is neither an API key nor a token."""
     text = text.strip().removeprefix("Bearer ").strip()
     is_key = len(text) <= 1024 and (_TOKEN.fullmatch(text) or _API_KEY.fullmatch(text))
     return Key(text) if is_key else None
@@ -57,7 +57,7 @@ def host_key() -> Key | None:
 
 @dataclass(frozen=True)
 class FilmRef:
-    """The values by which TMDB finds a film."""
+    """The values by which a film is requested from TMDB."""
 
     title: str
     year: int | None
@@ -65,7 +65,7 @@ class FilmRef:
 
 
 def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
-    """Return the references of items."""
+    """Return item → reference."""
     ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
     films = [catalog.films[item] for item in items]
     return {
@@ -83,15 +83,15 @@ class Story:
 
 
 class ServiceStatus(Enum):
-    """The status of the service."""
+    """The status of TMDB for a key."""
 
     GOOD = "good"
     REFUSED = "refused"  # the service rejects the key
-    RESTING = "resting"  # no requests for a while, because the service was slow, failed or limited the rate
+    RESTING = "resting"  # the service failed or limited the rate, so it gets no requests for a while, or it is slow
 
 
 class Posters:
-    """Poster URLs for all users of a process. Thread-safe."""
+    """Requests and caches poster URLs for all users of a process. Thread-safe."""
 
     def __init__(
         self,
@@ -105,25 +105,27 @@ class Posters:
         self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL, time of expiry
         self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}
         self._silenced: OrderedDict[Key, float] = OrderedDict()  # key → time until which it is not used; inf: rejected
-        self._failures, self._silent_until, self._hasty_until = 0, -math.inf, -math.inf
+        self._failures = 0  # in a row
+        self._silent_until = -math.inf  # no requests before this time
+        self._no_wait_until = -math.inf  # pages do not wait for replies before this time
         monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._silent_until)
 
     def addresses(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
-        """Return the poster URLs by item that are available within `patience` seconds.
+        """Return item → poster URL, for the posters that are available within `patience` seconds.
 
         The next call returns late replies. Never raises an exception. Without a key, nothing is requested.
         """
         if key is None:
             return {}
         started = self._request(key, list(dict.fromkeys(films.values())))
-        if started and self._clock() >= self._hasty_until and wait(started, self.patience).not_done:
+        if started and self._clock() >= self._no_wait_until and wait(started, self.patience).not_done:
             self._note_if_slow()
         with self._lock:
             urls = {item: self._cached(film) for item, film in films.items()}
         return {item: url for item, url in urls.items() if url}
 
     def story(self, key: Key, film: FilmRef) -> Story | None:
-        """Request plot and cast of a film. Returns None after `patience` seconds without a reply."""
+        """Request plot and cast of a film. Returns None without a valid reply within `patience` seconds."""
         stories: list[Story] = []
 
         async def request() -> None:
@@ -133,15 +135,15 @@ class Posters:
         return stories[0] if stories else None
 
     def service_status(self, key: Key) -> ServiceStatus:
-        """Return the status for a key by the previous requests."""
+        """Return the status after the previous requests. Sends no request."""
         until = self._silenced.get(key, -math.inf)
         if until == math.inf:
             return ServiceStatus.REFUSED
-        is_resting = self._clock() < max(until, self._silent_until, self._hasty_until)
+        is_resting = self._clock() < max(until, self._silent_until, self._no_wait_until)
         return ServiceStatus.RESTING if is_resting else ServiceStatus.GOOD
 
     def check(self, key: Key) -> ServiceStatus:
-        """Test a key with a request of at most `patience` seconds."""
+        """Send a request to test a key, and return the status after at most `patience` seconds."""
         with self._lock:
             self._silenced.pop(key, None)  # it can be valid by now
         test = self._guarded(key, lambda: self._client.get("/authentication", {}, key))
@@ -150,20 +152,20 @@ class Posters:
         return self.service_status(key)
 
     def _note_if_slow(self) -> None:
-        """Do not wait for posters for a while if a request takes long. The time in the queue does not count."""
+        """Let pages not wait for a while if a request has no reply for long. The time in the queue does not count."""
         if self._client.longest_wait() >= self.patience / 2:
-            self._hasty_until = self._clock() + REST_SECONDS
+            self._no_wait_until = self._clock() + REST_SECONDS
 
     def _cached(self, film: FilmRef) -> str | None:
         url, expiry = self._cache.get(film, (None, -math.inf))
         return url if self._clock() < expiry else None
 
     def _is_silent(self, key: Key) -> bool:
-        """Return whether the key is not used at the moment. The caller holds the lock."""
+        """Return whether no request may be sent with the key now. The caller holds the lock."""
         return self._clock() < max(self._silent_until, self._silenced.get(key, -math.inf))
 
     def _request(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
-        """Request films that are not cached, unless the service rests. Returns their pending requests."""
+        """Request the films that are not cached, and return their pending requests. Sends nothing if `_is_silent`."""
         with self._lock:
             if self._is_silent(key):
                 return []
@@ -186,7 +188,7 @@ class Posters:
                 self._pending.pop((key, film), None)
 
     async def _guarded(self, key: Key, request: Callable[[], Awaitable[object]]) -> None:
-        """Wait for a free slot, send a request unless the service rests then, and record the outcome."""
+        """Wait for a free slot, send a request unless `_is_silent`, and record the outcome."""
         async with self._client.slots:
             with self._lock:
                 if self._is_silent(key):
@@ -209,7 +211,7 @@ class Posters:
             monitoring.count("tmdb_questions", outcome)
 
     def _silence(self, key: Key, until: float) -> None:
-        """Do not use a key until a time. Only the latest MAX_SILENCED_KEYS are stored."""
+        """Send no requests with a key until a time. Only the latest MAX_SILENCED_KEYS keys are stored."""
         with self._lock:
             self._silenced[key] = until
             self._silenced.move_to_end(key)
@@ -217,7 +219,7 @@ class Posters:
                 self._silenced.popitem(last=False)
 
     def _record_failure(self) -> None:
-        """Let the service rest after MAX_FAILURES in a row."""
+        """Send no requests for REST_SECONDS after MAX_FAILURES in a row."""
         with self._lock:
             self._failures += 1
             if self._failures >= MAX_FAILURES:
@@ -233,7 +235,7 @@ class Posters:
                 self._cache.popitem(last=False)
 
     async def _find_poster(self, film: FilmRef, key: Key) -> str | None:
-        """Return the path of a poster, by id or else by title and year."""
+        """Return the path of the poster of a film, which is found by its id or, without one, by title and year."""
         if film.tmdb_id is not None:
             return poster_path(await self._client.get(f"/movie/{film.tmdb_id}", {}, key))
         hit = await self._search(film, key)
@@ -245,7 +247,7 @@ class Posters:
         return unique_hit(await self._client.get("/search/movie", params, key), film)
 
     async def _get_story(self, film: FilmRef, key: Key) -> Story:
-        """Return plot and cast. They are empty if TMDB does not have the film."""
+        """Return plot and cast of a film, empty if TMDB does not have the film."""
         number = film.tmdb_id
         if number is None:
             number = (await self._search(film, key) or {}).get("id")
@@ -281,10 +283,10 @@ def _one_line(text: object, max_chars: int) -> str:
 
 
 def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None:
-    """Return the only hit of a search with the title and year of a film, or None if there is none or are several.
+    """Return the hit of a search that has the title and year of a film, or None unless there is exactly one.
 
-    If no hit has the year, the year can differ by one, as release years differ between sources. A reply of several
-    pages is not unique.
+    If no hit has the year, the year can differ by one, because sources differ in release years. If the reply has
+    several pages, the result is None.
     """
     results = reply.get("results")
     if not isinstance(results, list) or reply.get("total_pages", 1) not in (0, 1):

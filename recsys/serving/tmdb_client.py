@@ -1,7 +1,7 @@
 """Send requests to TMDB, with a deadline, a limit of bytes and a limit of requests per second.
 
-Requests are coroutines on an event loop in a separate thread. A blocking socket has no deadline: its timeout restarts
-with every byte, and there is none while an address is looked up.
+Requests are coroutines on an event loop in a separate thread, because a coroutine can have a deadline. The timeout of a
+blocking socket restarts with every byte, and does not limit the look-up of an address.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import httpx2
 
 DEADLINE_SECONDS = 3.0  # from the address look-up to the last byte, including a retry
-MAX_PARALLEL = 8  # films
+MAX_PARALLEL = 8  # requests
 MAX_PER_SECOND = 35  # requests, evenly spaced; TMDB allows about 40
 MAX_REPLY_BYTES = 1 << 18  # decompressed
-PAUSE_SECONDS = 60.0  # if the service does not name a pause
+PAUSE_SECONDS = 60.0  # after a rate limit, if the reply does not name a pause
 MAX_PAUSE_SECONDS = 300.0
 
 _API_KEY_PARAMETER = re.compile(r"api_key=[^&\s\"']+")
@@ -83,7 +83,7 @@ _loop_lock = threading.Lock()
 
 
 def start_request(request: Coroutine[Any, Any, None]) -> "Future[None]":
-    """Run a coroutine on the event loop. The caller can wait for the result."""
+    """Start a coroutine on the event loop, and return its future."""
     with _loop_lock:
         loop = _start_event_loop()
     return asyncio.run_coroutine_threadsafe(request, loop)
@@ -102,9 +102,11 @@ class Client:
 
     def __init__(self, api: str) -> None:
         self._api = api
-        self.slots = asyncio.Semaphore(MAX_PARALLEL)  # held by callers, from the decision whether to request at all
-        self._queue = asyncio.Lock()  # held while the next request waits for its time
-        self._latest = -math.inf  # start of the latest request on the monotonic clock
+        self.slots = asyncio.Semaphore(
+            MAX_PARALLEL
+        )  # callers acquire a slot before they decide whether to send a request
+        self._queue = asyncio.Lock()  # a request holds it while it waits in `_wait_for_rate`
+        self._latest = -math.inf  # start of the latest request, monotonic clock
         self._in_flight: dict[object, float] = {}  # start of each request without a reply
 
     @cached_property
@@ -117,10 +119,10 @@ class Client:
     async def get(
         self, path: str, params: dict[str, str], key: Key, max_bytes: int = MAX_REPLY_BYTES
     ) -> dict[str, Any]:
-        """Return a reply, {} for status 404. A failed request is repeated once if there is time.
+        """Return the JSON of a reply, {} for status 404. A failed request is repeated once before the deadline.
 
         Raises:
-            RequestFailed: After DEADLINE_SECONDS at the latest.
+            RequestFailed: If there is no valid reply within DEADLINE_SECONDS.
         """
         try:
             async with asyncio.timeout(DEADLINE_SECONDS):
@@ -156,7 +158,7 @@ class Client:
         return content
 
     async def _wait_for_rate(self) -> None:
-        """Wait until 1 / MAX_PER_SECOND seconds after the latest request. Delays are not made up for."""
+        """Wait until 1 / MAX_PER_SECOND seconds have passed since the latest request, also after a delay."""
         async with self._queue:
             delay = self._latest + 1 / MAX_PER_SECOND - time.monotonic()
             if delay > 0:
@@ -164,7 +166,7 @@ class Client:
             self._latest = time.monotonic()
 
     def longest_wait(self) -> float:
-        """Return the seconds that the oldest pending request has waited for a reply; 0 without pending requests."""
+        """Return the seconds since the oldest request without a reply was sent; 0 if there is none."""
         starts = list(self._in_flight.values())
         return time.monotonic() - min(starts) if starts else 0.0
 
@@ -182,7 +184,7 @@ def _check_status(reply: "httpx2.Response") -> None:
 
 
 async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
-    """Return the decompressed body. It is decompressed here, so that at most `max_bytes` are.
+    """Return the decompressed body. Decompression stops after `max_bytes` (httpx would decompress all).
 
     Raises:
         RequestFailed: If the body is longer, or if its compression is not supported.
@@ -190,9 +192,7 @@ async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
     encoding = reply.headers.get("Content-Encoding", "identity").lower()
     if encoding not in ("identity", "gzip"):
         raise RequestFailed
-    decompressor = (
-        zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None
-    )  # 16: with the header of gzip
+    decompressor = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None  # 16: gzip header
     body = b""
     async for chunk in reply.aiter_raw():
         body += decompressor.decompress(chunk, max_bytes + 1 - len(body)) if decompressor else chunk

@@ -1,4 +1,4 @@
-"""Recommend films to the users of a data set, by the ids of its ratings file.
+"""Recommend films to the users of a data set, who are given by their ids in the ratings file.
 
 Shapes: U users, K films of a list.
 """
@@ -17,13 +17,21 @@ from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend_many
 
-BATCH_USERS = 2048  # between two progress events
+BATCH_USERS = 2048  # users between two progress events
 COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
-FORMATS = (".csv", ".parquet")
+FORMATS = (".csv", ".parquet")  # endings of file names
 
 
 def user_row(dataset: Dataset, user_id: int | str) -> int:
-    """Return the row 0…U-1 of a user. Raises ServingError for an id or name that the ratings file does not have."""
+    """Return the row 0…U-1 of a user.
+
+    Args:
+        dataset: The data set.
+        user_id: Id or, in a data set with `user_names`, name.
+
+    Raises:
+        ServingError: If the ratings file has no user with this id or name.
+    """
     if dataset.user_names is not None:
         rows = np.flatnonzero(dataset.user_names == str(user_id))
         if len(rows):
@@ -61,23 +69,24 @@ def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Re
     if not predictor.model.uses_query_ratings:
         return Request(history, k, filters)
     events = slice(*dataset.offsets[row : row + 2].tolist())
-    stars = dict(zip(history, dataset.interactions.rating[events].tolist(), strict=True))  # the last one of several
+    # a film with several ratings has the last one
+    stars = dict(zip(history, dataset.interactions.rating[events].tolist(), strict=True))
     return Request(history, k, filters, ratings=tuple(stars.items()))
 
 
 def recommend_for_all(
     predictor: Predictor, k: int, filters: Filters, report: ProgressCallback = no_progress, rows: range | None = None
 ) -> pd.DataFrame:
-    """Return the K best films of each user, a row per film, with COLUMNS.
+    """Return the K best films of each user as a table with COLUMNS and a row per user and film.
 
     Args:
         predictor: Ranks the films.
-        k: Number of films per user.
-        filters: For all users.
-        report: Gets {"stage": "rank", "done", "total"} in users.
-        rows: Of the users; None: all.
+        k: K.
+        filters: Filters of all users.
+        report: Gets {"stage": "rank", "done": users, "total": users}.
+        rows: Rows of the users; None: all users.
     """
-    dataset, lines = predictor.dataset, []
+    dataset, records = predictor.dataset, []
     rows = range(dataset.n_users) if rows is None else rows
     for start in range(0, len(rows), BATCH_USERS):
         batch = rows[start : start + BATCH_USERS]
@@ -86,9 +95,9 @@ def recommend_for_all(
             user = dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row]
             for pick in picks:
                 film = pick.film
-                lines.append((user, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
+                records.append((user, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
         report({"stage": "rank", "done": start + len(batch), "total": len(rows)})
-    table = pd.DataFrame(lines, columns=list(COLUMNS))
+    table = pd.DataFrame(records, columns=list(COLUMNS))
     return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
 
 
@@ -99,7 +108,7 @@ def check_format(path: Path) -> None:
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table to .csv (UTF-8, with escaped formulas) or .parquet, as a whole.
+    """Write a table to .csv (UTF-8, with escaped formulas) or .parquet. A file of that name is replaced atomically.
 
     Raises:
         RecsysError: If the ending is not supported, or if pyarrow is missing.

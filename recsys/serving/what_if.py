@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import RankPosition, Request, rank_of, rankings
+from recsys.serving.recommend import RankPosition, Request, rank_positions, rankings
 
 
 class Change(Enum):
@@ -35,7 +35,7 @@ def remove_film(history: Sequence[int], position: int) -> tuple[int, ...]:
 
 
 def move_film(history: Sequence[int], position: int, to: int) -> tuple[int, ...]:
-    """Return the history with a film moved to another position, both from 0. Raises IndexError if there is none."""
+    """Return the history with the film at `position` moved to the position `to`. Raises IndexError if there is none."""
     _check_positions(history, position, to)
     rest = list(remove_film(history, position))
     rest.insert(to, history[position])
@@ -49,21 +49,26 @@ def _check_positions(history: Sequence[int], *positions: int) -> None:
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """Return the first `after.k` films of the new list, then the other first films of the old list.
+    """Return the rank changes of the first `after.k` films: those of the new list, then the others of the old list.
 
     Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
+
+    Args:
+        predictor: Ranks the films.
+        before: The request before the change.
+        after: The request after the change.
 
     Raises:
         ServingError, ScoreError: As `recommend` does.
     """
     old, new = rankings(predictor, [before, after])
     items = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))
-    positions = zip(items, rank_of(old, items), rank_of(new, items), strict=True)
+    positions = zip(items, rank_positions(old, items), rank_positions(new, items), strict=True)
     return [RankChange(item, left, right, _change(left.rank, right.rank, after.k)) for item, left, right in positions]
 
 
 def _change(before: int | None, after: int | None, k: int) -> Change:
-    """Return the change of a film that is among the first k before or after."""
+    """Return the change between two ranks, of which at least one is k or less. None: excluded."""
     if before is None or before > k:
         return Change.ENTERED
     if after is None or after > k:

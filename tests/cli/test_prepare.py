@@ -18,9 +18,11 @@ def with_encoder(monkeypatch):
 
 def test_everything_that_needs_no_training_is_fitted(home, with_encoder, capsys):
     assert main(["prepare"]) == 0
-    ready = {variant.name for variant in predictor.trained(DATA)}
+    ready = {variant.name for variant in predictor.available_recommenders(DATA)}
     wanted = {
-        one.name for one in predictor.variants() if not (one.needs_training or predictor.missing_models(one.name, DATA))
+        one.name
+        for one in predictor.all_recommenders()
+        if not (one.needs_training or predictor.missing_models(one.name, DATA))
     }
     assert wanted - ready <= {
         "content-genre",

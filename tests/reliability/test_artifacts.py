@@ -54,7 +54,7 @@ name = datasets.DEFAULT_DATASET
 dataset = datasets.ensure(name)
 loaded = [datasets.get(name), datasets.load(name), themes.open_index(dataset)]
 loaded.append(films.load_vectors(name, dataset.catalog))
-for variant in predictor.trained(name):
+for variant in predictor.available_recommenders(name):
     ready = predictor.load(variant.name, dataset)
     loaded += [ready, tsne.load_points(ready)]
 for protocol in {protocol for data, protocol in results.available() if data == name}:

@@ -56,7 +56,11 @@ def test_the_number_of_threads_changes_metrics_little(fits, record_property):
 def test_eight_threads_get_the_answers_of_a_single_thread(home, record_property):
     dataset = datasets.load(datasets.DEFAULT_DATASET)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories[:N_REQUESTS]]
-    names = [*(variant.name for variant in predictor.trained(dataset.name)), predictor.FALLBACK, "markov"]
+    names = [
+        *(variant.name for variant in predictor.available_recommenders(dataset.name)),
+        predictor.FALLBACK,
+        "markov",
+    ]
     record_property("figure", f"{len(names) * N_THREADS * N_REQUESTS:,} answers of {len(names)} recommenders")
     for name in names:
         ready = predictor.load(name, dataset)

@@ -9,7 +9,7 @@ from recsys.ranking.ranking import Ranking
 from recsys.serving import group
 from recsys.serving.filters import Filters
 from recsys.serving.group import MAX_FILMS, SHARED_LIST_PATTERN
-from recsys.serving.recommend import Request, rank_of, recommend
+from recsys.serving.recommend import Request, rank_positions, recommend
 from tests import toys
 from tests.serving.given import Given, Pulls, predictor, pulls
 
@@ -95,7 +95,7 @@ def test_the_order_is_that_of_the_bars(scores, random):
     others = [random.choice([-np.inf, *range(4)]) for _ in scores]
     rankings = [Ranking.from_scores(np.array(row, float)) for row in (scores, others)]
     items = [item for item in range(len(scores)) if others[item] > -np.inf]
-    bars = np.array([[standing.log_rank_score for standing in rank_of(row, items)] for row in rankings])
+    bars = np.array([[standing.log_rank_score for standing in rank_positions(row, items)] for row in rankings])
     lower, total = (dict(zip(items, values, strict=True)) for values in (bars.min(0).round(9), bars.sum(0).round(9)))
     fair = sorted(items, key=lambda item: (-lower[item], -total[item], item))
     average = sorted(items, key=lambda item: (-total[item], -lower[item], item))

@@ -166,13 +166,13 @@ def test_a_random_viewer_is_somebody_of_the_data_with_their_newest_films():
     world = toys.dataset([[], [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], n_items=5)
     drawn = [sample_user(world, np.random.default_rng(seed), newest=3) for seed in range(20)]
     assert {viewer.items for viewer in drawn} == {(2, 3, 4), (2, 1, 0)}
-    assert {viewer.watched for viewer in drawn} == {5}
+    assert {viewer.n_watched for viewer in drawn} == {5}
     assert drawn[7] == sample_user(world, np.random.default_rng(7), newest=3)
 
 
 def test_a_film_that_a_viewer_watched_twice_counts_once_at_its_last_place():
     viewer = sample_user(toys.dataset([[1, 0, 2, 1]], n_items=3), np.random.default_rng(0))
-    assert (viewer.items, viewer.watched) == ((0, 2, 1), 3)
+    assert (viewer.items, viewer.n_watched) == ((0, 2, 1), 3)
 
 
 def test_among_people_who_watched_nothing_there_is_no_viewer():

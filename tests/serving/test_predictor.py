@@ -9,12 +9,12 @@ from recsys.models.popular import Popular
 from recsys.serving.predictor import (
     FALLBACK,
     Predictor,
+    all_recommenders,
+    available_recommenders,
     load,
     missing_models,
-    trained,
+    recommenders_with,
     training_command,
-    variants,
-    variants_with,
 )
 from tests import toys
 from tests.serving.given import Given, predictor
@@ -26,17 +26,17 @@ def home(tmp_path, monkeypatch):
 
 
 def test_every_recommender_can_be_chosen_and_the_fallback_comes_last():
-    names = [variant.name for variant in variants()]
+    names = [variant.name for variant in all_recommenders()]
     assert sorted(names) == sorted(registry.names())
     assert names[-1] == FALLBACK
-    needs_training = [variant.needs_training for variant in variants()]
+    needs_training = [variant.needs_training for variant in all_recommenders()]
     assert needs_training == sorted(needs_training, reverse=True)
 
 
 def test_the_fallback_answers_without_having_been_trained():
     dataset = toys.cycle()
     ready = load(FALLBACK, dataset)
-    assert (ready.title, ready.variant.name) == ("Most popular", FALLBACK)
+    assert (ready.title, ready.recommender.name) == ("Most popular", FALLBACK)
     assert ready.dataset is dataset
 
 
@@ -53,9 +53,9 @@ def test_an_unknown_recommender_is_refused_with_those_that_there_are():
 
 def test_the_trained_ones_are_those_whose_weights_are_there():
     dataset = toys.cycle()
-    assert trained(dataset.name) == []
+    assert available_recommenders(dataset.name) == []
     load(FALLBACK, dataset)
-    assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
+    assert [variant.name for variant in available_recommenders(dataset.name)] == [FALLBACK]
 
 
 def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is(monkeypatch):
@@ -65,13 +65,13 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
     monkeypatch.setattr(registry, "get", lambda name, get=registry.get: of_two if name == "hybrid" else get(name))
     dataset = toys.cycle()
     ready = load("hybrid", dataset)
-    assert {variant.name for variant in trained(dataset.name)} == {"hybrid", "markov", FALLBACK}
+    assert {variant.name for variant in available_recommenders(dataset.name)} == {"hybrid", "markov", FALLBACK}
     ready = load("hybrid", dataset)
     assert ready.is_current
     assert ready.log_probabilities is not None
     checkpoints.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
     assert not ready.is_current
-    assert {variant.name for variant in trained(dataset.name)} == {"markov", FALLBACK}
+    assert {variant.name for variant in available_recommenders(dataset.name)} == {"markov", FALLBACK}
 
 
 def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
@@ -89,9 +89,9 @@ def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded(tmp_path,
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")  # no shipped weights
     dataset = replace(toys.cycle(), name="ml-1m")
     checkpoints.save(FALLBACK, Popular().fit(dataset), dataset, seed=0)
-    assert trained(dataset.name) == []
+    assert available_recommenders(dataset.name) == []
     found = load(FALLBACK, dataset)
-    assert [variant.name for variant in trained(dataset.name)] == [FALLBACK]
+    assert [variant.name for variant in available_recommenders(dataset.name)] == [FALLBACK]
     assert checkpoints.find(FALLBACK, dataset.name, splitting=UNTIED)
     assert found.is_current
     with pytest.raises(checkpoints.StoreError) as error:
@@ -132,7 +132,7 @@ def test_a_checkpoint_that_is_written_while_another_is_loaded_is_seen():
 
 def test_what_each_recommender_can_do_is_known_before_it_is_loaded():
     def names(capability):
-        return {variant.name for variant in variants_with(capability)}
+        return {variant.name for variant in recommenders_with(capability)}
 
     attention = names(lambda model: model.has_attention)
     embeddings = names(lambda model: model.has_item_embeddings)

@@ -12,7 +12,7 @@ from recsys.serving.recommend import (
     RankPosition,
     Request,
     ServingError,
-    rank_of,
+    rank_positions,
     rankings,
     recommend,
     recommend_many,
@@ -190,7 +190,7 @@ def test_positions_are_the_ranks_in_the_list_for_each_pair_of_history_and_film()
     for hide_seen in (True, False):
         histories = [tuple(rng.integers(0, 60, 5).tolist()) for _ in range(60)]
         requests = [Request(history, 60, Filters(hide_seen=hide_seen)) for history in histories]
-        found = [rank_of(ranking, [item])[0] for item, ranking in enumerate(rankings(ready, requests))]
+        found = [rank_positions(ranking, [item])[0] for item, ranking in enumerate(rankings(ready, requests))]
         lists = recommend_many(ready, requests)
         ranks = [{film.item: film.rank for film in films} for films in lists]
         assert [one.rank for one in found] == [rank.get(item) for item, rank in enumerate(ranks)]
@@ -201,7 +201,7 @@ def test_a_position_has_the_probability_that_the_list_shows(world):
     model = Given([0, 3, 1, 5, -np.inf, 4], softmax=True)
     listed = {film.item: film.probability for film in best(world, model, [3], k=6)}
     [ranking] = rankings(predictor(world, model), [Request((3,))])
-    found = rank_of(ranking, range(6))
+    found = rank_positions(ranking, range(6))
     assert {item: found[item].probability for item in listed} == pytest.approx(listed)
     assert found[4] == found[3] == RankPosition(None, 4, 0.0)
     for model, position in (
@@ -209,7 +209,7 @@ def test_a_position_has_the_probability_that_the_list_shows(world):
         (Given([-np.inf] * 6, softmax=True), RankPosition(None, 0, 0.0)),
     ):
         [ranking] = rankings(predictor(world, model), [Request(())])
-        assert rank_of(ranking, [2]) == [position]
+        assert rank_positions(ranking, [2]) == [position]
 
 
 def test_each_tenfold_rank_is_an_equal_step_away_from_the_top():

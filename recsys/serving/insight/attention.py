@@ -18,42 +18,42 @@ from recsys.errors import Message
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, check_items
 
-MAX_DISTANCE = 30  # films before the next one
-MASK_LABEL = "[mask]"  # of the token that is not a film, in models that fill masks
-START_LABEL = "start"  # of this token in other models
+MAX_DISTANCE = 30  # films before the predicted film
+MASK_LABEL = "[mask]"  # label of the token that is not a film, in models that can fill masks
+START_LABEL = "start"  # label of this token in other models
 
 
 @dataclass(frozen=True)
 class Attention:
-    """The attention in one sequence. The next film is predicted from the last token."""
+    """The attention in one sequence. The model predicts the next film from the last token."""
 
-    tokens: np.ndarray  # (T,) items; other numbers are the start of a history or, at its end, the mask
+    tokens: np.ndarray  # (T,) items; a number of I or more is the start token or, at the end, the mask token
     is_film: np.ndarray  # (T,) bool
-    labels: list[str]  # of the tokens
+    labels: list[str]  # T
     weights: np.ndarray  # (L, H, T, T) row: attending token, column: attended token; rows sum to 1
-    ends_with_mask: bool  # otherwise the last token is the newest film
+    ends_with_mask: bool  # False: the last token is the newest film
 
     def view(self, layer: int | None = None, head: int | None = None) -> np.ndarray:
-        """Return the weights of a layer and head, (T, T), each counted from 0; None: the mean of all."""
+        """Return the weights of a layer and a head, both from 0, (T, T). None: the mean over all layers or heads."""
         return _select_mean(self.weights, layer, head)
 
 
 @dataclass(frozen=True)
 class DistanceAttention:
-    """The attention of the last token by distance: column n - 1 is the n-th film before the next one."""
+    """The attention of the last token by distance. Column n - 1 belongs to the n-th film before the predicted film."""
 
     total: np.ndarray  # (L, H, N) sum over users
-    n_users: np.ndarray  # (N,) users with so long a history
+    n_users: np.ndarray  # (N,) users whose history has a film at this distance
 
     def __add__(self, other: "DistanceAttention") -> "DistanceAttention":
         return DistanceAttention(self.total + other.total, self.n_users + other.n_users)
 
     def table(self, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-        """Return a row per distance (1 = the newest film) that a history reaches: mean attention and users."""
-        reached = self.n_users > 0
-        mean = _select_mean(self.total, layer, head)[reached] / self.n_users[reached]
+        """Return the mean attention and the number of users by distance (1: the newest film), if there are users."""
+        has_users = self.n_users > 0
+        mean = _select_mean(self.total, layer, head)[has_users] / self.n_users[has_users]
         return pd.DataFrame(
-            {"distance": np.flatnonzero(reached) + 1, "attention": mean, "people": self.n_users[reached]}
+            {"distance": np.flatnonzero(has_users) + 1, "attention": mean, "people": self.n_users[has_users]}
         )
 
 
@@ -80,7 +80,11 @@ def token_labels(dataset: Dataset, tokens: np.ndarray, other: str = MASK_LABEL) 
 def attention_by_distance(
     predictor: Predictor, histories: Sequence[np.ndarray], max_distance: int = MAX_DISTANCE
 ) -> DistanceAttention:
-    """Return the attention of the last token to the films before it, summed over histories of items."""
+    """Return the attention of the last token by distance, summed over histories of items.
+
+    Raises:
+        ServingError: If there is no history, or as `attention` does.
+    """
     if not len(histories):
         raise ServingError("nobody has watched anything here; take a data set with ratings")
     return reduce(add, (_distance_attention(attention(predictor, history), max_distance) for history in histories))
@@ -95,27 +99,27 @@ def _distance_attention(result: Attention, max_distance: int) -> DistanceAttenti
 
 
 def sample_histories(dataset: Dataset, n: int, seed: int = 0) -> list[np.ndarray]:
-    """Return the histories of at most n random users."""
+    """Return the histories of at most n random users, without empty histories."""
     users = np.random.default_rng(seed).permutation(dataset.n_users)[:n]
     return [history for history in (dataset.history(int(user)) for user in users) if len(history)]
 
 
 def attention_table(result: Attention, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-    """Return a view as a table with a row per attending token and a column per attended token."""
+    """Return `Attention.view` as a table with a row per attending token and a column per attended token."""
     return pd.DataFrame(result.view(layer, head), index=result.labels, columns=result.labels)
 
 
 def most_attended(
     result: Attention, layer: int | None = None, head: int | None = None, k: int = 10
 ) -> list[tuple[int, float]]:
-    """Return the k films with the most attention of the last token, as (position, weight), largest weight first."""
+    """Return the k films that the last token attends to most, as (position, weight), largest weight first."""
     weights = result.view(layer, head)[-1]
     order = np.argsort(-weights, kind="stable")
     return [(int(position), float(weights[position])) for position in order if result.is_film[position]][:k]
 
 
 def _select_mean(weights: np.ndarray, layer: int | None, head: int | None) -> np.ndarray:
-    """Return the part of weights (L, H, …) of one layer and head, (…); None: the mean of all."""
+    """Return the weights (L, H, …) of a layer and a head, (…). None: the mean over all layers or heads."""
     layers = weights if layer is None else weights[layer : layer + 1]
     heads = layers if head is None else layers[:, head : head + 1]
     return heads.mean((0, 1))

@@ -2,15 +2,15 @@
 
 By position: figure 4 of SASRec (arXiv:1808.09781) and figure 2 of BERT4Rec (arXiv:1904.06690).
 
-By genre: after figure 5 of SASRec, which averages the attention between films of two genres. Our networks have a
-relative position bias, and the weights of a row sum to 1 for any number of films. So such a mean mainly shows which
-genres are close in histories, and whose users watch few films. Here the attention is divided by the attention that
-position alone explains. The expected attention of films i and j is r_i · c_d, where c_d depends on the distance d = i -
-j, and r_i on the attending film. Both are fitted so that the sums over each distance and over each attending film equal
-the observed sums. A bias by distance in the logits of a softmax gives exactly this form, so 1 means a network that only
-uses distance. The figures are cautious for two reasons. An effect that genre and distance explain equally well is
-attributed to distance. A position with few films to choose from cannot prefer one of them by much. The attention of a
-film to itself, and from or to tokens that are not films, does not count. A film with several genres counts for each.
+By genre: similar to figure 5 of SASRec, the mean attention between films of two genres. With a relative position bias,
+this mean mainly depends on how close films of the two genres are in histories. The weights of a row sum to 1, so it
+also depends on the length of the histories. Therefore the attention is divided by the attention that position alone
+explains: r_i · c_d for films i and j, where c_d is a factor of the distance d = i - j, and r_i a factor of the
+attending film. Both factors are fitted so that the sums over each distance and over each attending film equal the
+observed sums. A softmax whose logits depend only on distance has exactly this form, so a ratio of 1 means that genres
+have no effect. Ratios are rather too close to 1, for two reasons. An effect that genre and distance explain equally
+well is attributed to distance. In short histories, a film has few others to prefer. The attention of a film to itself,
+and from or to tokens that are not films, does not count. A film with several genres counts for each of them.
 
 Shapes: P users, L layers, H heads, W stored tokens per user, N averaged tokens, G genres.
 """
@@ -27,12 +27,12 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 from recsys.text.films import genre_matrix
 
-MAX_USERS = 256  # whose attention is averaged
+MAX_USERS = 256  # users whose attention is averaged
 MAX_TOKENS = 15  # averaged tokens, as in both papers
 MAX_STORED_TOKENS = 50  # newest tokens of each user
-PAD = -1  # before the first token of a short history
-MIN_USERS = 20  # with films of two genres; with fewer, the ratio is NaN
-N_ROUNDS = 30  # of fitting r and c alternately
+PAD = -1  # number before the first token of a short history
+MIN_USERS = 20  # users with films of both genres; with fewer users, the ratio is NaN
+N_ROUNDS = 30  # alternating fits of r and c
 N_BOOTSTRAP = 400  # samples of users for an interval
 BOOTSTRAP_SEED = 0
 GENRE_COLUMNS = ["from", "to", "times", "low", "high", "people", "pairs"]
@@ -44,13 +44,13 @@ class AttentionBatch:
 
     tokens: np.ndarray  # (P, W) newest last; PAD before the first; numbers of I or more are not films
     weights: np.ndarray  # (P, L, H, W, W) float32, row: attending token, column: attended token; 0 for PAD
-    n_tokens: int  # N, tokens that all users have
-    ends_with_mask: bool  # otherwise the last token is the newest film
+    n_tokens: int  # N, number of newest tokens that all users have
+    ends_with_mask: bool  # False: the last token is the newest film
 
 
 @dataclass(frozen=True, eq=False)
 class MeanAttention:
-    """The mean attention among the N newest tokens. A row sums to less than 1, the rest goes to older tokens."""
+    """The mean attention among the N newest tokens. Rows sum to less than 1, because older tokens get attention."""
 
     weights: np.ndarray  # (L, H, N, N) row: attending position, column: attended position
     n_users: int
@@ -68,7 +68,7 @@ class MeanAttention:
         return [str(distance) for distance in range(furthest, 0, -1)] + [attention.MASK_LABEL] * self.ends_with_mask
 
     def window_share(self) -> np.ndarray:
-        """Return the share of each position's attention to the N newest tokens, itself included, (L, H, N)."""
+        """Return the attention of each position to all N newest tokens, itself included, (L, H, N) 0…1."""
         return self.weights.sum(-1)
 
     def table(self) -> pd.DataFrame:
@@ -90,7 +90,7 @@ class MeanAttention:
 def collect_attention(predictor: Predictor, n: int = MAX_USERS, seed: int = 0) -> AttentionBatch:
     """Return the attention in the test histories of at most n random users with enough films.
 
-    The test part is that of the splitting which the recommender was trained with.
+    The splitting is the one that the recommender was trained with.
 
     Raises:
         ServingError: If the model has no attention, or if no history has enough films.
@@ -110,9 +110,9 @@ def collect_attention(predictor: Predictor, n: int = MAX_USERS, seed: int = 0) -
 
 
 def sample_test_histories(predictor: Predictor, n: int, seed: int) -> tuple[int, list[np.ndarray]]:
-    """Return the number of tokens to average, and at most n random test histories that have as many films.
+    """Return N, the number of tokens to average, and at most n random test histories of N films or more.
 
-    The number is min(MAX_TOKENS, max_length of the model), so all these tokens are films, except for a final mask.
+    N is MAX_TOKENS or, if less, the `max_length` of the model, so all tokens are films, except for a final mask.
     """
     n_tokens = min(MAX_TOKENS, predictor.model.max_length or MAX_TOKENS)
     dataset = predictor.dataset
@@ -129,7 +129,7 @@ def sample_test_histories(predictor: Predictor, n: int, seed: int) -> tuple[int,
 
 
 def mean_attention(batch: AttentionBatch) -> MeanAttention:
-    """Return the mean over users among the N newest tokens, without renormalisation."""
+    """Return the mean over users of the attention among the N newest tokens."""
     n = batch.n_tokens
     window = batch.weights[..., -n:, -n:]
     return MeanAttention(window.mean(0, dtype=np.float64), len(window), batch.ends_with_mask)
@@ -141,8 +141,8 @@ class GenreAttention:
 
     genres: tuple[str, ...]
     observed: np.ndarray  # (P, L, H, G, G)
-    expected: np.ndarray  # (P, L, H, G, G) by position alone
-    pairs: np.ndarray  # (P, G, G) pairs of films that can attend
+    expected: np.ndarray  # (P, L, H, G, G) the attention that position alone explains
+    pairs: np.ndarray  # (P, G, G) number of pairs of films of which one can attend to the other
 
     def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return a row per pair of `genres`, with GENRE_COLUMNS.
@@ -151,9 +151,9 @@ class GenreAttention:
         the bootstrap. All three are NaN with fewer than MIN_USERS users.
 
         Args:
-            genres: Names.
-            layer: From 0; None: the sum of all layers.
-            head: From 0; None: the sum of all heads.
+            genres: Names of genres.
+            layer: Layer, from 0; None: the sum of all layers.
+            head: Head, from 0; None: the sum of all heads.
         """
         columns = [self.genres.index(genre) for genre in genres]
         layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
@@ -171,7 +171,7 @@ class GenreAttention:
 
 
 def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
-    """Return the attention between different films, by their genres."""
+    """Return the attention between different films by their genres."""
     matrix, genres = genre_matrix(catalog)  # (I, G)
     is_film = (batch.tokens >= 0) & (batch.tokens < len(matrix))  # (P, W)
     film_genres = np.where(is_film[..., None], matrix[np.where(is_film, batch.tokens, 0)], False)
@@ -187,7 +187,12 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
 
 
 def expected_by_position(weights: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the weights that position explains, (P, W, W): r_i · c_d where `others` (P, W, W) is True, else 0."""
+    """Return the weights that position explains, r_i · c_d (see the module), (P, W, W).
+
+    Args:
+        weights: Observed weights of one layer and head, (P, W, W).
+        others: True for pairs of different films, (P, W, W). The result is 0 for other pairs.
+    """
     width = weights.shape[-1]
     distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W) from 0
     row_sums = weights.sum(2, dtype=np.float64)
@@ -213,7 +218,7 @@ def _sum_by_genre(film_genres: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _ratio_with_interval(observed: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return observed over expected sums (P, G, G) of all users, (G, G), and the bounds of the 95% interval."""
+    """Return the ratio of the sums over users of two arrays (P, G, G), (G, G), and the bounds of its 95% interval."""
     n = len(observed)
     draws = np.random.default_rng(BOOTSTRAP_SEED).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP)  # (N_BOOTSTRAP, P)
     samples = _ratio(*(np.tensordot(draws, values, 1) for values in (observed, expected)))

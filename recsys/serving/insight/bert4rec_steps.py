@@ -1,4 +1,4 @@
-"""Compute the steps of BERT4Rec for one sequence: masking, attention, the states after each layer, and the prediction.
+"""Compute the steps of BERT4Rec for one sequence: masking, attention, the hidden states of each layer, the prediction.
 
 Shapes: L layers, H heads, T tokens, D dimensions, I items, Q masked positions.
 """
@@ -19,7 +19,7 @@ from recsys.serving.insight.attention import Attention, attention, token_labels
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError
 
-MAX_EXAMPLE_FILMS = 12  # newest films of the training example: as many as can be read at a glance
+MAX_EXAMPLE_FILMS = 12  # newest films in the training example, so that it stays readable
 PAPER_DIFFERENCES = (  # see `paper_differences`
     "relative_bias",
     "pre_norm",
@@ -41,8 +41,8 @@ class LayerOutputs:
     bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
     slopes: np.ndarray | None  # (L, H, 2) of the bias, for earlier and for later positions
     states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
-    # (L + 1, I) logits if the head read the mask at this depth; the last row is the prediction of the network. Films of
-    # the sequence have -inf if the loss of the model excludes them.
+    # (L + 1, I) the output head applied to the state of the mask at each depth; the last row is the prediction of the
+    # network. Films of the sequence have -inf if the loss of the model excludes them.
     logit_lens: np.ndarray
 
     @property
@@ -65,7 +65,7 @@ def as_bert4rec(predictor: Predictor) -> Bert4Rec:
 
 @torch.inference_mode()
 def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
-    """Run the network on tokens (T,) of `Attention.tokens`. Raises ServingError for other models."""
+    """Run the network on `Attention.tokens`, (T,). Raises ServingError if the model is not BERT4Rec."""
     model = as_bert4rec(predictor)
     module = model.module
     x, attention_mask = module.embed(torch.from_numpy(tokens.astype(np.int64))[None].to(model.device))
@@ -143,15 +143,15 @@ def paper_differences(predictor: Predictor) -> list[str]:
 class Steps:
     """The values between a sequence and the predicted films."""
 
-    training: list[str]  # labels of the newest films, some masked as in training
+    training: list[str]  # labels of the tokens of a training example: the newest films, some of them masked
     hidden: list[str]  # labels of the masked films, in order
-    learning: pd.DataFrame  # the prediction for each masked film: item, title, rank, probability, loss
-    prediction: list[str]  # labels of all films and the final mask
-    embeddings: np.ndarray  # (T, D) of the films and the mask
-    positions: np.ndarray | None  # (T, D) position embeddings; None: attention has a relative bias instead
+    learning: pd.DataFrame  # a row per masked film: item, title, rank, probability, loss
+    prediction: list[str]  # labels of the tokens of the prediction: all films and the final mask
+    embeddings: np.ndarray  # (T, D) of the tokens of the prediction
+    positions: np.ndarray | None  # (T, D) position embeddings; None: the attention has a relative bias instead
     attention: Attention
     layers: LayerOutputs
-    answers: pd.DataFrame  # the best films: item, title, score (logit), weight (its exponential), probability
+    answers: pd.DataFrame  # a row per predicted film, see `_answer_table`
     n_items: int
 
     @property
@@ -161,7 +161,7 @@ class Steps:
 
 
 def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
-    """Compute all steps for a sequence of at least one item, oldest first. Films of the sequence can be predicted.
+    """Compute all steps for a sequence of at least one item, oldest first. Films of the sequence are not excluded.
 
     Raises:
         ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
@@ -189,9 +189,10 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
 
 
 def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
-    """Return the positions of a training example (T,) to mask, as training draws them, with films on both sides.
+    """Return the positions of a training example (T,) that are masked, drawn as in training.
 
-    If training draws no such position, it is the film in the middle. Fewer than three films have no such position.
+    Positions at the ends are dropped, so that masks have films on both sides. If no position is left, the middle is
+    masked. With fewer than three films, the positions of training are kept.
     """
     masked = np.flatnonzero(model.training_example(example) != example)
     inner = masked[(masked > 0) & (masked < len(example) - 1)]
@@ -201,7 +202,7 @@ def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
 
 
 def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -> list[pd.DataFrame]:
-    """Return the k best films if the head read the mask before the first layer, after the first layer, and so on."""
+    """Return the k best films of each row of `logit_lens`: before the first layer, after the first layer, and so on."""
     model = as_bert4rec(predictor)
     rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in outputs.logit_lens)
     return [_answer_table(predictor.dataset, ranking, k) for ranking in rankings]
@@ -210,7 +211,7 @@ def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -
 def _masked_film_table(
     dataset: Dataset, model: Bert4Rec, training: np.ndarray, masked: np.ndarray, films: np.ndarray
 ) -> pd.DataFrame:
-    """Return the prediction for each masked film: item, title, rank, probability by softmax, and loss (its -log)."""
+    """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability)."""
     rows, logits = [], model.fill(training, masked)  # (Q, I)
     if model.only_unseen:
         logits[:, np.delete(training, masked)] = -np.inf  # as in the loss
@@ -222,10 +223,10 @@ def _masked_film_table(
 
 
 def _answer_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFrame:
-    """Return the k best films with the steps of the softmax.
+    """Return the k best films with the steps of the softmax: item, title, score, weight, probability.
 
-    The weight is exp(score - best score), which does not overflow. The probability is the weight divided by the sum of
-    the weights of all films.
+    The score is the logit. The weight is exp(score - best score), which cannot overflow. The probability is the weight
+    divided by the sum of the weights of all films.
     """
     best = ranking.top(k)
     best = best[np.isfinite(ranking.scores[best])]

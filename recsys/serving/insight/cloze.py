@@ -1,4 +1,4 @@
-"""Fill in the blank: predict the film at any position of a sequence from the films on both sides.
+"""Fill in blanks: predict the film at any position of a sequence from the films on both sides.
 
 Shapes: T films of the sequence, Q blanks, I items.
 """
@@ -16,7 +16,7 @@ from recsys.serving.recommend import (
     Recommendation,
     ServingError,
     check_items,
-    rank_of,
+    rank_positions,
     top_recommendations,
 )
 
@@ -27,18 +27,18 @@ class Blank:
 
     position: int  # in the sequence, from 0
     picks: list[Recommendation]  # best first
-    answer: RankPosition | None  # of the true film; None: not given, or excluded
+    answer: RankPosition | None  # position of the true film; None: it is not given, or it is excluded
 
 
 def insert_blanks(
     films: Sequence[int], hidden: Sequence[int], gaps: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
-    """Return a sequence with blanks (None), and the true film of each blank that replaces a film, by position.
+    """Return a sequence with blanks (None), and position → true film for the blanks that replace films.
 
     Args:
         films: Items, oldest first.
         hidden: Positions of films that become blanks. Positions outside the sequence are ignored.
-        gaps: Positions before which a blank is inserted; len(films) for the end.
+        gaps: Positions in `films` before which a blank is inserted; len(films): at the end.
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
@@ -62,14 +62,14 @@ def fill_blanks(
 
     Args:
         predictor: A recommender that can fill masks.
-        sequence: Items, oldest first; None for a blank. Only the newest part that the model reads counts, and blanks
-            before it are left out.
+        sequence: Items, oldest first; None for a blank. The model reads at most its `max_length` newest positions.
+            Older blanks are omitted from the result.
         k: Number of films for each blank.
-        answers: The true film by position.
+        answers: Position → true film.
         hide_seen: Whether films of the sequence are excluded.
 
     Raises:
-        ServingError: If the model reads in one direction, or if an item is not in the catalogue.
+        ServingError: If the model cannot fill masks, or if an item is not in the catalogue.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
     targets = {position: int(item) for position, item in (answers or {}).items()}
@@ -84,23 +84,26 @@ def fill_blanks(
 
 @dataclass(frozen=True)
 class SideRanks:
-    """The position of the film behind a blank, by the films that the model reads."""
+    """The position of the true film of a blank in three rankings. None: the blank is too old for the model.
 
-    before: RankPosition | None  # only the films before the blank
-    after: RankPosition | None  # only the films after it
+    The fields say which films the model reads: those before the blank, those after it, or both.
+    """
+
+    before: RankPosition | None
+    after: RankPosition | None
     both: RankPosition | None
 
 
 def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
-    """Rank the film behind a blank by the films before the blank, by those after it, and by both.
+    """Rank the true film of a blank by the films before the blank, by the films after it, and by both.
 
     Films of the whole sequence are excluded from all three rankings.
 
     Args:
         predictor: A recommender that can fill masks.
         sequence: Items, oldest first; None for a blank.
-        position: Of the blank, which has films on both sides.
-        answer: The film behind the blank.
+        position: Position of the blank, which has films on both sides.
+        answer: The true film.
 
     Raises:
         ServingError: As `fill_blanks` does.
@@ -110,7 +113,7 @@ def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position:
 
     def rank(part: Sequence[int | None], blank: int) -> RankPosition | None:
         scores = _blank_scores(predictor, part).get(blank)
-        if scores is None:  # the blank is too far back for the model
+        if scores is None:  # the blank is too old for the model
             return None
         return _answer_position(Ranking.from_scores(scores, items, predictor.log_probabilities), answer)
 
@@ -139,13 +142,13 @@ def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[
     blanks = [position for position in range(start, len(sequence)) if sequence[position] is None]
     if not blanks:
         return {}
-    films = np.array([0 if item is None else item for item in sequence[start:]], np.int64)  # the model ignores the 0
-    scores = model.fill(films, np.array(blanks) - start)  # (Q, I)
+    items = [0 if item is None else item for item in sequence[start:]]  # the model ignores the 0 of a blank
+    scores = model.fill(np.array(items, np.int64), np.array(blanks) - start)  # (Q, I)
     return dict(zip(blanks, scores, strict=True))
 
 
 def _answer_position(ranking: Ranking, item: int | None) -> RankPosition | None:
-    """Return the position of the true film, or None if it is not given or excluded."""
+    """Return the position of an item in a ranking, or None if the item is None or excluded."""
     if item is None or ranking.rank(item) is None:
         return None
-    return rank_of(ranking, [item])[0]
+    return rank_positions(ranking, [item])[0]

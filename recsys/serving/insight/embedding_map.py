@@ -1,6 +1,7 @@
-"""Draw a map of a model's film embeddings: points in two dimensions, neighbours in all dimensions, and regions.
+"""Make a map of a model's film embeddings: points in two dimensions, neighbours in all dimensions, and regions.
 
-Regions are k-means clusters of the points. Their terms are genres, decades and tags that are over-represented there.
+Regions are k-means clusters of the points. The terms of a region are genres, decades, tags and popularities that are
+over-represented in it.
 
 Shapes: I items, D dimensions, W terms.
 """
@@ -19,17 +20,18 @@ from recsys.text.films import genre_matrix
 
 TSNE = "t-SNE"
 PCA = "PCA"
-OTHER_GENRE = ""  # of a film without any of the genres that have a colour
-MIN_GENRE_SHARE = 0.05  # share of all films that a genre needs to be a main genre
+OTHER_GENRE = ""  # genre of films without genres, and of films whose main genre has no colour
+MIN_GENRE_SHARE = 0.05  # of all films, for a genre to be preferred as main genre
 MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
-MIN_REGION_FILMS = 40  # mean films per region; a map with few films has fewer regions
-MIN_Z_SCORE = 6.0  # of the share of a region's films against the share of all films
-MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # of a region's films
-MIN_SHARE_RATIO = 1.5  # share of a region's films / share of all films
-MIN_TAG_USES = 2  # for one film
-MIN_TAG_FILMS = 5  # with MIN_TAG_USES: excludes the private list of one user
-WIDELY_WATCHED = ("widely watched", 0.9, 1.0)  # name, range of the rank by views, 1: most watched
+MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
+# a term of a region: the share of its films that have the term, compared with the share of all films that have it
+MIN_Z_SCORE = 6.0
+MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # kind → share of the region's films
+MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
+MIN_TAG_USES = 2  # uses of a tag for one film
+MIN_TAG_FILMS = 5  # films with MIN_TAG_USES of a tag, which excludes tags of one user
+WIDELY_WATCHED = ("widely watched", 0.9, 1.0)  # name of the term, range of the percentile by views
 SELDOM_WATCHED = ("seldom watched", 0.0, 0.33)
 FIRST_DECADE = 1960  # earlier decades are one term
 FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
@@ -40,8 +42,8 @@ class FilmMap:
     """The films of a model as points of a plane, and their embeddings scaled to unit length."""
 
     table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the main one), views, x, y
-    shares: tuple[float, float] | None  # of the variance, along x and y; None: the axes have no meaning
-    unit_vectors: np.ndarray  # (I, D); 0 for an embedding of 0
+    shares: tuple[float, float] | None  # shares of the variance along x and y; None: the axes have no meaning
+    unit_vectors: np.ndarray  # (I, D), see `unit_vectors`
 
     def neighbours(self, item: int, k: int = 10) -> list[tuple[int, float]]:
         """Return the k films with the largest cosine as (item, cosine), nearest first."""
@@ -55,7 +57,7 @@ def unit_vectors(embeddings: np.ndarray) -> np.ndarray:
 
 
 def neighbours(vectors: np.ndarray, item: int, k: int = 10) -> list[tuple[int, float]]:
-    """Return the k rows of unit vectors (I, D) with the largest cosine to an item as (item, cosine), nearest first."""
+    """Return the k nearest items by cosine as (item, cosine), nearest first. `vectors` (I, D) are unit vectors."""
     cosines = vectors @ vectors[item]
     cosines[item] = -np.inf
     order = np.argsort(-cosines, kind="stable")[: min(k, len(cosines) - 1)]
@@ -66,7 +68,7 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
     """Return the map of a model's film embeddings.
 
     Raises:
-        ServingError: If the model has no embeddings, or if the map by TSNE has not been computed.
+        ServingError: If the model has no embeddings, or if no t-SNE map is stored.
     """
     if not predictor.model.has_item_embeddings:
         raise ServingError(
@@ -111,10 +113,10 @@ def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
 
 
 def main_genres(genres: pd.Series) -> np.ndarray:
-    """Return the most informative genre of each film ("Drama|Horror"): its rarest one.
+    """Return the rarest genre of each film, (I,), because it says most about the film. `genres` are "Drama|Horror".
 
-    Genres with fewer than MIN_GENRE_SHARE of the films only count if a film has no other genre. A film without genres
-    has OTHER_GENRE.
+    A genre with less than MIN_GENRE_SHARE of the films is only returned if a film has no other genre. A film without
+    genres has OTHER_GENRE.
     """
     film_genres = [text.split("|") if text else [] for text in genres]
     counts = pd.Series([genre for names in film_genres for genre in names], dtype="str").value_counts()
@@ -123,13 +125,13 @@ def main_genres(genres: pd.Series) -> np.ndarray:
 
 
 def common_genres(table: pd.DataFrame, n: int = 7) -> pd.Series:
-    """Return the main genre of each film if it is one of the n most frequent, otherwise OTHER_GENRE."""
+    """Return the main genre of each film, or OTHER_GENRE if it is not among the n most frequent main genres."""
     frequent = table["genre"].replace("", pd.NA).value_counts().index[:n]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 
 
 def limit_films(table: pd.DataFrame, required: list[int], n: int = MAX_DRAWN_FILMS) -> pd.DataFrame:
-    """Return the n most watched films of a large catalogue and the required items, in the order of items."""
+    """Return the rows of the n most watched films and of the required items, in the order of items."""
     if len(table) <= n:
         return table
     popular = table["views"].to_numpy().argsort(kind="stable")[::-1][:n]
@@ -162,7 +164,7 @@ class Region:
 
     @property
     def label(self) -> str:
-        """The topic or, without one, the popularity, then the decade, "Horror · 1980s". "" without terms."""
+        """The first topic (or else the popularity) and the decade: "Horror · 1980s". "" without terms."""
         by_kind: dict[str, str] = {}
         for term in self.terms:
             by_kind.setdefault("topic" if term.kind in ("genre", "tag") else term.kind, term.name)
@@ -173,7 +175,7 @@ class Region:
 def find_regions(
     points: np.ndarray, catalog: Catalog, views: np.ndarray, max_regions: int = MAX_REGIONS
 ) -> list[Region]:
-    """Return the regions of points (I, 2), largest first. `views` (I,) is how often each film was watched."""
+    """Return the regions of points (I, 2), largest first. `views` (I,) are the numbers of ratings."""
     from sklearn.cluster import KMeans
 
     n = max(1, min(max_regions, len(points) // MIN_REGION_FILMS))
@@ -186,10 +188,10 @@ def find_regions(
         if not len(items):
             continue
         shares = matrix[items].mean(0)
-        error = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))
+        standard_error = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))
         centre = points[items].mean(0)
         by_views = items[np.argsort(-views[items], kind="stable")]
-        selected = _overrepresented(terms, shares, catalog_shares, (shares - catalog_shares) / error)
+        selected = _overrepresented(terms, shares, catalog_shares, (shares - catalog_shares) / standard_error)
         regions.append(Region(float(centre[0]), float(centre[1]), by_views, selected))
     return sorted(regions, key=lambda region: -len(region.items))
 
@@ -197,7 +199,14 @@ def find_regions(
 def _overrepresented(
     terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
 ) -> tuple[Term, ...]:
-    """Return the over-represented terms, largest z-score first; at most one decade and one term of popularity."""
+    """Return the over-represented terms, largest z-score first; at most one decade and one term of popularity.
+
+    Args:
+        terms: Name and kind of each term, W.
+        shares: Share of the region's films that have each term, (W,).
+        catalog_shares: Share of all films, (W,).
+        z_scores: Of the difference, (W,).
+    """
     selected: list[Term] = []
     for number in np.argsort(-z_scores, kind="stable"):
         name, kind = terms[number]
@@ -211,7 +220,7 @@ def _overrepresented(
 
 
 def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    """Return the terms of each film, (I, W) bool, and name and kind of the W terms."""
+    """Return which terms each film has, (I, W) bool, and name and kind of each term."""
     genres, names = genre_matrix(catalog)
     columns = [number for number, name in enumerate(names) if name not in FORMAT_GENRES]
     years = catalog.movies["year"]
@@ -230,7 +239,7 @@ def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[
 
 
 def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
-    """Return the tags of each film, (I, W) bool, and the W tags that enough films have several times."""
+    """Return which tags each film has, (I, W) bool, and the W tags with MIN_TAG_USES for MIN_TAG_FILMS films."""
     events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "word": np.asarray(catalog.tags.word)})
     uses = events.groupby(["movie", "word"]).size().reset_index(name="times")
     n_films = uses[uses["times"] >= MIN_TAG_USES].groupby("word").size()

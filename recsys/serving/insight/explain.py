@@ -1,7 +1,7 @@
 """Explain a recommendation: leave out each watched film in turn, and rank the recommended film again.
 
-Only the answers of the model are compared, so this works for every recommender. The explanation is valid for this
-history only: the effect of two films that are left out together need not be the sum of their effects.
+Only rankings are compared, so this works for every recommender. An explanation is valid for one history only. If two
+films are left out together, their joint effect need not be the sum of their effects.
 
 Shapes: N films that are left out in turn, I items.
 """
@@ -16,11 +16,11 @@ import numpy as np
 from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import RankPosition, Request, check_items, exclusion_mask, rank_of, rankings
+from recsys.serving.recommend import RankPosition, Request, check_items, exclusion_mask, rank_positions, rankings
 
-MAX_ABLATED = 50  # newest films that are left out in turn: a long history takes about a second
+MAX_ABLATED = 50  # newest films that are left out in turn; 50 films take about a second
 MIN_LOG_PROB = -50.0  # in place of minus infinity, so that the effect on an excluded film is a number
-MIN_EFFECT = 1e-3  # a smaller effect changes a probability by less than a thousandth of itself
+MIN_EFFECT = 1e-3  # in log-probability: a relative change of a probability by 0.1%
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # strength of the recommended film minus its strength without this film; positive: this film helped
-    rank_without: RankPosition  # of the recommended film if this film had not been watched
+    effect: float  # strength of the recommendation with this film minus without it, see `_Outcome.strength`
+    rank_without: RankPosition  # position of the recommended film without this film in the history
 
 
 @dataclass(frozen=True)
@@ -39,23 +39,23 @@ class Explanation:
 
     item: int
     rank_position: RankPosition  # after the whole history
-    influences: tuple[Influence, ...]  # largest absolute effect first; ties: the newest
-    watched: int  # films of the history; only the newest len(influences) were left out
+    influences: tuple[Influence, ...]  # largest absolute effect first; ties: the newest film first
+    n_watched: int  # films of the history; the newest len(influences) of them were left out in turn
 
     @property
     def lifted_by(self) -> tuple[Influence, ...]:
-        """The films with a positive effect of at least MIN_EFFECT, strongest first."""
+        """The influences with an effect above MIN_EFFECT, strongest first."""
         return tuple(influence for influence in self.influences if influence.effect > MIN_EFFECT)
 
     @property
     def lowered_by(self) -> tuple[Influence, ...]:
-        """The films with a negative effect of at least MIN_EFFECT, strongest first."""
+        """The influences with an effect below -MIN_EFFECT, strongest first."""
         return tuple(influence for influence in self.influences if influence.effect < -MIN_EFFECT)
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The result for a film after one history."""
+    """Rank and strength of a film after one history."""
 
     rank_position: RankPosition
     strength: float  # log-probability; if the model has none, standard deviations above the mean score
@@ -65,13 +65,13 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     """Return an explanation for each item that a request recommends. `k` and diversity have no effect.
 
     All N + 1 rankings have the same films: those that the request allows, and `items`. A film that is left out of the
-    history is not added to them. A history of one film is compared with the empty history. An empty history has no
+    history stays excluded. A history of one film is compared with the empty history. An empty history has no
     influences.
 
     Raises:
         ServingError, ScoreError: As `recommend` does.
     """
-    watched = check_items(predictor.dataset, request.history, infrequent=True)
+    watched = check_items(predictor.dataset, request.history, allow_infrequent=True)
     targets = check_items(predictor.dataset, items).tolist()
     positions = np.arange(len(watched))[-max_ablated_films(predictor.model) :]
     histories = [watched, *(np.delete(watched, position) for position in positions)]
@@ -88,7 +88,7 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
 
 
 def max_ablated_films(model: Model) -> int:
-    """Return how many of the newest films are left out in turn at most. Films that the model does not read are not."""
+    """Return the maximum of N: MAX_ABLATED, or the number of films that the model reads if it is smaller."""
     return min(MAX_ABLATED, MAX_ABLATED if model.max_length is None else model.max_length)
 
 
@@ -114,7 +114,7 @@ def _influences(
 
 def _outcomes(ranking: Ranking, items: Sequence[int]) -> dict[int, _Outcome]:
     """Return the outcome of each item in a ranking."""
-    outcomes = map(_Outcome, rank_of(ranking, items), _strengths(ranking, items))
+    outcomes = map(_Outcome, rank_positions(ranking, items), _strengths(ranking, items))
     return dict(zip(items, outcomes, strict=True))
 
 
@@ -131,7 +131,7 @@ def _strengths(ranking: Ranking, items: Sequence[int]) -> list[float]:
 
 
 def _z_scores(scores: np.ndarray, all_scores: np.ndarray) -> np.ndarray:
-    """Return how many standard deviations scores (n,) are above the mean of the finite ones of `all_scores` (I,)."""
+    """Return the z-scores of scores (n,) by mean and standard deviation of `all_scores` (I,) without -inf."""
     ranked = all_scores[all_scores > -np.inf].astype(np.float64)
     mean, spread = ranked.mean() if len(ranked) else 0.0, ranked.std() if len(ranked) else 0.0
     return (scores - mean) / spread if spread > 0 else np.zeros(len(scores))

@@ -21,25 +21,25 @@ from recsys.serving.recommend import (
     Recommendation,
     Request,
     check_items,
-    rank_of,
+    rank_positions,
     rankings,
     recommend_many,
 )
 
-RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: the probability that a reader goes on to the next film
+RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader continues to the next film of a list
 N_ORDERS = 10  # random orders
-MOOD_FILMS = 4  # films of each mood in `moods`
-MAX_HIDDEN = 20  # films that are hidden one by one: as many rows as a reader can take in
-MAX_LAST = 10  # last films that represent a history
+MOOD_FILMS = 4  # films of each example in `moods`
+MAX_HIDDEN = 20  # films that are hidden one by one, so that the table stays readable
+MAX_LAST = 10  # last films of a history that `last_positions` returns
 TOP_K = 10  # a hidden film is a hit if its rank is at most this
 
 Order = tuple[int, ...]
 
 
 def reorderings(films: Sequence[int], n: int = N_ORDERS, seed: int = 0) -> list[Order]:
-    """Return the films newest first, then at most n random orders. The given order is not among them.
+    """Return other orders of the films: first the reversed order, then at most n random orders.
 
-    The orders are distinct. Few films have few orders, so there can be fewer than n + 1.
+    The orders are distinct, so few films have fewer than n + 1 of them.
     """
     rng = np.random.default_rng(seed)
     # three times as many, because some are drawn twice
@@ -50,7 +50,7 @@ def reorderings(films: Sequence[int], n: int = N_ORDERS, seed: int = 0) -> list[
 
 
 def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: float = RBO_PERSISTENCE) -> float:
-    """Return the agreement of two lists: 0 if they share no film, 1 if they are equal. The first ranks count most.
+    """Return the agreement of two lists: 0 without common films, 1 if they are equal. The first ranks count most.
 
     The lists are cut to the shorter length k, and the agreement at depth k is assumed to continue.
     Two empty lists agree.
@@ -61,7 +61,7 @@ def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: 
     if k == 0:
         return float(len(left) == len(right))
     agreement = [len({*left[:d]} & {*right[:d]}) / d for d in range(1, k + 1)]  # X_d / d
-    weights = (1 - p) / p * p ** np.arange(1, k + 1)  # they and p^k sum to 1
+    weights = (1 - p) / p * p ** np.arange(1, k + 1)  # with p^k, they sum to 1
     weights[-1] += p**k
     return float(np.average(agreement, weights=weights))
 
@@ -106,7 +106,7 @@ def order_effect(predictor: Predictor, films: Sequence[int], orders: Sequence[Or
 
 
 def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.DataFrame:
-    """Return a row per recommender and order. `names` are those of the O orders."""
+    """Return a row per recommender and order. `names` are the names of the O orders."""
     rows = [
         {"recommender": title, "order": name, "kept": kept, "of": len(effect.given), "overlap": overlap}
         for title, effect in effects.items()
@@ -116,9 +116,9 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
 
 
 def moods(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
-    """Return two histories of the same films, each with the name of the example that its last films are from.
+    """Return two orders of the films of two examples, each with the name of the example whose films are last.
 
-    Returns None if fewer than two examples have several films.
+    Returns None unless two examples have several films.
     """
     usable = [example for example in examples if len(example.items) > 1]
     if len(usable) < 2:
@@ -145,7 +145,7 @@ def shared_counts(lists: Mapping[str, Sequence[int]]) -> pd.DataFrame:
 
 
 def closest_lists(lists: Mapping[str, Sequence[int]]) -> tuple[str, str, int] | None:
-    """Return the two lists with the most common films, and their number. Returns None below two lists."""
+    """Return the names of the two lists with the most common films, and their number. None for fewer than two lists."""
     pairs = [(left, right, len(set(lists[left]) & set(lists[right]))) for left, right in combinations(lists, 2)]
     return max(pairs, key=lambda pair: pair[2], default=None)
 
@@ -168,18 +168,18 @@ def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame
 
 
 def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Sequence[int]) -> list[RankPosition]:
-    """Hide the film at each of F positions (from 0), and rank it after the films before it, as in the evaluation.
+    """Rank the film at each of F positions (from 0) after the films before it, as the evaluation does.
 
-    Films after it are neither read nor excluded.
+    Later films of the history are neither read nor excluded.
     """
     targets = check_items(predictor.dataset, [films[position] for position in positions]).tolist()
     requests = [Request(tuple(films[:position])) for position in positions]
     ranked = zip(rankings(predictor, requests), targets, strict=True)
-    return [rank_of(ranking, [item])[0] for ranking, item in ranked]
+    return [rank_positions(ranking, [item])[0] for ranking, item in ranked]
 
 
 def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> list[int]:
-    """Return the positions of the last n items that have a film before them, newest first."""
+    """Return the positions of the last n items except for the first film, newest first, without infrequent films."""
     return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
 
 
@@ -192,8 +192,8 @@ class HitStatistics:
     high: float
     ndcg: float  # NDCG@10
     median: float  # rank; infinite if half the films are excluded
-    best: float  # the interval of the median, by order statistics; NaN for fewer than six films
-    worst: float
+    best: float  # lower end of the interval of the median, by order statistics; NaN for fewer than six films
+    worst: float  # upper end
 
 
 def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
@@ -210,9 +210,9 @@ def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
 
 
 def hit_table(rows: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
-    """Return a row per recommender, best first, with the fields of `HitStatistics`. "found" are the hits."""
-    rows_by_name = [{"recommender": name, **vars(hit_statistics(row))} for name, row in rows.items()]
-    table = pd.DataFrame(rows_by_name).rename(columns={"hits": "found"})
+    """Return a row per recommender, best first, with the fields of `HitStatistics`. The column of hits is "found"."""
+    records = [{"recommender": name, **vars(hit_statistics(positions))} for name, positions in rows.items()]
+    table = pd.DataFrame(records).rename(columns={"hits": "found"})
     return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
 
 

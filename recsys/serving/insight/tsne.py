@@ -1,6 +1,6 @@
 """Compute a map of films by t-SNE (van der Maaten and Hinton, 2008) and store it.
 
-A stored map has the hash of the embeddings it was computed from, so it is ignored after another training. The command
+A map is stored with the hash of its embeddings, so a map of earlier weights is ignored. The command
 `python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map into the project.
 
 Shapes: I films, D dimensions.
@@ -23,7 +23,7 @@ from recsys.serving import predictor as predictors
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
 
-POINTS_NAME = "points"  # of the array in its file
+POINTS_NAME = "points"  # name of the array in its file
 MAX_ITERATIONS = 1000
 PERPLEXITY = 30  # approximate number of neighbours per film, the default of scikit-learn
 _ITERATION = re.compile(r"Iteration (\d+)")  # in the output of scikit-learn
@@ -35,20 +35,20 @@ def fingerprint(vectors: np.ndarray) -> str:
 
 
 def load_points(predictor: Predictor) -> np.ndarray | None:
-    """Return the stored map of a recommender, (I, 2) float32, or None. A map of this machine precedes a shipped one."""
-    names = predictor.dataset.name, predictor.variant.name
+    """Return the stored map of a recommender, (I, 2) float32, or None. A local map is preferred to a shipped map."""
+    names = predictor.dataset.name, predictor.recommender.name
     expected = fingerprint(predictor.model.item_embeddings())
     for root in (paths.home(), paths.ASSETS):
-        halves = arrays.read(paths.film_map(root, *names), POINTS_NAME, expected)  # None also if damaged
-        if halves is not None:
-            return halves.astype(np.float32)
+        points = arrays.read(paths.film_map(root, *names), POINTS_NAME, expected)  # None also if damaged
+        if points is not None:
+            return points.astype(np.float32)
     return None
 
 
 def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
-    """Compute a map, store it on this machine or, with `ship`, in the project, and return it like `load_points`.
+    """Compute a map, store it in the home folder or, with `ship`, in the project, and return it like `load_points`.
 
-    Progress events are {"stage": "map", "done", "total"} in iterations.
+    Progress events are {"stage": "map", "done": iterations, "total": iterations}.
 
     Raises:
         ServingError: If the recommender has no embeddings.
@@ -59,26 +59,26 @@ def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, sh
             "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
         )
     vectors = predictor.model.item_embeddings()
-    halves = compute_points(vectors, report).astype(np.float16)
-    names = predictor.dataset.name, predictor.variant.name
+    points = compute_points(vectors, report).astype(np.float16)
+    names = predictor.dataset.name, predictor.recommender.name
     if ship:
-        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS_NAME, halves, fingerprint(vectors))
+        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS_NAME, points, fingerprint(vectors))
     else:
-        arrays.keep(paths.film_map(paths.home(), *names), POINTS_NAME, halves, fingerprint(vectors))
-    return halves.astype(np.float32)
+        arrays.keep(paths.film_map(paths.home(), *names), POINTS_NAME, points, fingerprint(vectors))
+    return points.astype(np.float32)
 
 
 def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.ndarray:
-    """Return a point for each vector (I, D), (I, 2) float32. Neighbours by cosine stay together.
+    """Return a point for each vector (I, D), (I, 2) float32. Vectors with a large cosine have close points.
 
-    The same vectors give the same points on one machine. A subprocess computes them, so `report` gets the progress and
-    can stop the computation by an exception.
+    The same vectors give the same points on one machine. A subprocess computes them, so that an exception of `report`
+    stops the computation.
     """
     if len(vectors) < 3:
         return np.zeros((len(vectors), 2), np.float32)
     with tempfile.TemporaryDirectory(prefix="nextreel-map-") as folder:
         source, target = Path(folder, "vectors.npy"), Path(folder, "points.npy")
-        # a film with an embedding of 0 gets a direction, because its cosines are undefined otherwise
+        # an embedding of 0 has no cosines, so it is replaced
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.save(source, np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32))
         command = [sys.executable, "-u", "-m", "recsys.serving.insight.tsne", "--worker", str(source), str(target)]

@@ -1,9 +1,13 @@
 """Score the names of films for a query, by exact comparison and by edit distance.
 
-The most reliable comparison is first: the whole name, its beginning, its words, its letters. The longer a word, the
-more of its letters can be wrong. At most a fifth of the letters of a whole query can be wrong.
+Scores are highest for the whole name, then for its beginning, for its words, and for misspelt names. The number of
+typing errors that are accepted grows with the length of a word, and is at most a fifth of the letters of a query.
 
-Shapes: F films, N names, W distinct words. A film has several names, and each name has several normalized forms.
+All names are sorted, so the names with a prefix are a span that bisection finds. A span that ends at `name` and a null
+character has only this name. A span that ends at `name + MAX_CHAR` has all names with this prefix. A span from
+`name + " "` to `name + "!"` has the names whose first words are `name`, because "!" is the character after the blank.
+
+Shapes: F films, N names, W distinct words. A film can have several names in several normalized forms.
 """
 
 from bisect import bisect_left
@@ -18,36 +22,41 @@ from recsys.serving.search.normalize import MAX_CHAR, numbers_to_digits, sorted_
 # scores in percent
 EXACT = 100  # the whole name
 WHOLE_WORDS = 97  # the first words of the name
-TIGHT = 96  # the name without blanks
+WITHOUT_BLANKS = 96  # the name without blanks
 PREFIX = 95  # the beginning of the name
 PHRASE = 85  # words within the name
 ALL_WORDS = 80  # all words in any order
-TIGHT_PREFIX = 78  # the beginning of the name without blanks
+PREFIX_WITHOUT_BLANKS = 78  # the beginning of the name without blanks
 MISSPELT_NAME = 74  # times the similarity 0…1 of the whole name
 MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
-MIN_GUESS_RATIO = 0.9  # of the score of the best guess
+MIN_GUESS_RATIO = 0.9  # to the score of the best misspelt name; others are dropped
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
-ARTICLE_PENALTY = 9  # if the query has an article that the name lacks; not the other way round
-SWAPPABLE_LETTERS = 4  # letters of a word in which two can be swapped; longer words can have other errors too
+ARTICLE_PENALTY = 9  # if the query has an article and the name has none
+SWAPPABLE_LETTERS = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
 MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
 
 
 class NameIndex:
-    """Compares normalized queries with the names of films."""
+    """Scores films by their names for normalized queries."""
 
     def __init__(self, forms: set[tuple[str, int]], n_films: int) -> None:
-        """Index pairs of a normalized name and the row of its film."""
+        """Index the names.
+
+        Args:
+            forms: Pairs of a normalized name and the row 0…F-1 of its film.
+            n_films: F.
+        """
         self._n_films = n_films
         ordered = sorted(form for form in forms if form[0])
         self._names = [name for name, _ in ordered]  # N, sorted
-        self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,)
-        # names without article, and without article and blanks, each with its sorted order for prefix searches
+        self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,) row of the film
+        # names without article, and names without article and blanks; `…_order` sorts them
         self._bare = [strip_article(name) for name in self._names]
         self._bare_order = np.array(sorted(range(len(self._bare)), key=self._bare.__getitem__), np.int64)  # (N,)
         self._bare_sorted = [self._bare[name] for name in self._bare_order]
-        tight = [name.replace(" ", "") for name in self._bare]
-        self._tight_order = np.array(sorted(range(len(tight)), key=tight.__getitem__), np.int64)  # (N,)
-        self._tight_sorted = [tight[name] for name in self._tight_order]
+        blankless = [name.replace(" ", "") for name in self._bare]
+        self._blankless_order = np.array(sorted(range(len(blankless)), key=blankless.__getitem__), np.int64)  # (N,)
+        self._blankless_sorted = [blankless[name] for name in self._blankless_order]
         # word w is in the names _postings[_starts[w]:_starts[w + 1]]
         words = [name.split() for name in self._names]
         self._words = sorted({word for name in words for word in name})  # W, sorted
@@ -58,12 +67,15 @@ class NameIndex:
         self._starts = np.searchsorted(np.sort(flat), np.arange(len(self._words) + 1))
 
     def named(self, name: str) -> list[int]:
-        """Return the films with exactly this name."""
+        """Return the rows of the films with exactly this name."""
         rows: list[int] = self._film_of[sorted_span(self._names, name, name + "\0")].tolist()
         return rows
 
     def letter_similarity(self, query: str) -> np.ndarray:
-        """Return the percentage of common letters of each film's name, (F,); 0 below MIN_LETTER_SIMILARITY."""
+        """Return the percentage of letters that the query and the best name of each film share, (F,).
+
+        It is 0 below MIN_LETTER_SIMILARITY.
+        """
         scores = np.zeros(self._n_films)
         if query and self._names:
             similarity = process.cdist(
@@ -73,14 +85,17 @@ class NameIndex:
         return scores
 
     def match_scores(self, query: str) -> np.ndarray:
-        """Return scores of films whose name has all words of the query, with numbers in any form, (F,)."""
+        """Return the scores of films whose name has all words of the query or equals it without blanks, (F,).
+
+        Numbers in the query match digits, Roman numerals and words.
+        """
         scores = self._word_scores(query)
-        self._raise_tight(scores, query, "\0", TIGHT)
+        self._raise_without_blanks(scores, query, "\0", WITHOUT_BLANKS)
         with_digits = numbers_to_digits(query)
         return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
 
     def _word_scores(self, query: str) -> np.ndarray:
-        """Return scores of films whose name has all words of the query, (F,). The last word can be a prefix."""
+        """Return the scores of films whose name has all words of the query, (F,). The last word can be a prefix."""
         scores = np.zeros(self._n_films)
         if not query:
             return scores
@@ -89,7 +104,7 @@ class NameIndex:
         scores[self._film_of[[name for name in names if f" {query}" in f" {self._names[name]}"]]] = PHRASE
         bare = strip_article(query)
         penalty = 0 if bare == query else ARTICLE_PENALTY
-        whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", MAX_CHAR)  # "t" is not yet a word
+        whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", MAX_CHAR)  # one letter is not a word yet
         for score, start, end in ((PREFIX, "", MAX_CHAR), whole, (EXACT, "", "\0")):
             raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
             others = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
@@ -107,43 +122,50 @@ class NameIndex:
         return result
 
     def guess_scores(self, query: str, only_guesses: bool) -> np.ndarray:
-        """Return scores of films with a name that is spelt almost like the query, (F,).
+        """Return the scores of films whose name is spelt almost like the query, (F,).
 
         Args:
             query: Normalized.
-            only_guesses: Whether there are no other matches. Then names are also compared word by
-                word, and without blanks by their beginning.
+            only_guesses: Whether no film matches the query exactly. Then names are also compared word by word, and
+                by their beginning without blanks.
         """
         scores = np.zeros(self._n_films)
         if len(query) < 4 or not self._names:
             return scores
         guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
         if only_guesses:
-            self._raise_tight(scores, query, MAX_CHAR, TIGHT_PREFIX)
+            self._raise_without_blanks(scores, query, MAX_CHAR, PREFIX_WITHOUT_BLANKS)
             words = similar_words(numbers_to_digits(query).split(), self._words, self._best_word)
             guesses = np.maximum(guesses, MISSPELT_WORDS * words)
         names = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
         np.maximum.at(scores, self._film_of[names], guesses[names])
         return scores
 
-    def _raise_tight(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
-        """Raise the scores of films whose name without blanks equals or begins with the query: "walle"."""
-        tight = strip_article(query).replace(" ", "")
-        if tight:
-            names = self._tight_order[sorted_span(self._tight_sorted, tight, tight + end)]
+    def _raise_without_blanks(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
+        """Raise the scores of films whose name matches the query if both have no blanks: "walle" is "wall e".
+
+        Args:
+            scores: Scores of all films, (F,). They are changed in place.
+            query: Normalized.
+            end: Null character for names that equal the query, MAX_CHAR for names that begin with it.
+            score: The score of a match.
+        """
+        blankless = strip_article(query).replace(" ", "")
+        if blankless:
+            names = self._blankless_order[sorted_span(self._blankless_sorted, blankless, blankless + end)]
             raise_scores(scores, self._film_of[names], score)
 
     def _best_word(self, similarity: np.ndarray) -> np.ndarray:
-        """Return the similarity of the best word of each name, (N,), from that of all words (W,)."""
+        """Return the largest similarity of the words of each name, (N,), from the similarities of all words, (W,)."""
         result = np.zeros(len(self._names))
         similar = np.flatnonzero(similarity)
-        for word in similar[np.argsort(similarity[similar], kind="stable")]:  # the best word is written last
+        for word in similar[np.argsort(similarity[similar], kind="stable")]:  # ascending: the best word is written last
             result[self._postings[self._starts[word] : self._starts[word + 1]]] = similarity[word]
         return result
 
 
 def raise_scores(scores: np.ndarray, rows: Sequence[int] | np.ndarray, score: float) -> None:
-    """Raise the scores of `rows` to at least `score`."""
+    """Raise the scores (F,) of `rows` to at least `score`, in place."""
     if len(rows):
         scores[rows] = np.maximum(scores[rows], score)
 
@@ -154,7 +176,10 @@ def max_word_edits(n_letters: int) -> int:
 
 
 def max_query_edits(query: str) -> int:
-    """Return the number of letters of a query that can be wrong. "tarantino" and "Tarnation" differ in two of nine."""
+    """Return the number of letters of a query that can be wrong: a fifth.
+
+    With two wrong letters of nine, "tarantino" would match the film "Tarnation".
+    """
     return len(query.replace(" ", "")) // 5
 
 
@@ -164,7 +189,8 @@ def similar_names(query: str, names: list[str]) -> np.ndarray:
     if not max_edits or not names:
         return np.zeros(len(names))
     edits = process.cdist([query], names, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
-    similarity = np.where(edits <= max_edits, 1 - edits / len(query), 0.0)  # cdist returns max_edits + 1 beyond it
+    # above the cutoff, cdist returns max_edits + 1
+    similarity = np.where(edits <= max_edits, 1 - edits / len(query), 0.0)
     for index in np.flatnonzero(similarity).tolist():
         if not _is_plausible(query, names[index]):
             similarity[index] = 0
@@ -172,7 +198,7 @@ def similar_names(query: str, names: list[str]) -> np.ndarray:
 
 
 def _is_plausible(query: str, name: str) -> bool:
-    """Return whether numbers are equal and the wrong letters are in words that are long enough for them."""
+    """Return whether a name can be the misspelt query: equal numbers, and few wrong letters in each word."""
     words, others = query.split(), name.split()
     if _number_words(words) != _number_words(others) or not _same_start(query, name):
         return False
@@ -180,20 +206,21 @@ def _is_plausible(query: str, name: str) -> bool:
 
 
 def _is_misspelling(word: str, other: str) -> bool:
-    """Return whether two words have few different letters for their length, or the same letters in another order."""
+    """Return whether two words differ in at most `max_word_edits` letters, or have equal letters in another order."""
     max_edits = max_word_edits(max(len(word), len(other)))
     return sorted(word) == sorted(other) or OSA.distance(word, other) <= max_edits
 
 
 def similar_words(query: list[str], words: list[str], best_word: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return the similarity 0…1 of the words of each name to those of the query, (N,).
+    """Return the similarity 0…1 of each name to the query, (N,).
 
-    It is 0 if a word of the query has no similar word in the name.
+    It is the mean over the words of the query of their similarity to the most similar word of the name, or 0 if a word
+    of the query has no similar word in the name.
 
     Args:
-        query: Its words. The last one can be a prefix.
+        query: Words of the query. The last one can be a prefix.
         words: All W words of names, sorted.
-        best_word: Returns the similarity of the best word of each name (N,) from that of all words (W,).
+        best_word: Converts the similarities of all words, (W,), to the largest of the words of each name, (N,).
     """
     total: np.ndarray | None = None
     for index, word in enumerate(query[:MAX_QUERY_WORDS]):
@@ -207,7 +234,7 @@ def similar_words(query: list[str], words: list[str], best_word: Callable[[np.nd
 
 
 def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
-    """Return the similarity of each word to one of the query, (W,); 0 if more letters differ than allowed."""
+    """Return the similarity of each of `words` to `word`, (W,); 0 if more than `max_edits` letters differ."""
     exact = _plural_similarity(word, words)
     if not max_edits or any(letter.isdigit() for letter in word):
         return exact
@@ -227,7 +254,7 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
 
 
 def _plural_similarity(word: str, words: list[str]) -> np.ndarray:
-    """Return 1 for the word itself, 0.95 for the word with or without a final s, otherwise 0, (W,)."""
+    """Return 1 for `word`, 0.95 for its plural or singular (with or without a final s), otherwise 0, (W,)."""
     result = np.zeros(len(words))
     forms = {word: 1.0, f"{word}s": 0.95} | ({word[:-1]: 0.95} if word.endswith("s") and len(word) > 3 else {})
     for form, similarity in forms.items():
@@ -237,9 +264,9 @@ def _plural_similarity(word: str, words: list[str]) -> np.ndarray:
 
 
 def _swap_similarity(word: str, words: list[str]) -> np.ndarray:
-    """Return 3/4 for each of `words` that differs by a swap of two neighbouring letters from `word`, otherwise 0, (W,).
+    """Return the similarity of each of `words` to `word` with two neighbouring letters swapped, (W,): 3/4 or 0.
 
-    "stra" is "star". The result is 0 unless `word` has SWAPPABLE_LETTERS letters.
+    "stra" is similar to "star". All are 0 unless `word` has SWAPPABLE_LETTERS letters.
     """
     result = np.zeros(len(words))
     if len(word) == SWAPPABLE_LETTERS:

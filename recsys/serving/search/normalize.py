@@ -1,14 +1,14 @@
-"""Normalize names of films, so that they can be compared: no accents, no leading articles, numbers as digits."""
+"""Normalize names of films, so that they can be compared, and strip articles and convert numbers."""
 
 import re
 import unicodedata
 from bisect import bisect_left
 
-MAX_CHAR = "\U0010ffff"  # sorts after every letter, so name…name + MAX_CHAR covers all names with this prefix
+MAX_CHAR = "\U0010ffff"  # sorts after all names: the names from "x" to "x" + MAX_CHAR begin with "x"
 ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
 _MOVED_ARTICLE = re.compile(rf"^(.+), ({ARTICLES}|l')$", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
-_BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")  # whole words: not "Assassin(s)"
+_BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")  # not within a word: "Assassin(s)"
 _ALSO_KNOWN_AS = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
 _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
 _SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
@@ -27,7 +27,7 @@ _NUMBERS = {*_BEFORE_NUMBERS, *_ROMAN, *_NUMBER_WORDS}
 
 
 class _Fold(dict[int, str]):
-    """Character → normalized form, computed once each. Letters of all scripts stay, accents and apostrophes go."""
+    """Character → normalized form, cached. Keeps letters of all scripts, and removes accents and apostrophes."""
 
     _plain = dict(zip("øłđæœð&'’‘`´", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", "", ""], strict=True))
 
@@ -37,7 +37,9 @@ class _Fold(dict[int, str]):
             plain = self._plain[letter.casefold()]
         elif letter.isalnum():
             plain = letter.casefold()
-        elif unicodedata.category(letter)[0] == "M":  # a mark: part of the letter in Hindi or Thai, an accent in French
+        elif (
+            unicodedata.category(letter)[0] == "M"
+        ):  # marks are accents in French, but parts of letters in Hindi or Thai
             plain = "" if 0x300 <= code < 0x370 or 0xFE00 <= code < 0xFE10 else letter
         else:
             plain = " "
@@ -48,21 +50,21 @@ _fold = _Fold()
 
 
 def normalize(text: str) -> str:
-    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la". "$", without letters, stays."""
+    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la". A name without letters stays."""
     plain = unicodedata.normalize("NFKD", text).translate(_fold)
     text = " ".join((plain if not plain.isspace() else text).split())
     return _SPACED_LETTERS.sub(lambda letters: letters[0].replace(" ", ""), text)  # "m a s h" → "mash"
 
 
 def title_names(title: str) -> list[str]:
-    """Return at least one name in a title, articles in front: "Seven (a.k.a. Se7en)" → ["Seven", "Se7en"]."""
+    """Return the names in a title (at least one), articles in front: "Seven (a.k.a. Se7en)" → ["Seven", "Se7en"]."""
     parts = [_BRACKETS.sub(" ", title), *_BRACKETS.findall(title)] if "(" in title else [title]
     parts = [_ALSO_KNOWN_AS.sub("", part.strip()) for part in parts]
     return [_MOVED_ARTICLE.sub(r"\2 \1", part) if ", " in part else part for part in parts if part] or [title]
 
 
 def split_year(text: str) -> tuple[str, int | None]:
-    """Split the year off a query: "heat 1995" → ("heat", 1995). "1984" alone stays a title."""
+    """Return a query without its year, and the year: "heat 1995" → ("heat", 1995). "1984" alone is a title."""
     if match := _YEAR.match(text):
         return match[1] or match[3], int(match[2] or match[4])
     return text, None
@@ -74,9 +76,9 @@ def strip_article(name: str) -> str:
 
 
 def numbers_to_digits(name: str) -> str:
-    """Return a normalized name with digits and no word such as "part": "rocky part iv" → "rocky 4".
+    """Return a normalized name with numbers as digits and without words such as "part": "rocky part iv" → "rocky 4".
 
-    The first word is not a Roman numeral ("v for vendetta"), but can be a number ("twelve monkeys" → "12 monkeys").
+    A Roman numeral as first word stays ("v for vendetta"), a number word does not ("twelve monkeys" → "12 monkeys").
     """
     if name.endswith(tuple(_ORDINALS)):
         name = _FINAL_ORDINAL.sub(lambda match: f" {_ORDINALS[match[1]]}", name)

@@ -1,7 +1,7 @@
 """Search films by titles in other languages and scripts, and by people.
 
-They come from film details. A large data set has half a million such names, so typing errors are only allowed in the
-names of the titles.
+Both come from film details. A large data set has half a million of these names, so a comparison that accepts typing
+errors would be too slow: only name_index.py has it.
 
 Shapes: F films, N names.
 """
@@ -20,34 +20,37 @@ from recsys.serving.search.normalize import normalize, strip_article, title_name
 
 # scores in percent: below matches of titles, above guesses
 OTHER_TITLE = 84
-PART_OF_OTHER_TITLE = 77  # some of its words
+PART_OF_OTHER_TITLE = 77  # some words of the title
 PERSON = 79
 PART_OF_PERSON = 76  # some words of the name
-MIN_QUERY_CHARS = 3  # one less in scripts with more characters than ASCII
+MIN_QUERY_CHARS = 3  # 2 for a query that is not ASCII, such as Chinese
 
 
 class NameMatches(NamedTuple):
     """Scores of films for a query."""
 
     scores: np.ndarray  # (F,)
-    people: dict[int, str]  # film → matched person
+    people: dict[int, str]  # row of a film → name of the matched person
 
 
 class NameLines:
-    """Names as lines of one text, which is built and searched faster than a list of words."""
+    """Names as lines of one text. It is built and searched faster than an index of words."""
 
     def __init__(self, names: Sequence[str]) -> None:
         """Index N normalized names."""
         self._names = names
         self._text = "".join(f" {name}\n" for name in names)
-        self._ends = list(accumulate(len(name) + 2 for name in names))
+        self._ends = list(accumulate(len(name) + 2 for name in names))  # position after each line
 
     def search(self, query: str) -> dict[int, bool]:
-        """Return the names that have a word with each word of the query as prefix, and whether it is the whole name."""
+        """Return the numbers of the names that match, and whether the query is the whole name.
+
+        A name matches if each word of the query begins one of its words.
+        """
         words = query.split()
-        pattern, result, place = f" {max(words, key=len)}", dict[int, bool](), -1
-        while (place := self._text.find(pattern, place + 1)) >= 0:
-            number = bisect_right(self._ends, place)
+        pattern, result, position = f" {max(words, key=len)}", dict[int, bool](), -1
+        while (position := self._text.find(pattern, position + 1)) >= 0:
+            number = bisect_right(self._ends, position)
             name = self._names[number]
             if all(f" {word}" in f" {name}" for word in words):
                 result[number] = strip_article(name) == strip_article(query)
@@ -55,11 +58,11 @@ class NameLines:
 
 
 class PeopleAndTitles:
-    """Compares normalized queries with the other titles, directors and actors of films."""
+    """Scores films by their other titles, directors and actors for normalized queries."""
 
     def __init__(self, details: Details, films: Sequence[Film]) -> None:
-        titles: dict[str, list[int]] = {}  # normalized → films
-        people: dict[str, list[int]] = {}
+        titles: dict[str, list[int]] = {}  # normalized title → rows of films
+        people: dict[str, list[int]] = {}  # name → rows of films
         for row, film in enumerate(films):
             detail = details.get(film.movie_id)
             names = {normalize(name) for name in title_names(film.title)} if detail.titles else set()
@@ -73,7 +76,7 @@ class PeopleAndTitles:
         self._n_films = len(films)
 
     def search(self, query: str) -> NameMatches:
-        """Score the films with a matching title or person."""
+        """Return the scores of the films with a matching title or person, and the person."""
         scores, people = np.zeros(self._n_films), dict[int, str]()
         if len(query) < MIN_QUERY_CHARS - (not query.isascii()):
             return NameMatches(scores, people)

@@ -31,15 +31,16 @@ from recsys.serving.search.normalize import (
 from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
 from recsys.serving.search.romanize import romanizations
 
-TOO_FEW = "too few ratings to learn from"
+TOO_FEW = "too few ratings to learn from"  # why models do not know an infrequent film
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
-SERIES_MATCH = 90  # score in percent, as the following ones
+# scores in percent, see also name_index.py and people_titles.py
+SERIES_MATCH = 90
 INITIALS_MATCH = 88
 YEAR_MATCH = 75
-MISSPELT_SERIES = 68  # score of a similarity of 1 to the name of a series
-MIN_CONFIDENT = 40  # score; films below it are shown, but not taken as the answer
-NEXT_YEAR_WEIGHT = 0.9  # if the year differs from the query by one
-OTHER_YEAR_WEIGHT = 0.39  # if the year, or the number in the series, differs from the query
+MISSPELT_SERIES = 68  # times the similarity 0…1 to the name of a series
+MIN_CONFIDENT = 40  # of a result that is probably the film that the user means
+NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs from the query by one
+OTHER_YEAR_WEIGHT = 0.39  # factor if the year differs by more, or if a film has another number in its series
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 NO_PEOPLE: Mapping[int, str] = {}
 
@@ -52,28 +53,23 @@ _WITH_NUMBER = re.compile(r"^(\D*\S) (\d{1,2})$")
 class SearchResult:
     """A film that matches a query."""
 
-    item: int  # number of `Catalog.films`
+    number: int  # film number, index of `Catalog.films`
     movie_id: int
     title: str
     year: int | None
     genres: str
     score: float  # 0…100
-    not_trained: bool = False  # an infrequent film
+    is_infrequent: bool = False  # models do not know the film, so it has no rank and no place on the map
     matched_person: str = ""  # the director or actor that the query matched
 
     @property
-    def selectable(self) -> bool:
-        """Whether models know the film, so that it has a rank and a place on the map."""
-        return not self.not_trained
-
-    @property
-    def reason(self) -> str:
+    def unknown_reason(self) -> str:
         """Why models do not know the film; "" if they do."""
-        return TOO_FEW if self.not_trained else ""
+        return TOO_FEW if self.is_infrequent else ""
 
     @property
     def is_confident(self) -> bool:
-        """Whether the film is probably the meant one, not a film of another year or number."""
+        """Whether the film is probably the one that the user means, not a film of another year or number."""
         return self.score >= MIN_CONFIDENT
 
     @property
@@ -86,8 +82,8 @@ class TitleIndex:
     """Searches the films of a catalogue, infrequent films included."""
 
     def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
-        """Index the titles. `counts` (I,) is how often each item was watched; it orders films of equal score."""
-        self._films = catalog.films  # F, items first
+        """Index the titles. `counts` (I,) are the numbers of ratings of the items, which order films of equal score."""
+        self._films = catalog.films  # F, the I items first; a row below is a film number
         self.n_items = len(catalog)
         self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
         if counts is not None:
@@ -122,14 +118,14 @@ class TitleIndex:
 
     @cached_property
     def _people_and_titles(self) -> PeopleAndTitles | None:
-        """The titles in other languages and people, or None without film details. Built at the first query."""
+        """The index of people and of titles in other languages, or None without film details."""
         return PeopleAndTitles(self._details, self._films) if len(self._details) else None
 
     @cached_property
     def _tag_words(self) -> frozenset[str]:
-        """The normalized tags that were used at least twice, and their words: mostly people and subjects.
+        """The normalized tags with at least MIN_TAG_USES uses, and their words. Most are people and subjects.
 
-        Such a query is spelt correctly: "lynch" is the director, not a misspelt "Naked Lunch".
+        A query that is such a tag has no typing error: "lynch" is the director, not a misspelt "Naked Lunch".
         """
         uses = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
         tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
@@ -137,7 +133,7 @@ class TitleIndex:
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
-        """MovieLens id → film."""
+        """MovieLens id → row."""
         return {film.movie_id: row for row, film in enumerate(self._films)}
 
     def search(self, text: str, limit: int = 8) -> list[SearchResult]:
@@ -148,14 +144,14 @@ class TitleIndex:
         return list(islice(self._ranked(text, enough=limit), max(0, limit)))
 
     def nearest(self, text: str, limit: int = 3) -> list[SearchResult]:
-        """Return films with the most similar names, as suggestions for a text that matches no film."""
+        """Return the films with the most similar names, as suggestions if `search` returns no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
         return list(islice(self._in_order(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
 
     def matches(self, text: str) -> list[SearchResult]:
         """Return all films with a title, most popular first. Articles, case and accents are ignored.
 
-        If the text has a year, only films of that year are returned. If there is no such film, the films with that
+        If the text has a year, only films of that year are returned. If there is no such film, films that have this
         title in another language are returned.
         """
         ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
@@ -167,7 +163,7 @@ class TitleIndex:
         return next(iter(self.matches(text)), None)
 
     def _ranked(self, text: str, enough: int) -> Iterator[SearchResult]:
-        """Yield matching films, best first. Typing errors are considered if fewer than `enough` films match."""
+        """Yield matching films, best first. If fewer than `enough` films match, titles with typing errors match too."""
         text = text[:MAX_QUERY_CHARS].strip()
         if match := _MOVIE_ID.match(text):
             if (row := self._row_of.get(int(match[1]))) is not None:
@@ -176,17 +172,22 @@ class TitleIndex:
         yield from self._in_order(*self._scores(text, enough))
 
     def _in_order(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
-        """Yield the films with a score (F,) above 0, best first. `people` are the matched persons of films."""
+        """Yield the films with a score above 0, best first.
+
+        Args:
+            scores: Scores of all films, (F,).
+            people: Row → name of the person that the query matched.
+        """
         rows = np.setdiff1d(np.flatnonzero(scores), self._duplicates)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
             yield self._result(row, float(scores[row]), people.get(row, ""))
 
     def _result(self, row: int, score: float, person: str = "") -> SearchResult:
-        not_trained = row >= self.n_items
-        return SearchResult(row, *self._films[row], score=score, not_trained=not_trained, matched_person=person)
+        is_infrequent = row >= self.n_items
+        return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
     def _scores(self, text: str, enough: int) -> NameMatches:
-        """Score all films, 0…100. A number at the end is tried as a year and as a part of the title."""
+        """Return the scores of all films, 0…100. A year at the end of the text can also be a part of the title."""
         title, year = split_year(text)
         query = _normalize_query(title)
         scores, people = self._with_people_and_titles(query, self._title_scores(query, enough))
@@ -198,15 +199,15 @@ class TitleIndex:
             return NameMatches(scores, people)
         gap = np.abs(self._years - year)
         scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT))
-        whole = _normalize_query(text)  # "Blade Runner 2049" is of 2017
+        whole = _normalize_query(text)  # "Blade Runner 2049" was released in 2017
         if whole != query:
             scores = np.maximum(scores, self._names.match_scores(whole))
         return NameMatches(scores, people)
 
     def _with_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
-        """Raise scores (F,) of films whose other title or person matches better.
+        """Raise the title scores (F,) of films that have a person or other title with a better match.
 
-        If a person matches, the query is spelt correctly, so guesses at misspelt titles are dropped.
+        If a person matches, the query has no typing error, so scores of misspelt titles become 0.
         """
         if self._people_and_titles is None:
             return NameMatches(scores, {})
@@ -217,7 +218,7 @@ class TitleIndex:
         return NameMatches(np.maximum(scores, others.scores), people)
 
     def _title_scores(self, query: str, enough: int) -> np.ndarray:
-        """Return scores without regard to a year, (F,). Guesses are added if fewer than `enough` films match."""
+        """Return the scores of titles, ignoring years, (F,). Below `enough` matches, misspelt titles match too."""
         scores = self._names.match_scores(query)
         separated = numbers_to_digits(separate_number(query))
         raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(separated, []), EXACT)
@@ -234,12 +235,17 @@ class TitleIndex:
         return scores
 
     def _numbered(self, names: Sequence[str], number: int) -> list[int]:
-        """Return the films with a number in any of the series."""
+        """Return the rows of the films with a number in any of the series `names`."""
         rows = [self._series[name].numbered(number) for name in names]
         return [row for row in rows if row is not None]
 
     def _other_number_scores(self, name: str, number: int) -> np.ndarray:
-        """Return scores for a misspelt series and, lower ones, for a series without this number, (F,)."""
+        """Return scores of films whose series is misspelt or has no film with this number, (F,).
+
+        Args:
+            name: Name of the series in the query.
+            number: Number in the series in the query.
+        """
         names = list(self._series)
         similarity = similar_names(name, names)
         scores = self._names.match_scores(name) * OTHER_YEAR_WEIGHT
@@ -249,7 +255,13 @@ class TitleIndex:
         return scores
 
     def _add_initials(self, scores: np.ndarray, query: str, separated: str) -> None:
-        """Raise the scores of films whose initials are the query or its first word: "lotr", "lotr two towers"."""
+        """Raise the scores of films whose initials are the query or its first word: "lotr", "lotr two towers".
+
+        Args:
+            scores: Scores of all films, (F,). They are changed in place.
+            query: Normalized.
+            separated: The query with a final number as a separate word.
+        """
         word, _, rest = separated.partition(" ")
         for name in self._series_by_initials.get(word, []):
             raise_scores(scores, self._series[name].rows if not rest else [], SERIES_MATCH)

@@ -10,7 +10,7 @@ from pages.ui import cache, format, recommenders, tasks
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import list_comparison
-from recsys.serving.predictor import variants
+from recsys.serving.predictor import all_recommenders
 from tests.pages import world
 from tests.pages.reading import keys, said
 from tests.pages.translation import shown as texts
@@ -281,7 +281,7 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
     open_tab(app, 3)
     app.button(key="try_all").click().run()
     assert not app.exception
-    able = [variant for variant in variants() if variant.name in ("bert4rec", *UNTRAINED)]
+    able = [variant for variant in all_recommenders() if variant.name in ("bert4rec", *UNTRAINED)]
     assert ranks(app).keys() == {variant.title for variant in able}
     with pytest.raises(KeyError):
         app.button(key="try_all")
@@ -351,13 +351,13 @@ def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
 
 
 def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit, monkeypatch):
-    finish, load = threading.Event(), recommenders.serving.load
+    finish, load = threading.Event(), recommenders.predictors.load
 
     def slow(name, *arguments):
         assert name not in ("item-knn", "markov") or finish.wait(60)
         return load(name, *arguments)
 
-    monkeypatch.setattr(recommenders.serving, "load", slow)
+    monkeypatch.setattr(recommenders.predictors, "load", slow)
     monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
     ready = ("bert4rec", "popular", "item-knn", "markov")
     monkeypatch.setattr(recommenders, "can_answer", lambda name, data: name in ready)

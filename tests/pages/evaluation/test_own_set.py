@@ -76,9 +76,9 @@ def test_the_button_measures_the_recommenders_that_need_no_training(visit, shop,
 
 def few():
     """Three recommenders that are fitted at once."""
-    from recsys.serving.predictor import variants
+    from recsys.serving.predictor import all_recommenders
 
-    return {one.name: one for one in variants() if one.name in ("popular", "item-knn", "markov")}
+    return {one.name: one for one in all_recommenders() if one.name in ("popular", "item-knn", "markov")}
 
 
 def test_the_recommender_chosen_on_watch_next_stands_beside_the_most_popular(visit, shop):

@@ -19,13 +19,13 @@ def page():
 def said(caplog, monkeypatch):
     """What the console says when something raises an error."""
     logs.tidy()
-    monkeypatch.setattr(logging.getLogger(logs.OF_PAGES), "propagate", True)  # Streamlit prints it itself
+    monkeypatch.setattr(logging.getLogger(logs.PAGES_LOGGER), "propagate", True)  # Streamlit prints it itself
 
     def log(raises, *arguments):
         try:
             raises(*arguments)
         except KeyError as error:
-            logging.getLogger(logs.OF_PAGES).error("Uncaught app execution", exc_info=error)
+            logging.getLogger(logs.PAGES_LOGGER).error("Uncaught app execution", exc_info=error)
         return caplog.text
 
     return log

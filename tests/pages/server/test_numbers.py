@@ -15,20 +15,20 @@ def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
     ports = []
     serve = monitoring.serve
     monkeypatch.setattr(monitoring, "serve", lambda port: ports.append(serve(port)))
-    monkeypatch.setenv(numbers.PORT, "0")
+    monkeypatch.setenv(numbers.PORT_VARIABLE, "0")
     numbers.serve_if_asked()
     with urllib.request.urlopen(f"http://127.0.0.1:{ports[0]}/metrics") as answer:
         assert b"nextreel_visitors 0.0" in answer.read()
 
 
 def test_unless_somebody_asks_there_are_none(monkeypatch):
-    monkeypatch.delenv(numbers.PORT, raising=False)
+    monkeypatch.delenv(numbers.PORT_VARIABLE, raising=False)
     numbers.serve_if_asked()
     assert monitoring._metrics == {}
 
 
 @pytest.mark.parametrize("port", ["http", "-1", "99999"])
 def test_a_port_that_cannot_be_had_is_said_and_the_app_goes_on(monkeypatch, caplog, port):
-    monkeypatch.setenv(numbers.PORT, port)
+    monkeypatch.setenv(numbers.PORT_VARIABLE, port)
     numbers.serve_if_asked()
     assert f"no metrics on port {port}" in caplog.text

@@ -10,7 +10,7 @@ from recsys import checkpoints
 from recsys.data import film_details
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
-from recsys.serving.predictor import variants
+from recsys.serving.predictor import all_recommenders
 from recsys.serving.recommend import Request, recommend
 from tests import toys
 from tests.pages import world
@@ -61,7 +61,7 @@ def test_what_is_known_of_films_is_there_in_the_next_run(home):
     assert cache.dataset(SET).catalog.details.get(1).titles == ("Зоряні війни",)
     assert cache.dataset(SET) is cache.dataset(SET)
     assert index.search("зоряні") == []
-    assert cache.title_index(SET).search("зоряні")[0].item == 0
+    assert cache.title_index(SET).search("зоряні")[0].number == 0
     after = cache.load_predictor("bert4rec", SET)
     assert after is not before
     assert after.key != before.key
@@ -98,4 +98,4 @@ def test_what_is_made_of_one_set_is_not_taken_for_something_else(home):
 
 @pytest.mark.parametrize("sets", [3])
 def test_the_cache_holds_all_recommenders_of_three_data_sets(sets):
-    assert sets * len(variants()) <= cache.MAX_PREDICTORS
+    assert sets * len(all_recommenders()) <= cache.MAX_PREDICTORS

@@ -13,7 +13,7 @@ from recsys.data.dataset import DataError
 from recsys.errors import recsys_command
 from recsys.models import registry
 from recsys.models.sasrec import SasRecConfig
-from recsys.serving.predictor import variants
+from recsys.serving.predictor import all_recommenders
 from recsys.training.options import TrainConfig
 from tests.models.configs import changed
 from tests.pages import world
@@ -48,7 +48,7 @@ def made_up(ratings, films):
 
 def test_the_known_come_first_and_families_stay_together():
     known = cache.all_recommenders()
-    names = recommenders.ordered(variants())
+    names = recommenders.ordered(all_recommenders())
     assert sorted(names) == sorted(known)
     assert names[:2] == ["bert4rec", "bert4rec-memory"]
     families = [known[name].family for name in names]
@@ -196,7 +196,7 @@ def test_a_mixture_names_the_networks_that_it_lacks_with_the_commands_that_train
     assert recsys_command("train", "sasrec-softmax", "--dataset", DATA) in said(app)
     assert len(picks(app)) == 10  # of another
     world.untrain()
-    command = recommenders.serving.training_command("hybrid-few", DATA)
+    command = recommenders.predictors.training_command("hybrid-few", DATA)
     assert [line.split()[-3] for line in command.split(" && ")] == ["sasrec-softmax", "bert4rec"]
 
 
@@ -251,7 +251,7 @@ def test_a_choice_outlives_its_mark(visit, slow):
 @pytest.fixture
 def fit(monkeypatch):
     """A fit that goes on until it is let go; `fit.error` ends it."""
-    load, let_go = recommenders.serving.load, threading.Event()
+    load, let_go = recommenders.predictors.load, threading.Event()
     settings = SimpleNamespace(error=None, let_go=let_go)
 
     def hold(name, dataset, report=None):
@@ -264,7 +264,7 @@ def fit(monkeypatch):
             raise settings.error
         return load(name, dataset, report)
 
-    monkeypatch.setattr(recommenders.serving, "load", hold)
+    monkeypatch.setattr(recommenders.predictors, "load", hold)
     monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
     yield settings
     let_go.set()

@@ -32,7 +32,7 @@ def test_genres_are_chosen_and_left_out_and_reset_with_a_click(visit):
     app.multiselect(key="genres").set_value(["Horror"]).run()
     assert picks(app)
     assert all(world.TITLES.index(f"{film} ({year})") % 2 for film, year in with_years(app))
-    app.multiselect(key="without").set_value(["Horror"]).run()
+    app.multiselect(key="excluded_genres").set_value(["Horror"]).run()
     assert "Change one of these: Only these genres, None of these genres." in said(app)
     app.session_state.filters_open = False
     assert filters_label(app.run()) == "Filters · 2"  # not while it is open
@@ -49,7 +49,7 @@ def with_years(app):
 def test_nothing_newer_than_the_last_film(visit):
     last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
     app = opened(visit(s=f"1-{last + 1}"))
-    app.toggle(key="no_newer").set_value(True).run()
+    app.toggle(key="released_by_last_film").set_value(True).run()
     assert picks(app)
     assert all(int(year) <= 1984 for _, year in with_years(app))
 
@@ -72,7 +72,7 @@ def test_variety_reorders_the_films_but_for_the_first(visit):
 
 def test_how_well_known_a_film_is_can_be_chosen(visit):
     app = opened(visit(s="1-2-3"))
-    app.select_slider(key="known").set_value("hidden gems").run()
+    app.select_slider(key="popularity").set_value("hidden gems").run()
     assert not app.exception
     assert app.session_state.filters == Filters(popularity="hidden gems")
 

@@ -100,7 +100,7 @@ def test_a_model_that_ignores_the_history_is_moved_by_no_film(softmax):
 def test_only_films_that_the_model_reads_are_left_out_and_the_newest():
     [why] = explained(Pulls(pulls(), length=2), [0, 1, 2, 3], [5])
     assert {one.position for one in why.influences} == {2, 3}
-    assert why.watched == 4
+    assert why.n_watched == 4
 
 
 def test_a_long_history_is_weighed_in_bounded_time(monkeypatch):

@@ -152,18 +152,18 @@ def test_one_letter_is_the_beginning_of_popular_films_rather_than_a_word(index):
 
 def test_films_left_out_of_training_are_found_under_the_numbers_after_the_items(index):
     film = index.search("unseen")[0]
-    assert (film.item, film.movie_id, film.not_trained, film.selectable) == (len(FILMS), 1001, True, False)
-    assert film.reason == "too few ratings to learn from"
+    assert (film.number, film.movie_id, film.is_infrequent) == (len(FILMS), 1001, True)
+    assert film.unknown_reason == "too few ratings to learn from"
 
 
 def test_films_that_models_know_have_their_item(index):
     film = index.search("toy story")[0]
-    assert (film.item, film.movie_id, film.not_trained, film.selectable, film.reason) == (0, 1, False, True, "")
+    assert (film.number, film.movie_id, film.is_infrequent, film.unknown_reason) == (0, 1, False, "")
 
 
 def test_of_equally_good_matches_films_left_out_come_last():
     index = make_index([("Heat", 1986, 0)], [("Heat", 1972)])
-    assert [film.not_trained for film in index.search("heat")] == [False, True]
+    assert [film.is_infrequent for film in index.search("heat")] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_without_counts_the_order_is_that_of_the_catalogue_and_left_out_films_co
 
 def test_every_film_is_found_by_its_own_label(index):
     for item, (title, year, _) in enumerate(FILMS):
-        assert index.exact(f"{title} ({year})" if year else title).item == item
+        assert index.exact(f"{title} ({year})" if year else title).number == item
 
 
 @pytest.mark.parametrize("text", ["", "toy", "Toy Story (1996)", "toy stroy", "xyz"])
