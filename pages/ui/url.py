@@ -29,6 +29,13 @@ LIST_LENGTHS = (5, 10, 20)  # films
 AS_CARDS = "cards"
 AS_LIST = "list"
 VIEWS = (AS_CARDS, AS_LIST)
+# name in the URL → title
+LIST_KINDS = {
+    "best": N_("Best guess"),
+    "taste": N_("In your taste"),
+    "last": N_("Like the last one"),
+    "gems": N_("Hidden gems"),
+}
 # sections: name in the URL → title
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
@@ -202,6 +209,7 @@ URL_PARAMS = (
     UrlParam("lang", "lang", one_of(lambda: i18n.NAMES), i18n.preferred),
     # Watch next
     UrlParam("model", "model", one_of(cache.all_recommenders), _by_dataset(recommenders.default)),
+    UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),

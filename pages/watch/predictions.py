@@ -15,7 +15,7 @@ from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
 from pages.ui.widgets import segmented_control
-from pages.watch import marked_films, posters
+from pages.watch import list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import FilmFeatures, Filters, blocking_filters
@@ -68,14 +68,16 @@ class Answer:
 def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Render the controls and the recommendations. An error is shown, and the result is then None."""
     st.header(_("What comes next"))
+    kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        recommender = recommenders.select(dataset.name, "model")
+        recommender = list_kinds.recommender(kind, dataset.name)
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
         marked_films.popovers(dataset)
-    predictor = _predictor_or_fallback(recommender, dataset)
-    request = Request(films, k, _filters(), visitor().current.excluded, session.feedback(dataset, films))
+    predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
+    filters = list_kinds.filters(kind, _filters())
+    request = Request(films, k, filters, visitor().current.excluded, session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
@@ -83,7 +85,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
         _explain_figures(answer)
     else:
-        _explain_empty_list(dataset, films)
+        _explain_empty_list(dataset, request)
     return answer
 
 
@@ -332,13 +334,15 @@ def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) 
     st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
 
 
-def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
+def _explain_empty_list(dataset: Dataset, request: Request) -> None:
     """Show why no film is recommended, and what the visitor can do."""
-    if not _filters().restricts:
+    if not request.filters.restricts:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        blocking = blocking_filters(cache.film_features(dataset.name), _filters(), films, visitor().current.excluded)
+        blocking = blocking_filters(
+            cache.film_features(dataset.name), request.filters, request.history, request.unwanted
+        )
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",

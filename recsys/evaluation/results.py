@@ -242,7 +242,8 @@ def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> t
         if fingerprint in (None, document["fingerprint"]):
             for failure in failures:
                 warn(failure)
-            return path, document
+            title = document["title"]
+            return path, document | {"title": registry.FORMER_TITLES.get(title, title)}
     text = "{variant} was measured on another form of {dataset} than the one on this machine"
     raise failures[0] if failures else ResultError(text, _command(home_path), variant=variant, dataset=dataset)
 
