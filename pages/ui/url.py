@@ -241,6 +241,8 @@ URL_PARAMS = (
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),
     UrlParam("genres", "genres", _parse_labels, Filters.genres, SEPARATOR.join),
     UrlParam("without", "excluded_genres", _parse_labels, Filters.excluded_genres, SEPARATOR.join),
+    UrlParam("spoken", "languages", _parse_labels, Filters.languages, SEPARATOR.join),
+    UrlParam("country", "countries", _parse_labels, Filters.countries, SEPARATOR.join),
     UrlParam("known", "popularity", PARSE_POPULARITY, Filters.popularity),
     UrlParam("older", "released_by_last_film", PARSE_FLAG, Filters.released_by_last_film),
     UrlParam("hide", "hide_seen", PARSE_FLAG, Filters.hide_seen),

@@ -30,7 +30,7 @@ def select() -> str:
         "Best guess: what you will probably watch next. In your taste: films most like yours. Like the last one: what "
         "people watched after your last film. Hidden gems: films in your taste that fewer people watched."
     )
-    return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text)
+    return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text, wrap=True)
 
 
 def recommender(kind: str, data: str) -> str:

@@ -3,13 +3,16 @@
 Session state: filters (a Filters, which is kept when another page opens, and from which the widgets are set).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import streamlit as st
+from babel import Locale
 
-from pages.ui import browser, cache, errors, explanation, film_cards, format, page, recommenders, session
+from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
@@ -18,7 +21,7 @@ from pages.ui.widgets import segmented_control
 from pages.watch import list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.filters import FilmFeatures, Filters, blocking_filters
+from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
 
@@ -27,6 +30,8 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "years": N_("Made between"),
     "genres": N_("Only these genres"),
     "excluded_genres": N_("None of these genres"),
+    "languages": N_("Original language"),
+    "countries": N_("Country"),
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
@@ -281,6 +286,8 @@ def _filter_controls(features: FilmFeatures) -> None:
             years=page.chosen_years(features, "years"),
             genres=tuple(state.genres),
             excluded_genres=tuple(state.excluded_genres),
+            languages=tuple(state.get("languages", filters.languages)),
+            countries=tuple(state.get("countries", filters.countries)),
             popularity=state.popularity,
             released_by_last_film=state.released_by_last_film,
             hide_seen=state.hide_seen,
@@ -306,6 +313,21 @@ def _filter_controls(features: FilmFeatures) -> None:
         labels["excluded_genres"],
         _("All genres allowed"),
     )
+    if features.languages:
+        help_text = _("Films whose language is not in our table are in English, or their language is unknown.")
+        page.multiselect(
+            "languages",
+            _by_count(features.languages),
+            filters.languages,
+            read,
+            labels["languages"],
+            _("Any language"),
+            _language_name,
+            help_text,
+        )
+    if features.countries:
+        countries = _by_count(features.countries)
+        page.multiselect("countries", countries, filters.countries, read, labels["countries"], _("Any country"))
     page.popularity_slider("popularity", filters.popularity, read)
     st.slider(
         _("Variety"),
@@ -322,6 +344,19 @@ def _filter_controls(features: FilmFeatures) -> None:
         ),
         on_change=read,
     )
+
+
+def _by_count(items_of: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the values with the most items first."""
+    return sorted(items_of, key=lambda value: -len(items_of[value]))
+
+
+def _language_name(code: str) -> str:
+    """Return the name of a language in the visitor's language, with a capital letter."""
+    if code == OTHER_LANGUAGE:
+        return _("English or unknown")
+    name = Locale(i18n.current()).languages.get(code, code)
+    return name[:1].upper() + name[1:]
 
 
 def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) -> None:

@@ -118,6 +118,19 @@ def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
     assert not [key for key in keys(app) if key.startswith("back-")]
 
 
+def test_the_filter_by_original_language_is_in_the_url(visit, monkeypatch):
+    monkeypatch.setattr("recsys.serving.filters.original_languages", lambda name: {5: "fr", 6: "fr", 7: "ko"})
+    app = visit(s="1-2-3", spoken="fr")
+    assert {*picks(app)} == {title[:-7] for title in (world.TITLES[4], world.TITLES[5])}
+    app.session_state.filters_open = True
+    menu = app.run().multiselect(key="languages")
+    assert menu.value == ["fr"]
+    assert menu.options == ["English or unknown", "French", "Korean"]
+    menu.set_value(["ko"]).run()
+    assert picks(app) == [world.TITLES[6][:-7]]
+    assert app.query_params["spoken"] in ("ko", ["ko"])
+
+
 def choose(app, movie, option):
     next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click(option).run()
     assert not app.exception
