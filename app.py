@@ -36,7 +36,7 @@ def _warm_up() -> None:
             encoder.disable_downloads()
         from pages.ui import warm  # here, so that the server answers before pandas is loaded
 
-        warm.up()
+        warm.preload()
     finally:
         gc.enable()
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
-BUILT_IN = "ml-latest-sample"  # the data set that comes with the project
+BUILT_IN_DATASET = "ml-latest-sample"  # the data set that comes with the project
 _title_indexes: "WeakKeyDictionary[Dataset, TitleIndex]" = WeakKeyDictionary()  # deleted with their data sets
 
 
-def load(name: str = BUILT_IN, report: "ProgressCallback | None" = None) -> "Dataset":
+def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":
     """Load a data set. `report` gets progress events, see `recsys.progress`.
 
     Raises MissingData, whose message has the command that downloads the data set, and DataError for an unknown name.
@@ -60,7 +60,7 @@ def recommender(
     from recsys.progress import no_progress
     from recsys.serving import predictor
 
-    data = _built_in(prepared.version(BUILT_IN), report) if data is None else data
+    data = _built_in_dataset(prepared.version(BUILT_IN_DATASET), report) if data is None else data
     return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or no_progress))
 
 
@@ -102,7 +102,7 @@ class TitleRecommender:
 
 
 @lru_cache(maxsize=1)
-def _built_in(version: str, report: "ProgressCallback | None") -> "Dataset":
+def _built_in_dataset(version: str, report: "ProgressCallback | None") -> "Dataset":
     """Return the built-in data set. The version makes the cache invalid after an update of the data set."""
     return load(report=report)
 

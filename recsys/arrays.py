@@ -1,4 +1,4 @@
-"""Arrays that can be computed again. The document of an array contains a fingerprint of its input."""
+"""Arrays that can be computed again. The document of an array contains the fingerprint of its input."""
 
 import warnings
 from pathlib import Path
@@ -9,32 +9,32 @@ from recsys import storage
 from recsys.errors import RecsysError, disk_errors
 
 
-def read(path: Path, name: str, made_of: str) -> np.ndarray | None:
-    """Return the array with a name from a document NAME.json; `made_of` is the fingerprint of its input.
+def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
+    """Return the array with a name from a document, if the array was computed from input with this fingerprint.
 
-    Returns None if a file is missing or damaged, or if the array was computed from other input.
+    Returns None if it was computed from other input, or if a file is missing or damaged.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
     try:
         document, data = storage.read_payload(path)
-        return load(data)[name] if document.get("made_of") == made_of else None
+        return load(data)[name] if document.get("made_of") == fingerprint else None
     except (OSError, storage.DamagedFileError, SafetensorError, LookupError):
         return None
 
 
-def write(path: Path, name: str, array: np.ndarray, made_of: str) -> None:
+def write(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
     """Write an array. Raises OSError."""
     from safetensors.numpy import save
 
-    storage.write_document(path, {"made_of": made_of}, {f"{path.stem}.safetensors": save({name: array})})
+    storage.write_document(path, {"made_of": fingerprint}, {f"{path.stem}.safetensors": save({name: array})})
 
 
-def keep(path: Path, name: str, array: np.ndarray, made_of: str) -> None:
+def write_or_warn(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
     """Write an array, and warn if that fails, because the array in memory can still be used."""
     try:
         with disk_errors(path):
-            write(path, name, array, made_of)
+            write(path, name, array, fingerprint)
     except RecsysError as error:
         warnings.warn(f"{error}, or it is computed again next time", stacklevel=3)

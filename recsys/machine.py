@@ -14,9 +14,9 @@ from typing import Any
 
 from recsys import paths
 
-MEMORY = Path("/proc/meminfo")
-GROUPS = Path("/sys/fs/cgroup")
-OWN_GROUPS = Path("/proc/self/cgroup")
+MEMORY_FILE = Path("/proc/meminfo")
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+OWN_CONTROL_GROUPS = Path("/proc/self/cgroup")  # the groups of this process
 PR_SET_PDEATHSIG = 1  # from sys/prctl.h
 PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
@@ -39,21 +39,21 @@ def describe() -> dict[str, Any]:
 def format_description(machine: dict[str, Any]) -> str:
     """Format a result of `describe` as one line."""
     hardware = f"{machine['cores']} cores of {machine['cpu']}" + (f", {machine['gpu']}" if machine["gpu"] else "")
-    versions = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
-    return f"{hardware}, load {machine['load']}; {versions}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
+    software = ", ".join(f"{name} {machine[name]}" for name in ("python", *PACKAGES) if name in machine)
+    return f"{hardware}, load {machine['load']}; {software}; {machine['date']}, commit {machine['commit'] or 'unknown'}"
 
 
 def free_memory() -> float:
     """Return the bytes that this process can still allocate in RAM and in its control groups; inf if unknown."""
     free_bytes = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
-        free_bytes.append(int(MEMORY.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
-    groups = [GROUPS, GROUPS / "memory"]  # the roots, which a container sees
+        free_bytes.append(int(MEMORY_FILE.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
+    groups = [CONTROL_GROUPS, CONTROL_GROUPS / "memory"]  # the roots, which a container sees
     with contextlib.suppress(OSError):
-        for row in OWN_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
+        for row in OWN_CONTROL_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
             _, controllers, path = row.split(":", 2)
             if "memory" in controllers.split(",") or not controllers:
-                groups.append(GROUPS / controllers / path.strip("/"))
+                groups.append(CONTROL_GROUPS / controllers / path.strip("/"))
     for group in groups:
         free_bytes.append(_free_in_group(group, "memory.max", "memory.current"))
         free_bytes.append(_free_in_group(group, "memory.limit_in_bytes", "memory.usage_in_bytes"))  # version 1
@@ -109,7 +109,7 @@ def commit() -> str:
     Changes to shipped results and trials do not count, because they are output of the code.
     """
     repository = str(paths.REPOSITORY)
-    code = ("--", ".", *(f":!{folder}" for folder in paths.MEASURED))
+    code = ("--", ".", *(f":!{folder}" for folder in paths.RESULT_FOLDERS))
     head = _first_line("git", "-C", repository, "rev-parse", "--short=12", "HEAD")
     changed = _first_line("git", "-C", repository, "status", "--porcelain", "--untracked-files=no", *code)
     return f"{head}-dirty" if changed else head

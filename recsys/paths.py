@@ -5,7 +5,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
-MEASURED = ("assets/results", "assets/trials")  # folders in REPOSITORY that evaluations write
+RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY; evaluations write them
 PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
 LOG = "log.jsonl"  # of a training, in the folder of the checkpoint
 
@@ -43,12 +43,12 @@ def dataset_folders(dataset: str) -> list[Path]:
 
 
 def details(dataset: str) -> Path:
-    """Return the document of the facts about films from Wikidata."""
+    """Return the document of the film details from Wikidata."""
     return home() / "details" / dataset / "films.json"
 
 
 def wikidata() -> Path:
-    """Return the folder of Wikidata's answers. They have IMDb ids, so all data sets share them."""
+    """Return the folder of Wikidata's answers. All data sets share them, because the films have IMDb ids."""
     return home() / "wikidata"
 
 
@@ -75,7 +75,7 @@ def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
 
 
 def film_vectors(dataset: str, texts: str) -> Path:
-    """Return the document of sentence vectors of films, float16; texts: SHA-256 of the encoded texts."""
+    """Return the document of the sentence vectors of films. `texts` is the SHA-256 of the encoded texts."""
     return home() / "film_vectors" / dataset / f"{texts[:16]}.json"
 
 
@@ -85,7 +85,7 @@ def shipped_film_vectors(dataset: str) -> Path:
 
 
 def tag_vectors(dataset: str, texts: str) -> Path:
-    """Return the document of sentence vectors of tags, float16; texts: SHA-256 of the encoded texts."""
+    """Return the document of the sentence vectors of tags. `texts` is the SHA-256 of the encoded texts."""
     return home() / "tag_vectors" / dataset / f"{texts[:16]}.json"
 
 
@@ -95,7 +95,7 @@ def shipped_tag_vectors(dataset: str) -> Path:
 
 
 def film_map(root: Path, dataset: str, variant: str) -> Path:
-    """Return the document of the t-SNE map of a recommender's films, float16."""
+    """Return the document of the t-SNE map of a recommender's films."""
     return root / "maps" / dataset / f"{variant}.json"
 
 
@@ -120,7 +120,7 @@ def trial(root: Path, dataset: str, protocol: str, name: str) -> Path:
 
 
 def jobs() -> Path:
-    """Return the folder of the trainings that were started in the app, with a folder for each."""
+    """Return the folder of the trainings that were started in the app. Each training has a folder in it."""
     return home() / "jobs"
 
 
@@ -150,5 +150,5 @@ def translation(language: str) -> Path:
 
 
 def checksums() -> Path:
-    """Return the file of the SHA-256 of shipped files that contain no hash."""
+    """Return the list of the SHA-256 of shipped files that contain no hash."""
     return ASSETS / "SHA256SUMS"

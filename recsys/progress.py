@@ -21,10 +21,10 @@ STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} 
     "download": ("fetching from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
-    "fit": ("fitting the model, which is kept for the next time …", " steps"),
-    "encode": ("reading what films are about …", " films"),
+    "fit": ("fitting the model, which is done once …", " steps"),
+    "encode": ("encoding the texts of films …", " films"),
     "rank": ("{title}", " users"),
-    "map": ("putting films on a map …", " iterations"),
+    "map": ("computing the map of films …", " iterations"),
 }
 CHECKSUM = "crc32"  # field at the start of a line in a log
 LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # older versions wrote the last two, without checksums

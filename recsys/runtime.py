@@ -12,12 +12,17 @@ from typing import Any, Self
 
 from recsys.progress import Cancelled
 
-M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4  # from malloc.h
-TRIM_THRESHOLD_BYTES, TOP_PAD_BYTES = 1 << 30, 64 << 20
+# parameters of mallopt, from malloc.h
+M_TRIM_THRESHOLD = -1
+M_TOP_PAD = -2
+M_MMAP_MAX = -4
+
+TRIM_THRESHOLD_BYTES = 1 << 30
+TOP_PAD_BYTES = 64 << 20
 
 
 def tune_malloc() -> None:
-    """Make glibc reuse freed blocks instead of returning them to the kernel; do nothing under another C library.
+    """Make glibc reuse freed blocks instead of returning them to the kernel. Other C libraries are not changed.
 
     Each training step frees and allocates a few megabytes. Fetching these pages from the kernel takes a tenth of the
     step, and more on virtual machines.

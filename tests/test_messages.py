@@ -68,7 +68,9 @@ def test_messages_in_fields_are_translated_and_other_values_are_not(ukrainian):
 
 def test_numbers_are_written_as_the_language_writes_them(ukrainian):
     note = Message(
-        "{n:,} date could not be read; the films stay", plural="{n:,} dates could not be read; the films stay", n=1234
+        "{n:,} date could not be read; the film is imported without it",
+        plural="{n:,} dates could not be read; the films are imported without them",
+        n=1234,
     )
     assert i18n.localize(note).replace("\xa0", " ") == "Не вдалося прочитати 1 234 дати; фільми лишаються"
 

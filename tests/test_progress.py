@@ -29,7 +29,7 @@ def test_where_nobody_watches_a_stage_is_one_line(capsys):
     assert said.err.splitlines() == [
         "fetching from example.org …",
         "reading …",
-        "fitting the model, which is kept for the next time …",
+        "fitting the model, which is done once …",
     ]
     assert said.out == ""
 

@@ -34,7 +34,7 @@ def small(monkeypatch):
 
 def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
-    with pytest.warns(UserWarning, match=r"cannot write to .*; set RECSYS_HOME to a folder of yours"):
+    with pytest.warns(UserWarning, match=r"cannot write to .*; set RECSYS_HOME to a folder where you may write"):
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME"):
         ready = predictor.load(predictor.FALLBACK, dataset)
@@ -92,7 +92,7 @@ def test_a_command_that_has_to_write_ends_in_one_line_that_says_what_to_do(home,
     read_only.make(home, monkeypatch)
     assert main(arguments) == 1
     last = capsys.readouterr().err.splitlines()[-1]
-    assert "RECSYS_HOME" in last or "see who may write there" in last
+    assert "RECSYS_HOME" in last or "check the permissions" in last
     assert "Traceback" not in last
     assert prepared.load("toy").n_users == 2
 

@@ -28,7 +28,7 @@ class HiddenFilmTest:
 
     question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # by English title
-    asked: list[str] = field(default_factory=list)  # names of recommenders, including those that failed
+    asked: list[str] = field(default_factory=list)  # names of recommenders, failed ones included
     is_running: bool = False
 
     def set_running(self, is_running: bool) -> None:

@@ -13,7 +13,7 @@ from pages.ui.i18n import N_, _
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
-ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # with those on phones
+ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
 LETTER_WIDTH_PX = 6.3  # mean width in a font of 11 px
 LETTER_HEIGHT_PX = 14.5
@@ -203,7 +203,7 @@ def label_points(
         horizontal: Values of x, or log10 of x on a logarithmic axis.
         height: Height inside the axes in pixels.
     """
-    points = list(zip(_with_padding(scaled(horizontal.tolist())), _with_padding(scaled(y.tolist())), strict=True))
+    points = list(zip(_add_padding(scaled(horizontal.tolist())), _add_padding(scaled(y.tolist())), strict=True))
     on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
     on_desktop = free_sides(points, labels, DESKTOP_WIDTHS_PX, height, on_phone)
     desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
@@ -221,7 +221,7 @@ def label_points(
         )
 
 
-def _with_padding(shares: Iterable[float]) -> list[float]:
+def _add_padding(shares: Iterable[float]) -> list[float]:
     """Map 0…1 to 0.06…0.94, because Plotly leaves a margin around the outermost points."""
     return [0.06 + 0.88 * share for share in shares]
 
@@ -253,9 +253,8 @@ def free_sides(
     """
     sides = list(placed) or [None] * len(points)
     charts = [_Chart(points, labels, width, height) for width in widths]
-    for row in sorted(
-        range(len(sides)), key=lambda row: sides[row] is None
-    ):  # labels that are placed already come first
+    placed_first = sorted(range(len(sides)), key=lambda row: sides[row] is None)
+    for row in placed_first:
         side = sides[row] or next((name for name in SIDES if all(chart.has_room(row, name) for chart in charts)), None)
         if side:
             sides[row] = side

@@ -19,7 +19,7 @@ from recsys.evaluation import list_metrics, protocols, tables
 from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_available
 
-PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # those of figure 1 in gSASRec, and BERT4Rec
+PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of gSASRec, and BERT4Rec
 PAPER_USER = 963  # number of the test user of this figure
 LIST_PLOT_HEIGHT_PX = 400  # with the legend, which has five lines on a phone
 MIN_SHARE = 1e-4  # lower end of axes
@@ -82,7 +82,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
         "Share of recommended films that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
-    chart(plot_reliability(by_variant(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
+    chart(plot_reliability(split_by_recommender(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
@@ -99,11 +99,11 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
         "Predicted probability divided by the share that came true, by rank, for {names}",
         names=view.join_titles(selected),
     )
-    figure = plot_overconfidence(by_variant(by_rank, selected), view.titles)
+    figure = plot_overconfidence(split_by_recommender(by_rank, selected), view.titles)
     chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
 
 
-def by_variant(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
+def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
     """Return name of a recommender → its rows of a table."""
     return {variant: table[table["variant"] == variant] for variant in variants}
 
@@ -142,10 +142,8 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
-    order = [
-        *shares,
-        *(variant for variant in selected if variant not in shares),
-    ]  # so that both charts have equal colours
+    # the variants of the other chart come first, so that both charts have equal colours
+    order = [*shares, *(variant for variant in selected if variant not in shares)]
     query = test.queries[row : row + 1]
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)

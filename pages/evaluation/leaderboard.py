@@ -338,9 +338,8 @@ def _training_times(timings: Iterable[Mapping[str, Any]]) -> str:
 
 def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame) -> None:
     """Show the sortable table, the provenance of the selected row, and the published figures."""
-    rows = board.assign(
-        date=board["date"].str[:10], family=board["family"].map(_)
-    )  # without the time of day, which the CSV has
+    # the dates are without the time of day, which the CSV has
+    rows = board.assign(date=board["date"].str[:10], family=board["family"].map(_))
     columns = [*PHONE_COLUMNS, "family"]
     table = rows[[*columns, *(name for name in results.METRICS if name not in columns), "seeds", "users", "date"]]
     event = show_table(table, f"figures-{view.key}", _("Leaderboard"), on_select="rerun", selection_mode="single-row")

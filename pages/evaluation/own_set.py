@@ -27,11 +27,8 @@ def compare_with_most_popular(view: EvaluationView) -> None:
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
         return
-    preferred = (
-        st.session_state.get("model"),
-        recommenders.default(view.dataset),
-    )  # that of Watch next, or the default
-    variant = next((variant for variant in preferred if variant in others), others[0])
+    preferred = (st.session_state.get("model"), recommenders.default(view.dataset))  # "model": chosen on Watch next
+    variant = next((name for name in preferred if name in others), others[0])
     with st.container(horizontal=True, gap="large"):
         for row in (rows.loc[variant], rows.loc[FALLBACK]):
             st.metric(row["title"], number(row[HIT_RATE], ".1%"), width="content")

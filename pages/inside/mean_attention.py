@@ -28,7 +28,7 @@ from recsys.serving.insight.attention_stats import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 MAX_COLUMNS = 4  # charts side by side
-DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # those of figure 5 of the SASRec paper
+DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 of SASRec
 
 HEIGHT_PX = 280
 TICK_STEP = 5  # every fifth position has a label

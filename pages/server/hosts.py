@@ -14,7 +14,6 @@ class Hosts(TrustedHostMiddleware):
 
     def __init__(self, app: ASGIApp) -> None:
         allowed = st.get_option("server.allowedHosts") or ["*"]
-        in_brackets = [
-            f"[{host}]" if ":" in host else host for host in allowed
-        ]  # IPv6 addresses have brackets in a Host header
-        super().__init__(app, in_brackets, www_redirect=False)
+        # IPv6 addresses have brackets in a Host header
+        patterns = [f"[{host}]" if ":" in host else host for host in allowed]
+        super().__init__(app, patterns, www_redirect=False)

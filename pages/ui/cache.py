@@ -15,7 +15,8 @@ import streamlit as st
 from pages.ui.i18n import _
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
-from recsys.serving import filters, predictor
+from recsys.serving import filters
+from recsys.serving import predictor as predictors
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 from recsys.serving.recommend import RankPosition
@@ -102,7 +103,7 @@ def load_predictor(name: str, dataset_name: str) -> Predictor:
 
 @st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
 def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
-    return predictor.load(name, dataset(dataset_name))
+    return predictors.load(name, dataset(dataset_name))
 
 
 def popularity_predictor(dataset_name: str) -> Predictor:
@@ -113,7 +114,7 @@ def popularity_predictor(dataset_name: str) -> Predictor:
 def all_recommenders() -> dict[str, Recommender]:
     """Return all listed recommenders by name. The first call imports torch."""
     with _spinner(_("Loading recommenders")):
-        return {recommender.name: recommender for recommender in predictor.all_recommenders()}
+        return {recommender.name: recommender for recommender in predictors.all_recommenders()}
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
         quiet: Whether the buttons have no frame.
     """
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
-    table = with_headings(table.reset_index() if index else table)
+    table = add_headings(table.reset_index() if index else table)
     with st.container(horizontal=True, gap="xsmall", width="content"):
         file_button(label or _("Download as CSV"), as_csv(table), f"{name}.csv", f"csv-{name}", kind)
         if share_image.fits_image(table):
@@ -129,7 +129,7 @@ def file_button(
     )
 
 
-def with_headings(table: pd.DataFrame) -> pd.DataFrame:
+def add_headings(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with translated column names. In "rank Markov chain", only "rank" is translated."""
 
     def heading(column: Any) -> Any:

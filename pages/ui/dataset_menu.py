@@ -64,7 +64,7 @@ def _computed_facts(name: str) -> Facts:
     return Facts(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
 
 
-def label(name: str) -> str:
+def menu_label(name: str) -> str:
     """Return the menu entry of a data set: "MovieLens 1M · films 1919–2000"."""
     title = cache.dataset_title(name)
     try:
@@ -83,9 +83,9 @@ def menu() -> None:
     state.chosen_data = current = visitor().current.dataset
     st.selectbox(
         _("Films from"),
-        list(dict.fromkeys([*in_order(datasets.prepared_names()), DEFAULT_DATASET, current])),
+        list(dict.fromkeys([*sort_names(datasets.prepared_names()), DEFAULT_DATASET, current])),
         key="chosen_data",
-        format_func=label,
+        format_func=menu_label,
         help=_("Each data set has its own films and its own trained recommenders."),
         on_change=lambda: session.open_dataset(state.chosen_data),
     )
@@ -94,7 +94,7 @@ def menu() -> None:
         dialog()
 
 
-def in_order(names: list[str]) -> list[str]:
+def sort_names(names: list[str]) -> list[str]:
     """Sort data sets: first the built-in one, then the published ones by size, then the visitors' own."""
     published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
@@ -121,7 +121,7 @@ def show_all() -> None:
             add_dataset.form()
     prepared_names = datasets.prepared_names()
     names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *prepared_names]))
-    for name in in_order(names):
+    for name in sort_names(names):
         with st.container(border=True, gap="xsmall"):
             _card(name)
             _action(name, name in prepared_names)
@@ -285,14 +285,10 @@ def _prepare_default() -> Dataset | None:
         )
     bar.empty()
     if task.error:
-        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", retry=_retry_default)
+        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", retry=partial(_fetch, DEFAULT_DATASET))
         return None
     tasks.forget(name)
     return cache.dataset(DEFAULT_DATASET)
-
-
-def _retry_default() -> None:
-    _fetch(DEFAULT_DATASET)
 
 
 def start_download(name: str) -> None:
@@ -356,12 +352,12 @@ def _show_status(shown_task: DatasetTask) -> None:
             retry = partial(start_download if is_download else start_enrichment, name)
             tasks.show_failure(shown_task.name, error, f"{key}-again", retry)
             st.button(_("Not now"), key=f"{key}-away", type="tertiary", on_click=dismiss)
-    elif task and not is_download and "with_facts" in task.event:
+    elif task and not is_download and "with_details" in task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             text = ngettext(
                 "Wikidata has details of {n:,} of the {films} films of {data}.",
                 "Wikidata has details of {n:,} of the {films} films of {data}.",
-                task.event["with_facts"],
+                task.event["with_details"],
                 data=title,
                 films=count(task.event["films"]),
             )

@@ -85,7 +85,7 @@ def list_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
     return f'<div class="nr-line">{_row(number, film, details)}</div>'
 
 
-def example(example: Example, films: Iterable[Film]) -> str:
+def example_card(example: Example, films: Iterable[Film]) -> str:
     """Return an example list with its name, posters and titles."""
     films = list(films)
     strip = "".join(_thumbnail(film) for film in films)
@@ -120,7 +120,7 @@ def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
 
 def row_list(rows: Iterable[str]) -> str:
     """Return rows of films below each other."""
-    items = "".join(f"<li>{row}</li>" for row in rows)
+    items = "".join(f"<li>{html}</li>" for html in rows)
     return f'<ol class="nr-rows">{items}</ol>'
 
 

@@ -104,7 +104,7 @@ def show_examples(dataset: Dataset) -> None:
     for example in history.examples(cache.title_index(dataset.name)):
         films = [dataset.catalog.films[item] for item in example.items]
         with st.container(border=True, gap="xsmall"):
-            st.html(film_cards.example(example, films))
+            st.html(film_cards.example_card(example, films))
             label, icon = _("Start with these *films: {example}*", example=_(example.name)), ":material/playlist_add:"
             st.button(label, key=f"take-{example.name}", icon=icon, on_click=load, args=(example.items,))
 

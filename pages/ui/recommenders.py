@@ -67,10 +67,10 @@ def menu(data: str) -> dict[str, str]:
     return {name: _label(by_name[name], current[name]) for name in ordered(by_name.values())}
 
 
-def ordered(by_name: Iterable[Recommender]) -> list[str]:
+def ordered(unordered: Iterable[Recommender]) -> list[str]:
     """Return the names of recommenders in the order of the menus."""
     positions = {name: position for position, name in enumerate(predictors.names())}
-    return sorted((recommender.name for recommender in by_name), key=positions.__getitem__)
+    return sorted((recommender.name for recommender in unordered), key=positions.__getitem__)
 
 
 def select(data: str, key: str, width: int = 240, **options: Any) -> str:
@@ -186,9 +186,8 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    if current is State.READY or (
-        task and not task.is_cancelled
-    ):  # a finished fit whose checkpoint could not be written is in memory only
+    # a finished fit whose checkpoint could not be written is in memory only
+    if current is State.READY or (task and not task.is_cancelled):
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)
         return None

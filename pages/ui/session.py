@@ -312,27 +312,27 @@ def film_key(film: Film) -> str:
 @cache.cached_for_dataset()
 def _keys_of_duplicates(name: str) -> dict[int, str]:
     """Return movie id → key of the films that share title and year with a more popular film."""
-    films, index = cache.dataset(name).catalog.films, cache.title_index(name)
-    n_films = Counter(film.label for film in films)
+    catalog_films, index = cache.dataset(name).catalog.films, cache.title_index(name)
+    n_films = Counter(film.label for film in catalog_films)
     preferred = {label: film.movie_id for label, n in n_films.items() if n > 1 and (film := index.exact(label))}
     return {
         film.movie_id: f"{film.label} [{film.movie_id}]"
-        for film in films
+        for film in catalog_films
         if film.label in preferred and film.movie_id != preferred[film.label]
     }
 
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     """Return the visitor's ratings of the films of a list. Ratings in a new URL are read first."""
-    state, films = visitor(), dataset.catalog.films
+    state, catalog_films = visitor(), dataset.catalog.films
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
-        keys = {film_key(films[item]): films[item].movie_id for item in items}
+        keys = {film_key(catalog_films[item]): catalog_films[item].movie_id for item in items}
         others = {key: stars for key, stars in state.ratings.items() if key not in keys}
         state.ratings = others | {key: by_id[movie_id] for key, movie_id in keys.items() if movie_id in by_id}
-    ratings = [(item, stars) for item in items if (stars := rating(films[item])) is not None]
-    parts = [f"{films[item].movie_id}.{stars:g}" for item, stars in ratings]
+    ratings = [(item, stars) for item in items if (stars := rating(catalog_films[item])) is not None]
+    parts = [f"{catalog_films[item].movie_id}.{stars:g}" for item, stars in ratings]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
     st.session_state.rated = state.url_ratings = text
     return tuple(ratings)

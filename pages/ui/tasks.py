@@ -26,7 +26,7 @@ class BackgroundTask:
     """A function that runs in its own thread."""
 
     def __init__(self, function: Function) -> None:
-        self.event: dict[str, Any] = {}  # the latest progress event, without those of the stage "wait"
+        self.event: dict[str, Any] = {}  # the latest progress event; events of the stage "wait" are ignored
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
         self._function = function
@@ -124,7 +124,7 @@ def show_progress(
             st.button(cancel_label, key=key, icon=icon, on_click=task.cancel, disabled=task.is_cancelled)
 
 
-def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], None]) -> None:
+def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], Any]) -> None:
     """Show why a task failed, and a button that calls `retry`. An error that is no RecsysError is raised."""
     if not isinstance(error, RecsysError):
         forget(name)

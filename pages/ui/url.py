@@ -152,7 +152,7 @@ def _matching(pattern: str | re.Pattern[str], convert: Parse = str) -> Parse:
     return parse
 
 
-def _by_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
+def _from_open_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
     """Return a function that calls `function` with the open data set, or returns None if it is not on this computer."""
 
     def default() -> Any:
@@ -208,14 +208,18 @@ PARSE_FLAG = one_of(lambda: (True, False))
 URL_PARAMS = (
     UrlParam("lang", "lang", one_of(lambda: i18n.NAMES), i18n.preferred),
     # Watch next
-    UrlParam("model", "model", one_of(cache.all_recommenders), _by_dataset(recommenders.default)),
+    UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),
     # Compare
     UrlParam(
-        "compare", "compared", _parse_recommenders, _by_dataset(recommenders.default_comparison), _format_recommenders
+        "compare",
+        "compared",
+        _parse_recommenders,
+        _from_open_dataset(recommenders.default_comparison),
+        _format_recommenders,
     ),
     UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
     # Evaluation

@@ -9,11 +9,11 @@ from recsys.jobs import queue
 from recsys.serving import predictor
 from recsys.serving.recommend import Request, recommend
 
-_is_warm = threading.Event()  # `up` has loaded everything
+_is_warm = threading.Event()  # `preload` has loaded everything
 _has_answered = threading.Event()  # `is_ready` has made a recommendation
 
 
-def up() -> None:
+def preload() -> None:
     """Load the default data set, torch and the default recommender, and start the queue of trainings.
 
     An error is only logged, because the page loads everything again and shows the error.

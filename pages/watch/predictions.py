@@ -210,7 +210,7 @@ def _credits(answer: Answer, pick: Recommendation) -> str | None:
 def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
     name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
-    # the films after this one, then those before it: candidates for the focus when this one disappears
+    # the films after this one, then the films before it; one of them gets the focus when this film disappears
     other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     st.button(
         _("Add *{film} to your films*", film=name),

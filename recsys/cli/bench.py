@@ -21,14 +21,14 @@ Kind = Literal["train", "serve", "evaluate", "load"]
 
 @dataclass(frozen=True)
 class Choice:
-    """How fast this machine trains, serves, evaluates or loads. The flags depend on the kind: --help after it."""
+    """Measure how fast this machine trains, serves, evaluates or loads. --help after the kind lists its flags."""
 
     kind: conf.Positional[Kind]  # train, serve, evaluate or load
 
 
 @dataclass(frozen=True)
 class Bench(Generic[Options]):
-    """How fast this machine does it; the machine and its versions are printed too."""
+    """Measure the speed of this machine. Its hardware and the versions of its software are printed too."""
 
     kind: conf.Suppress[conf.Fixed[str]] = ""
     json: bool = False  # print one JSON document

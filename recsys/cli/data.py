@@ -65,8 +65,8 @@ def enrich(name: Name) -> None:
     with Terminal() as report:
         summary = add_details(name, report)
     print(
-        f"{name} is enriched: Wikidata has data on {summary.with_facts:,} of its {summary.films:,} films "
-        f"({summary.films - summary.with_id:,} have no IMDb id)"
+        f"{name} is enriched: Wikidata has data on {summary.with_details:,} of its {summary.films:,} films "
+        f"({summary.films - summary.with_imdb_id:,} have no IMDb id)"
     )
     print("licence: CC0, free for any use; from wikidata.org")
 
@@ -152,9 +152,9 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
                 "the sentence encoder": partial(themes.fetch_encoder, report),
                 "the search by theme": partial(themes.open_index, dataset, report),
             }
-            for variant in predictor.all_recommenders():
-                if not variant.needs_training and not predictor.missing_models(variant.name, name):
-                    steps[variant.name] = partial(predictor.load, variant.name, dataset, report)
+            for recommender in predictor.all_recommenders():
+                if not recommender.needs_training and not predictor.missing_models(recommender.name, name):
+                    steps[recommender.name] = partial(predictor.load, recommender.name, dataset, report)
             for title, step in steps.items():
                 try:
                     step()

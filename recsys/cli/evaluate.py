@@ -44,24 +44,24 @@ def evaluate(
     from recsys.training import distributed
 
     protocols = list(PROTOCOLS) if protocol == ALL else [protocol]
-    variants = registry.names() if model == ALL else [model]
+    recommenders = registry.names() if model == ALL else [model]
     is_single = ALL not in (model, protocol)
     n_measured = 0
     with Terminal() as progress:
         data = ensure(dataset, progress)
     with devices.default_device(device), distributed.process_group(devices.choose(device)):
         is_main_process = distributed.rank() == 0
-        for protocol_name, variant in product(protocols, variants):
+        for protocol_name, recommender in product(protocols, recommenders):
             try:
-                with Terminal(f"{variant} on {dataset}, {protocol_name}") as progress:
+                with Terminal(f"{recommender} on {dataset}, {protocol_name}") as progress:
                     callback = progress if is_main_process else no_progress
-                    document = measure(variant, data, protocol_name, seeds, part, ship, callback, add)
+                    document = measure(recommender, data, protocol_name, seeds, part, ship, callback, add)
                 text, stream = table(document, part) if is_single else summary(document), sys.stdout
                 n_measured += 1
             except RecsysError as error:
                 if is_single:
                     raise
-                text, stream = f"skipped {variant}, {protocol_name}: {error}", sys.stderr
+                text, stream = f"skipped {recommender}, {protocol_name}: {error}", sys.stderr
             if is_main_process:
                 print(text, file=stream, flush=True)
     return 0 if n_measured else 1
@@ -88,7 +88,7 @@ def report(
 
 
 def summary(document: dict[str, Any]) -> str:
-    """Return a result in one line: variant, protocol, number of seeds, NDCG@10 with its 95 % interval, HR@10."""
+    """Return a result in one line: recommender, protocol, number of seeds, NDCG@10 with its 95 % interval, HR@10."""
     mean, (low, high) = document["mean"], document["interval"]["ndcg@10"]
     return (
         f"{document['variant']:20} {document['protocol']['name']:15} seeds {len(document['seeds'])}  "

@@ -2,7 +2,7 @@
 
 `experiment thesis` reproduces table 1 of G. O. Kholodudkin, "A film recommender system based on neural networks" (Kyiv,
 2021): BERT4Rec with L = 2, h = 2, d = 64, N = 200 and ρ = 0.2 on MovieLens 1M and 20M. Results, protocol and
-network are those of table 2 in the BERT4Rec paper (arXiv:1904.06690). We print all recommenders of that table.
+network are as in table 2 of the BERT4Rec paper (arXiv:1904.06690). All recommenders of that table are printed.
 """
 
 from collections.abc import Sequence
@@ -172,7 +172,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 
 
 def _table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-    """Return a row for each published result and each result of ours, and the commands that measure missing results."""
+    """Return a row for each published result and each own result, and the commands that measure missing results."""
     from recsys.evaluation import published_figures, report, results
     from recsys.evaluation.report import short
     from recsys.models import registry

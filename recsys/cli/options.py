@@ -23,8 +23,8 @@ Flag = Annotated[bool, conf.FlagCreatePairsOff]  # a field without the flag --no
 FLAT = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
 UNPAIRED = (*FLAT, conf.FlagCreatePairsOff)  # --json, without --no-json
 
-# StudyName repeats the names in PLANS and COMPARISON_NAMES, ProtocolName those in PROTOCOLS, as a test checks. Their
-# modules import pandas, which is too slow for --help.
+# StudyName repeats the names in PLANS and COMPARISON_NAMES, ProtocolName the names in PROTOCOLS. A test checks this.
+# Their modules import pandas, which is too slow for --help.
 ProtocolOrAll = Literal[ProtocolName, "all"]
 StudyName = Literal[
     "ablation-bert4rec", "ablation-sasrec", "steps", "width", "mask-share", "length", "popularity", "losses", "masking",

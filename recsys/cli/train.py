@@ -71,10 +71,10 @@ class Train(Options, Generic[Config]):
         variant, dataset = registry.get(self.model), datasets.ensure(self.dataset, report)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
-        train = parts.train
+        training_part = parts.train
         if self.also:  # a split by date ("dates") must not learn from later ratings of the added users
-            last_time = int(train.interactions.timestamp.max()) if "dates" in parts.description else None
-            train = add_users_from(datasets.load(self.also), train, dataset, last_time)
+            last_time = int(training_part.interactions.timestamp.max()) if "dates" in parts.description else None
+            training_part = add_users_from(datasets.load(self.also), training_part, dataset, last_time)
         device = devices.choose(self.device)
         folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
         run_folder = RunFolder(folder)
@@ -92,8 +92,8 @@ class Train(Options, Generic[Config]):
                 compile=self.compile,
                 count_configs=registry.count_configs(self.settings, self.dataset),
             )
-            model.fit(train, parts.valid, options)
-            model.also = self.also or model.also  # a mixture has the value of its members
+            model.fit(training_part, parts.valid, options)
+            model.also = self.also or model.also  # a pool has the value of its members
             if distributed.rank() > 0:
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}

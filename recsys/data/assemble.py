@@ -1,4 +1,4 @@
-"""Raw ratings of any source as a Dataset, and users of another data set as additional training users.
+"""Make a Dataset of raw ratings, and add users of another data set to training data.
 
 Shapes: E ratings, F films, P users.
 """
@@ -10,24 +10,24 @@ import pandas as pd
 
 from recsys.data.dataset import PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.tags import Tags
-from recsys.data.tie_breaking import by_user_then_time, equals_previous, is_duplicate, random_sort_keys
+from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys, user_time_order
 from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 MIN_RATINGS = 5  # default number of ratings that a film needs to be trained on
 TIES_SEED = 0
-MIN_SHARED_RATINGS = 5  # of the same film in the same second; different users do not share so many by chance
+MIN_SHARED_RATINGS = 5  # ratings of the same film in the same second by which a user of two data sets is recognised
 
 
 @dataclass(frozen=True)
 class RawRatings:
-    """A data set as in its files: ratings in file order, films in any order."""
+    """The content of the files of a data set: ratings in file order, films in any order."""
 
-    user: np.ndarray  # (E,) original ids: int32, or int64 for large ids
-    movie: np.ndarray  # (E,) likewise
+    user: np.ndarray  # (E,) original user ids: int32, or int64 for large ids
+    movie: np.ndarray  # (E,) original film ids, likewise
     rating: np.ndarray  # (E,) float32
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
-    films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS, with and without ratings
+    films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS; also films without ratings
     tags: Tags = field(default_factory=Tags)
     user_profiles: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not available
 
@@ -42,16 +42,25 @@ def assemble(
 ) -> Dataset:
     """Sort ratings by user and time, and separate the films with fewer than `min_ratings` ratings.
 
-    Users of the result ascend by original id, items by film id. With ties="drawn", ratings with equal user and time get
-    a random order. It depends only on seed, user id and film id. Raises DataError if ratings and films are
-    inconsistent, or if no film has enough ratings.
+    Users of the result are sorted by original id, items by film id. With ties="drawn", ratings with equal user and time
+    get a random order, which depends only on seed, user id and film id.
+
+    Args:
+        name: Name of the data set.
+        raw: Its content.
+        min_ratings: Minimum number of ratings of an item.
+        ties: How ratings with equal user and time are ordered.
+        seed: Seed of the random order.
+
+    Raises:
+        DataError: If ratings and films are inconsistent, or if no film has enough ratings.
     """
     if ties == "drawn":
         raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, seed), kind="stable"))
     films = raw.films.sort_values("movie_id", ignore_index=True)
     row = _film_rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
     is_frequent = np.bincount(row, minlength=len(films)) >= min_ratings  # (F,)
-    order = by_user_then_time(raw.user, raw.timestamp)
+    order = user_time_order(raw.user, raw.timestamp)
     order = order[is_frequent[row[order]]]
     if not len(order):
         raise DataError(
@@ -93,8 +102,8 @@ def _film_rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
 
 
 def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> RawRatings:
-    """Drop ratings with the user, film and time of an earlier one. Reports their number as a note."""
-    # Equal ratings have equal keys. Comparing keys before the columns is six times faster if there are no duplicates.
+    """Drop ratings with the same user, film and time as an earlier rating. Report their number as a note."""
+    # Equal ratings have equal keys. Most files have no duplicates, and comparing keys first is then six times faster.
     keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)
     ordered = np.sort(keys)
     rows = np.flatnonzero(np.isin(keys, ordered[1:][equals_previous(ordered)]))
@@ -102,7 +111,7 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
     is_repeated[rows] = is_duplicate(raw.user[rows], raw.movie[rows], raw.timestamp[rows])
     if not is_repeated.any():
         return raw
-    text = "ratings that repeat another (same person, film and time) and count once: {n:,}"
+    text = "repeated ratings (same person, film and time), which count once: {n:,}"
     report({"stage": "note", "text": Message(text, n=is_repeated.sum())})
     return raw.reordered(np.flatnonzero(~is_repeated))
 
@@ -110,14 +119,22 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
 def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
     """Append the users of another MovieLens data set to `train`, the training part of `whole`.
 
-    Films that `train` lacks are dropped. Users who are in both data sets are not added, because their held-out films
-    would become training data. until: add only ratings up to this time, in seconds since 1970. Raises DataError if a
-    data set has no MovieLens ids or times, or if no user is left to add.
+    Ratings of films that `train` lacks are dropped. Users who are in both data sets are not added, because their
+    held-out films would become training data.
+
+    Args:
+        other: The other data set.
+        train: The training part.
+        whole: The whole data set.
+        until: Only ratings up to this time are added, in seconds since 1970; None: all.
+
+    Raises:
+        DataError: If a data set has no MovieLens ids or times, or if there is no user to add.
     """
     for dataset in (other, whole):
         if "item_id" in dataset.catalog.movies or dataset.ties == "rows":
             raise DataError(
-                "{name} is none of MovieLens' sets, whose film ids agree; leave out --also", name=dataset.name
+                "{name} does not have the film ids of MovieLens, or has no times; leave out --also", name=dataset.name
             )
     events, movies = other.interactions, _movie_ids(other)
     item = np.minimum(np.searchsorted(train.catalog.movie_ids, movies), train.n_items - 1)
@@ -125,26 +142,28 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     if until is not None:
         keep &= np.asarray(events.timestamp) <= until
     if not keep.any():
-        raise DataError("{name} has nobody to add to {train}; take another set", name=other.name, train=train.name)
+        raise DataError(
+            "no user of {name} can be added to {train}; choose another data set", name=other.name, train=train.name
+        )
     added = replace(events, item=item.astype(np.int32)).select(keep)
     added = added.select(np.lexsort((random_sort_keys(added.user, added.item, TIES_SEED), added.timestamp, added.user)))
     users, row = np.unique(added.user, return_inverse=True)
     added = replace(added, user=(row + train.n_users).astype(np.int32))
     names = ("user", "item", "rating", "timestamp")
     joined = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
-    # Equal ids of two data sets belong to different users. Negative ids are not used elsewhere.
+    # ids of different data sets can be equal, so added users get negative ids, which are not used elsewhere
     user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[users]])
     profiles = _joined_profiles(train, other, users)
     return Dataset(train.name, train.catalog, Interactions(*joined), user_ids, train.ties, profiles)
 
 
 def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
-    """Return the rows of `other`, ascending, of users with MIN_SHARED_RATINGS equal ratings in `whole`."""
+    """Return the rows of users in `other` who have MIN_SHARED_RATINGS in common with a user of `whole`, ascending."""
     keys, users = _film_and_second(whole), np.asarray(whole.interactions.user)
     order = np.argsort(keys, kind="stable")
     wanted = _film_and_second(other)
     start, end = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
-    n_equal = end - start  # (E,) users of `whole` with an equal rating
+    n_equal = end - start  # (E,) ratings of `whole` with the same film and time
     other_users = np.repeat(np.asarray(other.interactions.user), n_equal)
     position = np.arange(n_equal.sum()) - np.repeat(np.cumsum(n_equal) - n_equal, n_equal) + np.repeat(start, n_equal)
     pairs, counts = np.unique(np.stack([other_users, users[order][position]]), axis=1, return_counts=True)
@@ -152,7 +171,7 @@ def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
 
 
 def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
-    """Append profile rows of `other` to those of `train`, with "" for a data set without profiles."""
+    """Return the profiles of `train` and of rows of `other`, with "" for a data set without profiles."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
     blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PEOPLE_COLUMNS), "str")
@@ -166,5 +185,5 @@ def _movie_ids(dataset: Dataset) -> np.ndarray:
 
 
 def _film_and_second(dataset: Dataset) -> np.ndarray:
-    """Return one integer key (E,) per event. Film ids are below 2^30, times below 2^33."""
+    """Return an integer key of film and time for each event, (E,). Film ids are below 2^30, times below 2^33."""
     return _movie_ids(dataset) << 33 | np.asarray(dataset.interactions.timestamp)

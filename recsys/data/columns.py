@@ -1,4 +1,4 @@
-"""Recognition of columns by name and content, and parsing of timestamps in many formats.
+"""Recognise the columns of user files by name and content, and parse timestamps in many formats.
 
 Shapes: R rows.
 """
@@ -15,7 +15,7 @@ _ITEM_IDS = (
     *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
     *("productsku", "itemsku", "variantsku", "lineitemsku", "stockcode", "productcode", "itemcode", "articlenumber"),
 )
-_OTHER_ITEMS = (  # in an item file, these may describe an item that has another id
+_OTHER_ITEMS = (  # less certain names of item ids: in an item file, they can describe an item that has another id
     *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
     *("episode", "episodeid", "video", "videoid", "show", "showid", "series", "seriesid", "anime", "animeid"),
     *("app", "appid", "course", "courseid", "job", "jobid", "venue", "venueid", "poi", "restaurant", "restaurantid"),
@@ -24,7 +24,7 @@ _OTHER_ITEMS = (  # in an item file, these may describe an item that has another
     *("tracktitle", "songname", "songtitle", "mastermetadatatrackname", "movietitle", "filmtitle", "booktitle"),
     *("artistname", "url", "title"),
 )
-ROLES = {  # role → normalised column names, in order of preference
+ROLES = {  # role of a column in an event file → normalised column names, in order of preference
     "user": (
         *("user", "userid", "users", "person", "personid", "customer", "customerid", "client", "clientid", "reviewer"),
         *("reviewerid", "visitor", "visitorid", "member", "memberid", "account", "accountid", "uid", "username"),
@@ -53,7 +53,7 @@ ROLES = {  # role → normalised column names, in order of preference
         *("clickedat", "clicktime", "accesstime", "logtime", "checkintime", "visitdate", "updatedat"),
     ),
 }
-ITEM_ROLES = {  # the same for a file of items
+ITEM_ROLES = {  # likewise for an item file
     "item": (*_ITEM_IDS, "id", *(name for name in _OTHER_ITEMS if name.endswith("id"))),
     "title": ("title", "name", "itemname", "movietitle", "producttitle", "productname", "booktitle", "label"),
     "year": ("year", "releaseyear", "yearofpublication", "originalpublicationyear", "releasedate", "published"),
@@ -71,23 +71,23 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def normalise_name(name: str) -> str:
-    """Remove case, punctuation and RecBole's type suffix from a column name: "user_id:token" becomes "userid"."""
+    """Return a column name without case, punctuation and the type suffix of RecBole: "user_id:token" → "userid"."""
     return _SIGNS.sub("", name.strip().casefold().partition(":")[0])
 
 
 def is_usual(name: str) -> bool:
-    """Whether a column name belongs to a role."""
+    """Return whether a column name is a usual name of a role."""
     return normalise_name(name) in _ALL_NAMES
 
 
 def matching(names: Sequence[str], usual_names: Sequence[str]) -> list[str]:
-    """Return the columns whose normalised names are in `usual_names`, in that order."""
+    """Return the columns whose normalised names are in `usual_names`, in the order of `usual_names`."""
     column_of = {normalise_name(name): name for name in reversed(names)}
     return [column_of[name] for name in usual_names if name in column_of]
 
 
 def is_header(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line has column names: usual names, or words above a column of numbers."""
+    """Return whether the first line has column names: usual names, or a word above a column of numbers."""
     header, rows = lines[0], lines[1:]
     usual = [normalise_name(cell) for cell in header if is_usual(cell)]
     is_clear = len(usual) > 1 or any(name.endswith("id") or name in ("user", "item", "title") for name in usual)
@@ -101,7 +101,7 @@ def is_header(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def is_missing(cells: pd.Series) -> np.ndarray:
-    """(R,) bool: cells without a value."""
+    """Return True for the cells without a value, (R,) bool."""
     return cells.isin(MISSING).to_numpy(bool)
 
 
@@ -114,8 +114,9 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
     """Parse times in the format of most cells.
 
-    Returns seconds since 1970, (R,) float64, whether each cell could be parsed, (R,) bool, and the format. The format
-    is "dates" for ISO 8601 and 20240131, or a unit of UNITS. Units are inferred from the size of the numbers.
+    Returns:
+        Seconds since 1970, (R,) float64; whether each cell could be parsed, (R,) bool; and the format: "dates" for ISO
+        8601 and 20240131, or a key of UNITS. The unit is inferred from the size of the numbers.
     """
     numbers, is_number = parse_numbers(cells)
     if 2 * is_number.sum() > (~is_missing(cells)).sum():
@@ -136,13 +137,13 @@ def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.nda
 
 
 def _unit(numbers: np.ndarray) -> str:
-    """Infer the unit: current times have ten digits in seconds, and three more in each finer unit."""
+    """Infer the unit of times: in seconds they have about ten digits, and three more in each finer unit."""
     typical = float(np.median(np.abs(numbers)))
     return next((unit for unit, scale in reversed(UNITS.items()) if typical >= 1e8 * scale), "seconds")
 
 
 def _are_days(numbers: np.ndarray) -> bool:
-    """Whether all numbers are dates such as 20240131."""
+    """Return whether all numbers are dates such as 20240131."""
     days, months, years = numbers % 100, numbers // 100 % 100, numbers // 10_000
     is_day = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12) & (years >= 1900) & (years < 2100)
     return bool(len(numbers)) and bool(is_day.all()) and bool((numbers == np.floor(numbers)).all())

@@ -19,8 +19,8 @@ from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
-# How events of one user with equal time are ordered. "file": as in the file. "drawn": in random order. "rows": there
-# are no times, and the timestamps are row numbers.
+# how events with equal user and time are ordered: "file": as in the file · "drawn": in random order · "rows": as in the
+# file, because there are no times, and timestamps are row numbers
 Ties = Literal["file", "drawn", "rows"]
 Noun = Literal["film", "item"]  # name of the items of a data set
 MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
@@ -32,13 +32,13 @@ MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
     "imdb_id": "str",
     "tmdb_id": "Int64",
 }
-MORE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table
+MORE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table, see `Catalog`
 PEOPLE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in years, as in ML-1M
 
 
 class DataError(RecsysError):
-    """Data cannot be used."""
+    """A data set or a data file cannot be used."""
 
 
 class Film(NamedTuple):
@@ -56,13 +56,13 @@ class Film(NamedTuple):
 
 
 def film_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Make a film table (F, 7) from rows in the order of MOVIE_COLUMNS."""
+    """Return a film table (F, 7) of rows in the order of MOVIE_COLUMNS."""
     columns = enumerate(MOVIE_COLUMNS.items())
     return pd.DataFrame({name: pd.array([row[index] for row in rows], dtype) for index, (name, dtype) in columns})
 
 
 def films(movies: pd.DataFrame) -> list[Film]:
-    """Convert a film table to tuples, which are much faster to index."""
+    """Return the rows of a film table as tuples, which are much faster to index."""
     years = [None if pd.isna(year) else int(year) for year in movies["year"]]
     return list(map(Film, movies["movie_id"].tolist(), movies["title"].tolist(), years, movies["genres"].tolist()))
 
@@ -97,7 +97,7 @@ class Catalog:
 
     @cached_property
     def films(self) -> list[Film]:
-        """All films with corrected titles and years: item i at index i, then the infrequent films."""
+        """All films by film number, with corrected titles and years: the items, then the infrequent films."""
         corrected = film_names.read().in_data
         listed = [*films(self.movies), *films(self.infrequent)]
         names = (corrected.get((film.title, film.year)) for film in listed)
@@ -108,7 +108,7 @@ class Catalog:
 
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
-        """Indices in `films` of each film that the data set lists several times.
+        """Film numbers of each film that the data set lists several times.
 
         They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
         equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
@@ -135,7 +135,7 @@ class Catalog:
         return [films for films in same if films]
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
-        """Return index in `films` → index of the same film with more ratings, for all but the most rated ones.
+        """Return film number → number of the same film with more ratings, for all but the most rated ones.
 
         Args:
             counts: Number of ratings of the first films; other films have none.
@@ -149,7 +149,7 @@ class Catalog:
 
     @cached_property
     def number_of(self) -> dict[int, int]:
-        """Original film id → index in `films`."""
+        """Original film id → film number, the index in `films`."""
         return {film.movie_id: index for index, film in enumerate(self.films)}
 
     @cached_property
@@ -163,7 +163,7 @@ class Catalog:
 
     @cached_property
     def complete(self) -> "Catalog":
-        """A catalogue in which the infrequent films are items too, for models that read only descriptions."""
+        """A catalogue in which the infrequent films are items, too, for models that read only descriptions."""
         whole = pd.concat([self.movies, self.infrequent], ignore_index=True)
         return replace(self, movies=whole, infrequent=self.infrequent.iloc[:0])
 
@@ -187,7 +187,7 @@ class Catalog:
 
 @dataclass(frozen=True)
 class Interactions:
-    """E events, sorted by user and time. `Dataset.ties` is the order of events with equal user and time."""
+    """E events, sorted by user and time. For the order of events with equal user and time, see `Ties`."""
 
     user: np.ndarray  # (E,) int32, rows 0…U-1
     item: np.ndarray  # (E,) int32
@@ -231,7 +231,7 @@ class Dataset:
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """(U+1,) int64: rows offsets[u]:offsets[u+1] are the events of user u."""
+        """The events of user u are the rows offsets[u]:offsets[u+1], (U+1,) int64."""
         users = self.interactions.user
         bounds = np.arange(self.n_users + 1, dtype=users.dtype)  # another dtype would copy `users`
         return np.searchsorted(users, bounds)
@@ -264,7 +264,7 @@ class Dataset:
 
     @cached_property
     def full_fingerprint(self) -> str:
-        """SHA-256 of the histories with times and ratings. It is only needed for training and evaluation."""
+        """SHA-256 of the histories with times and ratings, for training and evaluation."""
         digest = hashlib.sha256(bytes.fromhex(self.fingerprint))
         digest.update(self.interactions.timestamp.astype("<i8").tobytes())
         digest.update(self.interactions.rating.astype("<f4").tobytes())

@@ -1,4 +1,4 @@
-"""Data sets by name: list, load, and prepare them from their archives."""
+"""List, load and prepare data sets by name."""
 
 import warnings
 from pathlib import Path
@@ -27,11 +27,11 @@ class Row(NamedTuple):
     ratings: int
     megabytes: int | None  # of the archive; None: the user's own data
     licence: str
-    present: bool
+    present: bool  # whether it is on this computer
 
 
 def table() -> list[Row]:
-    """List the published and the prepared data sets. Counts are those of the prepared form if there is one."""
+    """List the published and the added data sets. Counts are of the prepared data set or, without one, as published."""
     present, rows = prepared_names(), []
     for name in [*SETS, *(name for name in present if name not in SETS)]:
         entry, facts = SETS.get(name), prepared.metadata(name)
@@ -62,14 +62,14 @@ def load(name: str) -> Dataset:
 
 
 def differs_from_bundled(name: str) -> bool:
-    """Whether the project ships an archive of this data set, but its prepared form is from another archive."""
+    """Return whether a data set was prepared from another archive than the one that the project ships."""
     return name in SETS and SETS[name].sha256 not in (None, _archive_facts(name).get("sha256"))
 
 
 def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
-    """Load a data set. The default data set is prepared first if it is missing, damaged or from another archive.
+    """Load a data set. The default data set is prepared first if `load` cannot load it.
 
-    If the disk is not writable, its archive is parsed in memory for this process.
+    If the disk is not writable, the archive is parsed for this process only.
     """
     try:
         return load(name)
@@ -88,11 +88,17 @@ def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
 
 
 def get(name: str, source: Path | None = None, report: ProgressCallback = no_progress) -> Dataset:
-    """Download, verify, parse and save a published data set, or take it from the archive `source`.
+    """Download, verify, parse and save a published data set. After a failure, an older prepared data set stays.
 
-    The progress callback receives {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"},
-    {"stage": "parse"} and {"stage": "keep"}. A failure leaves an older prepared form as it is. Raises DownloadError if
-    the archive cannot be downloaded, and DataError if it cannot be used.
+    Args:
+        name: Name of the data set.
+        source: Archive to use in place of the download.
+        report: Receives {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"}, {"stage": "parse"}
+            and {"stage": "keep"}.
+
+    Raises:
+        DownloadError: If the archive cannot be downloaded.
+        DataError: If the archive cannot be used.
     """
     if name not in SETS:
         raise _unknown(name)
@@ -109,7 +115,7 @@ def _prepare(name: str, source: Path | None, report: ProgressCallback) -> Datase
 
 
 def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Dataset, dict[str, Any]]:
-    """Parse the archive of a data set. Also return what is stored about the archive."""
+    """Parse the archive of a data set. Return the data set and `ArchiveFile.provenance`."""
     entry, archive = SETS[name], published.archive_of(name, source, report)
     report({"stage": "parse"})
     with movielens_files.opened(archive.path, entry.title, archive.is_official) as members:
@@ -124,9 +130,9 @@ def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Da
 
 
 def archives(name: str) -> dict[Path, bool]:
-    """Return the shipped and downloaded archives of a data set, and whether the hash of each is as expected.
+    """Return path → whether the archive is valid, for the shipped and downloaded archives of a data set.
 
-    Expected are the published hashes and that of the archive from which the data set was prepared. A shipped archive
+    Valid are the published hashes, and the hash of the archive from which the data set was prepared. A shipped archive
     is listed even if it is missing.
     """
     files = sorted(path for path in published.downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
@@ -140,8 +146,8 @@ def archives(name: str) -> dict[Path, bool]:
 def serving_split(name: str) -> Splitting:
     """Return how a data set is split for the recommenders of the app.
 
-    Ties are shuffled if the order of the file within one second contains information. A visitor's list has no such
-    order, so a model must not rely on it.
+    UNTIED is used if the order of the ratings file within one second contains information. The list of a visitor has no
+    such order, so a model must not learn from it.
     """
     leaks = name in SETS and SETS[name].ties == "file" and not SETS[name].is_shuffled
     return UNTIED if leaks else LEAVE_ONE_OUT
@@ -153,7 +159,7 @@ def min_ratings(name: str) -> int:
 
 
 def _archive_facts(name: str) -> dict[str, Any]:
-    """Return what a prepared data set stores about its archive, or {} if it is not available."""
+    """Return the stored `ArchiveFile.provenance` of a prepared data set, {} if it is not available."""
     facts: dict[str, Any] = prepared.metadata(name).get("archive", {})
     return facts
 

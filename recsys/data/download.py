@@ -1,8 +1,8 @@
-"""Downloads that end with a complete, verified file or with an error.
+"""Download files. The result is a complete, verified file, or an error.
 
-Data is written to `NAME.part` beside the target and renamed when its length and hash are right. A lost connection is
-resumed, also by a later call, if the server sent an ETag. The part is therefore kept after a network failure, a
-cancelled call or a killed process. Any other failure deletes the part.
+Data is written to `NAME.part` beside the target, and the file is renamed when its length and hash are right. If the
+server sent an ETag, a later connection or call continues the download. So the part is kept after a network failure, a
+cancelled call or a killed process. After any other failure, the part is deleted.
 """
 
 import errno
@@ -28,16 +28,18 @@ if TYPE_CHECKING:
     import requests
 
 CHUNK_BYTES = 1 << 16
-MAX_ATTEMPTS = 5  # connections in a row without a new byte
-PAUSE_SECONDS = 0.25  # doubled with every failure in a row
-READ_TIMEOUT_SECONDS = 20.0  # without a byte, until the connection counts as lost
+MAX_ATTEMPTS = 5  # connections in a row that receive no new byte
+PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
+READ_TIMEOUT_SECONDS = 20.0  # without a byte, after which the connection is lost
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
 REPORT_SECONDS = 0.1  # between two progress reports while data arrives
-DENIED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.EFBIG)
+DENIED = (  # error numbers of a folder that is not writable
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.EFBIG,
+)  # fmt: skip
 
 
 class DownloadError(DataError):
-    """A file that cannot be downloaded: the reason in one line, and what to do."""
+    """A file that cannot be downloaded. The message has the reason, and what the user can do."""
 
     def __init__(
         self, reason: str | Message, advice: str | Message = "", command: str | None = None, /, **fields: Any
@@ -56,11 +58,11 @@ class DiskError(DownloadError):
 
 
 class _NetworkError(DownloadError):
-    """The network failed several times in a row. A later call can continue the download."""
+    """Several connections in a row have failed. A later call can continue the download."""
 
 
 class _ConnectionLostError(RecsysError):
-    """The connection failed. The received data is good, and another connection can continue."""
+    """The connection failed. The received data is valid, and another connection can continue."""
 
 
 class Hashes(NamedTuple):
@@ -90,12 +92,20 @@ def fetch(
     attempts: int = MAX_ATTEMPTS,
     report: ProgressCallback = no_progress,
 ) -> Hashes:
-    """Download a file, or continue its download, and return its hashes. A file with the expected MD5 is kept.
+    """Download a file, or continue its download, and return its hashes. A target with the expected MD5 is kept.
 
-    At most `max_bytes` are accepted. `seconds` limits the whole duration, including name resolution. `attempts` is the
-    maximum number of connections in a row without a new byte. The progress callback receives {"stage": "download",
-    "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"} while nothing arrives. It may raise
-    Cancelled. Raises DownloadError.
+    Args:
+        address: URL.
+        target: Path of the file.
+        md5: Expected MD5; None: it is not checked.
+        max_bytes: Maximum size of the file.
+        seconds: Limit of the whole duration, including name resolution; None: no limit.
+        attempts: Maximum number of connections in a row that receive no new byte.
+        report: Receives {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"}
+            while nothing arrives. It may raise Cancelled.
+
+    Raises:
+        DownloadError: If the file cannot be downloaded, or if it is not the expected one.
     """
     if md5 and target.exists() and (hashes := file_hashes(target)).md5 == md5:
         return hashes
@@ -124,12 +134,12 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # np.save reports a full disk as "N requested and M written", without an error number.
+        # np.save reports a full disk as "N requested and M written", without an error number
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
             raise DiskError("the disk is full", "make room in {folder} and run it again", folder=folder) from error
         if error.errno in DENIED:
             raise DiskError(
-                "cannot write to {folder}", "set RECSYS_HOME to a folder of yours", folder=folder
+                "cannot write to {folder}", "set RECSYS_HOME to a folder where you may write", folder=folder
             ) from error
         raise
 
@@ -145,7 +155,7 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Download:
-    """A download in progress. Beside the target lie the received part and the ETag of the version it belongs to."""
+    """A download in progress. Its files beside the target are the received part, and the ETag of its version."""
 
     target: Path
     address: str
@@ -164,21 +174,21 @@ class _Download:
 
     @property
     def size(self) -> int:
-        """Bytes received."""
+        """The number of received bytes."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     @property
     def is_resumable(self) -> bool:
-        """Whether a server can send the rest, provided that its file has not changed."""
+        """Whether the server can send the rest, unless its file has changed."""
         return self.size > 0 and self.etag.exists()
 
     def remove_part(self) -> None:
-        """Delete what was received."""
+        """Delete the part and its ETag."""
         self.part.unlink(missing_ok=True)
         self.etag.unlink(missing_ok=True)
 
     def run(self, attempts: int) -> None:
-        """Complete the part, over several connections if needed."""
+        """Complete the part, by several connections if necessary."""
         max_size, failures = self.size, 0
         while True:
             try:
@@ -196,7 +206,7 @@ class _Download:
                 self.report({"stage": "wait"})
 
     def _connect(self) -> None:
-        """Open one connection and receive what it sends."""
+        """Open a connection and append its data to the part."""
         headers = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
         if self.is_resumable:
             headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag.read_text("ascii")}
@@ -208,7 +218,7 @@ class _Download:
             if response.status_code == 200:
                 self.remove_part()
                 etag = response.headers.get("ETag") or ""
-                if etag and not etag.startswith("W/") and etag.isascii():  # a weak ETag does not promise equal bytes
+                if etag and not etag.startswith("W/") and etag.isascii():  # a weak ETag does not guarantee equal bytes
                     self.etag.write_text(etag, "ascii")
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-"):
                 self.remove_part()  # status 416 or a different range: the part does not belong to the file
@@ -223,7 +233,7 @@ class _Download:
             for chunk in chunks:
                 done += len(chunk)
                 if max(done, total or 0) > self.max_bytes:
-                    text = "{host} sends more than {max_bytes:,} bytes, which cannot be the file"
+                    text = "{host} sends more than {max_bytes:,} bytes, so it is not the expected file"
                     raise DownloadError(text, host=self.host, max_bytes=self.max_bytes)
                 file.write(chunk)
                 if time.monotonic() - report_time > REPORT_SECONDS or done == total:
@@ -236,7 +246,7 @@ class _Download:
 
 
 def _check_response(response: "requests.Response", host: str) -> None:
-    """Raise DownloadError for a response that is no file, _ConnectionLostError if waiting may help."""
+    """Raise DownloadError for a response without the file, or _ConnectionLostError if another attempt can succeed."""
     status = response.status_code
     if status in (429, 500, 502, 503, 504):
         raise _ConnectionLostError("it answered {status}", status=status)
@@ -271,10 +281,10 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
 
 
 def network_error_text(error: BaseException) -> Message:
-    """Summarise an exception of requests in a few words."""
+    """Return an exception of requests in a few words."""
     text = str(error)
     for pattern, summary in (
-        ("resolve", N_("its name is not known here")),
+        ("resolve", N_("its name cannot be resolved")),
         ("refused", N_("it refuses connections")),
         ("timed out", N_("it does not answer")),
         ("IncompleteRead", N_("the connection broke")),
@@ -289,8 +299,11 @@ def stream_with_timeout(
 ) -> Generator[Any]:
     """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
 
-    The deadline is on the monotonic clock. `late` is the message of the DownloadError at the deadline. The progress
-    callback receives {"stage": "wait"} while nothing arrives.
+    Args:
+        stream: Is read in the thread.
+        report: Receives {"stage": "wait"} while nothing arrives.
+        deadline: Time of the monotonic clock.
+        late: Message of the DownloadError at the deadline.
     """
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     is_closed = threading.Event()

@@ -1,7 +1,7 @@
-"""Add facts from Wikidata (CC0) to the films of a data set: credits, cast, subjects, titles in other languages.
+"""Add details from Wikidata (CC0) to the films of a data set: credits, cast, subjects, titles in other languages.
 
-Every answer is stored for all data sets together, so no film is asked for twice. An interrupted run continues where it
-stopped. `recsys.data.film_details` is the table of one data set.
+All data sets share the stored answers, so no film is queried twice. An interrupted run continues where it stopped.
+`recsys.data.film_details` reads and writes the details of one data set.
 """
 
 import time
@@ -27,8 +27,8 @@ class Outcome(NamedTuple):
     """Numbers of films."""
 
     films: int  # of the data set
-    with_id: int  # of these, films with an IMDb id
-    with_facts: int  # of these, films that Wikidata has
+    with_imdb_id: int  # films of the data set that have an IMDb id
+    with_details: int  # films of the data set that Wikidata knows
 
 
 def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep) -> Outcome:
@@ -36,20 +36,22 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
 
     Args:
         name: Name of the data set.
-        report: Receives events of the stages "describe" (in films) and "wait".
+        report: Receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}.
         sleep: Waits for a number of seconds.
 
     Raises:
-        DataError: If the data set is not on this machine, has other items than films, or has no IMDb ids.
+        DataError: If the data set is not on this machine, is not of films, or has no IMDb ids.
         DownloadError: If Wikidata does not answer. Answers until then are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
-        raise DataError("{name} is not of films, and Wikidata is asked about films alone", name=name)
+        raise DataError("the items of {name} are not films, and Wikidata is only asked about films", name=name)
     ids = imdb_ids(dataset)
     if not ids:
         raise DataError(
-            "no film of {name} has an IMDb id, by which Wikidata knows films, nor the title and year of one", name=name
+            "the films of {name} cannot be found in Wikidata, because they have neither IMDb ids nor "
+            "known titles with years",
+            name=name,
         )
     with exclusive_folder(paths.wikidata()):
         answers = stored_answers()
@@ -58,11 +60,11 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
             _query(missing, answers, report, sleep)
         except DownloadError as error:
             n = sum(imdb in answers for imdb in ids.values())
-            text = "what was had is kept, and everything else works without it ({n:,} of {n_films:,} films so far)"
+            text = "the details of {n:,} of {n_films:,} films are saved, and the app also works without the others"
             advice = Message(text, n=n, n_films=len(ids))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
-            facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}  # {}: unknown
+            facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}  # without unknown films
             if facts:
                 film_details.write(name, facts)
     return Outcome(len(dataset.catalog.films), len(ids), len(facts))
@@ -78,16 +80,18 @@ def stored_answers() -> dict[str, wikidata.Facts]:
 
 
 def imdb_ids(dataset: Dataset) -> dict[int, str]:
-    """Return movie id → IMDb id. A data set without IMDb ids gets those of the built-in data set.
+    """Return movie id → IMDb id.
 
-    MovieLens sets have equal movie ids, see `published.has_common_movie_ids`. For other data sets, title and year must
-    be equal.
+    If the data set has none, the ids of the built-in data set are used. Its films are matched by movie id or, if the
+    data set does not have the movie ids of MovieLens, by title and year.
     """
     if ids := _ids(dataset.catalog):
         return ids
     built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
     has_equal_ids = published.has_common_movie_ids(dataset.name)
-    return _by_movie_id(dataset.catalog, built_in) if has_equal_ids else _by_title(dataset.catalog, built_in)
+    return (
+        _match_by_movie_id(dataset.catalog, built_in) if has_equal_ids else _match_by_title(dataset.catalog, built_in)
+    )
 
 
 def _query(
@@ -110,19 +114,19 @@ def _path(batch: list[str]) -> Path:
 
 
 def _ids(catalog: Catalog) -> dict[int, str]:
-    """Return the valid IMDb ids in the film table."""
+    """Return movie id → IMDb id for the valid IMDb ids in the film table."""
     films = catalog.complete.movies
     pairs = zip(films["movie_id"].tolist(), films["imdb_id"].tolist(), strict=True)
     return {movie: imdb for movie, imdb in pairs if wikidata.is_id(imdb)}
 
 
-def _by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
     ids = _ids(built_in)
     return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 
 
-def _by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
-    """Match films by title and year. Those of several films in `built_in` are skipped."""
+def _match_by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+    """Return movie id → IMDb id of the film with the same title and year, if `built_in` has exactly one."""
     ids = _ids(built_in)
     labels = pd.Series({film.movie_id: film.label for film in built_in.films if film.year and film.movie_id in ids})
     unique = labels[~labels.duplicated(keep=False)] if len(labels) else labels

@@ -1,6 +1,6 @@
-"""Credits, subjects, countries, languages and titles of films from Wikidata: an optional table of a data set.
+"""Details of films from Wikidata: credits, subjects, countries, languages and titles. They are optional.
 
-`recsys.data.enrich` writes it. Without it everything works, with fewer facts.
+`recsys.data.enrich` downloads them. "Facts" are the details of one film in the format of a JSON document.
 """
 
 import io
@@ -16,13 +16,13 @@ from recsys import paths, storage
 from recsys.errors import recsys_command
 
 NAMES = ("directors", "cast", "subjects", "countries", "languages", "titles")  # columns with several names in a cell
-COLUMNS = ("movie_id", *NAMES, "minutes")
+COLUMNS = ("movie_id", *NAMES, "minutes")  # of the table
 DTYPES = dict.fromkeys(NAMES, "str") | {"movie_id": "int64", "minutes": "Int64"}
 SEPARATOR = "|"  # between the names in a cell; no name contains it
 
 
 class Detail(NamedTuple):
-    """Facts about one film. Unknown facts are empty."""
+    """The details of one film. Unknown details are empty."""
 
     directors: tuple[str, ...] = ()
     cast: tuple[str, ...] = ()  # most popular actors first
@@ -39,17 +39,17 @@ def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Details:
-    """Facts about the films of a data set.
+    """The details of the films of a data set.
 
-    `table` has COLUMNS with DTYPES and a row for each film that Wikidata has, in any order.
+    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order.
     """
 
     table: pd.DataFrame = field(default_factory=_table)
-    version: str = ""  # of the file, see `version`; "" without a file
+    version: str = ""  # see the function `version`
 
     @classmethod
     def from_facts(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
-        """Create a table from movie id → {"directors": [names], …, "minutes": number or None}. Keys are optional."""
+        """Create details from movie id → {"directors": [names], …, "minutes": number or None}. Keys are optional."""
         lists = [[SEPARATOR.join(facts.get(column, ())) for column in NAMES] for facts in films.values()]
         minutes = [facts.get("minutes") for facts in films.values()]
         return cls(_table((movie, *names, time) for movie, names, time in zip(films, lists, minutes, strict=True)))
@@ -65,7 +65,7 @@ class Details:
         return {row[0]: row[1:] for row in zip(*columns, minutes, strict=True)}
 
     def get(self, movie_id: int) -> Detail:
-        """Return the facts about a film."""
+        """Return the details of a film."""
         if movie_id not in self._rows:
             return Detail()
         *names, minutes = self._rows[movie_id]
@@ -74,16 +74,16 @@ class Details:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the table in the order of movie ids, "" for an empty table."""
+        """SHA-256 of the table, sorted by movie id, "" for an empty table."""
         return storage.sha256(_csv(self.table.sort_values("movie_id"))) if len(self) else ""
 
     def without_subjects(self) -> "Details":
-        """Return a copy without subjects, for `Catalog.as_of`: they have no date, so they may be newer."""
+        """Return a copy without subjects, which have no date and may be newer than the time of `Catalog.as_of`."""
         return Details(self.table.assign(subjects=pd.array([""] * len(self), dtype="str")), self.version)
 
 
 def read(name: str) -> Details:
-    """Return the facts of a data set, empty without a file. A damaged file gives a warning and no facts."""
+    """Read the details of a data set. They are empty without a file and, with a warning, for a damaged file."""
     file_version = version(name)
     if not file_version:
         return Details()
@@ -94,18 +94,18 @@ def read(name: str) -> Details:
             raise ValueError("unexpected columns or repeated movie ids")
     except (OSError, ValueError, storage.DamagedFileError):
         command = recsys_command("data", "enrich", name)
-        warnings.warn(f"what was known of the films of {name} is damaged; run: {command}", stacklevel=2)
+        warnings.warn(f"the film details of {name} are damaged; run: {command}", stacklevel=2)
         return Details()
     return Details(table, file_version)
 
 
 def version(name: str) -> str:
-    """Return a text that changes when the facts of a data set are replaced, "" without facts. Reads no file."""
+    """Return a text that changes when the details of a data set are replaced, "" without details. Reads no file."""
     return storage.version(paths.details(name))
 
 
 def write(name: str, films: Mapping[int, Mapping[str, Any]]) -> None:
-    """Write the facts of a data set, in the format of `Details.from_facts`. Raises OSError."""
+    """Write the details of a data set, given in the format of `Details.from_facts`. Raises OSError."""
     table = Details.from_facts(films).table
     storage.write_document(paths.details(name), {"dataset": name}, {"films.csv": _csv(table)})
 

@@ -1,4 +1,4 @@
-"""Parsers of the four MovieLens file layouts, which read the files directly from their ZIP archive.
+"""Parsers of the four file layouts of MovieLens. They read the files directly from their ZIP archive.
 
 `::` (1M, 10M) · `|` and tabs (100K) · CSV (20M, 25M, 32M, latest) · the wheel recbole (100K, tabs).
 Shapes: E ratings, F films, P users.
@@ -26,7 +26,7 @@ from recsys.errors import N_, Message, os_error_reason
 MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
 MAX_RATING = 5  # stars
 MAX_FLOAT32 = float(np.finfo(np.float32).max)
-MAX_DIGITS = 18  # of an integer that fits int64
+MAX_DIGITS = 18  # of an integer, so that it fits int64
 _NO_GENRE = {"(no genres listed)", "unknown", ""}
 _GENRES_100K = (  # in the order of the flags in u.item
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
@@ -47,9 +47,12 @@ T = TypeVar("T")
 
 @contextmanager
 def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
-    """Open an archive of a published data set, whose hash is known if it is `verified`.
+    """Open an archive of a published data set. Errors while it is read become a DataError with the name of the file.
 
-    Errors while it is read become a DataError that names the file.
+    Args:
+        path: Path of the archive.
+        title: Title of the data set.
+        verified: Whether the hash of the archive is a published one.
     """
     try:
         with path.open("rb") as file, zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
@@ -61,11 +64,7 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
     except (DataError, csv.Error) as error:
         reason = error if isinstance(error, DataError) else str(error) or type(error).__name__
         is_damaged = isinstance(error, ArchiveError | csv.Error)
-        advice = (
-            N_("fetch it again")
-            if is_damaged
-            else N_("for data of your own there is: data add NAME --interactions FILE")
-        )
+        advice = N_("fetch it again") if is_damaged else N_("to add your own data: data add NAME --interactions FILE")
         raise DataError(
             "{name} is not a sound archive of {title}: {reason}; {advice}",
             name=path.name,
@@ -80,7 +79,7 @@ def parse_dat(archive: Archive) -> RawRatings:
 
     1M also has `user::gender::age::occupation::zip`, 10M `user::movie::tag::time`.
     """
-    # pandas is fastest with a separator of one character. With ":", each "::" encloses an empty column.
+    # pandas is fastest with a separator of one character; with ":", each "::" encloses an empty column
     ratings = _ratings(archive, "ratings.dat", ":", (0, 2, 4, 6))
 
     def parse_film(line: str) -> tuple[int, str, str]:
@@ -96,7 +95,7 @@ def parse_dat(archive: Archive) -> RawRatings:
     def parse_profile(line: str) -> tuple[int, str, str, str]:
         user, gender, age, occupation, _ = line.split("::")
         if int(occupation) not in range(len(_OCCUPATIONS_1M)):
-            raise DataError("nobody knows what occupation {number} is", number=occupation)
+            raise DataError("there is no occupation {number}", number=occupation)
         return _profile("users.dat", user, gender, age, _OCCUPATIONS_1M[int(occupation)])
 
     films = _films(_parse_lines(archive, "movies.dat", parse_film))
@@ -138,9 +137,9 @@ def parse_csv(archive: Archive) -> RawRatings:
 
 
 def parse_recbole(archive: Archive) -> RawRatings:
-    """Parse the 100K files in the wheel recbole 1.2.1, with the same result as `parse_100k`.
+    """Parse the 100K files in the wheel recbole 1.2.1. The result equals that of `parse_100k`.
 
-    The files have headers and tabs. Films are `movie⇥title⇥year⇥genres`, with blanks between genres.
+    The files have headers and tabs. A film is `movie⇥title⇥year⇥genres`, with blanks between genres.
     """
 
     def parse_film(line: str) -> tuple[int, str, str]:
@@ -155,7 +154,7 @@ def parse_recbole(archive: Archive) -> RawRatings:
 
 
 def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: int = 0) -> list[T]:
-    """Parse the lines of a member after the first `skip`. Raises ArchiveError for a line that `parse` cannot read."""
+    """Parse the lines of a member after the first `skip` lines. Raises ArchiveError for an unreadable line."""
     parsed = []
     for number, line in enumerate(archive.text(name).split("\n"), 1):  # not splitlines: titles may contain U+2028
         if number > skip and line.strip():
@@ -177,7 +176,9 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
     usual_names = {column: columns.normalise_name(column) for column in (*required, *optional)}
     positions = [names.index(name) if name in names else None for name in usual_names.values()]
     if missing := sorted(column for column in required if usual_names[column] not in names):
-        raise DataError("the first row of its {name} names no {columns}", name=name, columns=", ".join(missing))
+        raise DataError(
+            "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
+        )
     for row in reader:
         if row and len(row) != len(header):
             raise DataError(
@@ -192,14 +193,14 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
 
 
 def _integer(name: str, cell: str) -> int:
-    """Parse an id or a time. Raises DataError for anything but digits that fit int64."""
+    """Parse an id or a time. Raises DataError unless it is a number of at most MAX_DIGITS digits."""
     if not cell.strip().isdecimal() or len(cell.strip()) > MAX_DIGITS:
-        raise DataError("{cell!r} in its {name} is no number, as MovieLens' ids are", cell=cell, name=name)
+        raise DataError("{cell!r} in its {name} is not a number, but MovieLens ids are numbers", cell=cell, name=name)
     return int(cell)
 
 
 def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
-    """Read the ratings of a member by column names. Without a header the columns have the usual order."""
+    """Read the ratings of a member by column names or, without a header, by position: user, movie, rating, time."""
     with archive.stream(name) as file:
         lines = [file.readline().decode("utf-8", "replace").lstrip("\ufeff").strip() for _ in range(2)]
     rows = list(csv.reader([line for line in lines if line] or [""], delimiter=separator))
@@ -207,14 +208,16 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
         return _ratings(archive, name, separator)
     matches = {role: columns.matching(rows[0], names) for role, names in columns.ROLES.items()}
     if missing := [role for role, names in matches.items() if not names]:
-        raise DataError("the first row of its {name} names no {columns}", name=name, columns=", ".join(missing))
+        raise DataError(
+            "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
+        )
     return _ratings(archive, name, separator, [rows[0].index(names[0]) for names in matches.values()], skip=1)
 
 
 def _ratings(
     archive: Archive, name: str, separator: str, positions: Sequence[int] = (0, 1, 2, 3), skip: int = 0
 ) -> Ratings:
-    """Read users, movies, ratings and times from the columns at these positions, as a stream."""
+    """Read users, movies, ratings and times from the columns at these positions."""
     options: dict[str, Any] = {"sep": separator, "index_col": False, "header": None, "skiprows": skip}
     options |= {"names": range(max(*positions, 3) + 1), "usecols": positions}
     dtypes = dict(zip(positions, (np.int32, np.int32, np.float32, np.int64), strict=True))
@@ -223,13 +226,13 @@ def _ratings(
             table = pd.read_csv(file, dtype=dtypes, **options)  # on ML-20M as fast as the reader of pyarrow
         user, movie, rating, time = (table[position].to_numpy() for position in positions)
     except IndexError as error:  # pandas 3.1 raises it for an empty file if `usecols` is set
-        raise DataError("its {name} holds no ratings", name=name) from error
-    except (ValueError, ArithmeticError):  # large ids, dates as times, and malformed lines
+        raise DataError("its {name} has no ratings", name=name) from error
+    except (ValueError, ArithmeticError):  # large ids, dates in place of times, or malformed lines
         user, movie, rating, time = _text_ratings(archive, name, positions, options)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
     if len(time) and np.median(time) >= 1e11:
-        user, movie, rating, time = _in_seconds(user, movie, rating, time)
+        user, movie, rating, time = _convert_to_seconds(user, movie, rating, time)
     checks = {
         Message("person's number"): (user, user < 0),
         Message("film's number"): (movie, movie < 0),
@@ -238,21 +241,21 @@ def _ratings(
     }
     for kind, (values, is_wrong) in checks.items():
         if is_wrong.any():
-            raise DataError("{value} in its {name} is no {kind}", value=values[is_wrong][0], name=name, kind=kind)
+            raise DataError("{value} in its {name} is not a {kind}", value=values[is_wrong][0], name=name, kind=kind)
     return user, movie, rating, time
 
 
-def _in_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
-    """Convert times of finer units to seconds, after sorting by the finer time."""
+def _convert_to_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
+    """Convert times in milliseconds or finer units to seconds. The rows are sorted by the finer times."""
     order = np.argsort(time, kind="stable")
     seconds, is_valid, _ = columns.parse_timestamps(pd.Series(time[order]))
     if not is_valid.all():
-        raise DataError("{time} in it is no time", time=time[order][~is_valid][0])
+        raise DataError("{time} in it is not a valid time", time=time[order][~is_valid][0])
     return user[order], movie[order], rating[order], np.floor(seconds).astype(np.int64)
 
 
 def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options: dict[str, Any]) -> Ratings:
-    """Read ratings with large ids or with times in any format. Raises DataError."""
+    """Read ratings as text: with large ids, or with times in any format. Raises DataError."""
     try:
         with archive.stream(name) as file:
             table = pd.read_csv(file, dtype=str, keep_default_na=False, na_filter=False, **options).fillna("")
@@ -263,18 +266,25 @@ def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options
         is_id = cells.str.fullmatch(rf"\d{{1,{MAX_DIGITS}}}")
         if not is_id.all():
             raise DataError(
-                "{cell!r} in its {name} is no number, as MovieLens' ids are", cell=cells[~is_id].iloc[0], name=name
+                "{cell!r} in its {name} is not a number, but MovieLens ids are numbers",
+                cell=cells[~is_id].iloc[0],
+                name=name,
             )
     seconds, is_valid, _ = columns.parse_timestamps(time)
     if not is_valid.all():
-        raise DataError("{value!r} in its {name} is no time", value=time[~is_valid].iloc[0], name=name)
+        raise DataError("{value!r} in its {name} is not a valid time", value=time[~is_valid].iloc[0], name=name)
     numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # more would overflow
     stars = numbers.to_numpy(np.float32, na_value=np.nan)
     return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, np.floor(seconds).astype(np.int64)
 
 
 def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | None]] | None = None) -> pd.DataFrame:
-    """Make the film table (F, 7) without tags from (movie, raw title, raw genres) and movie → (IMDb, TMDB id)."""
+    """Return the film table (F, 7), without tags.
+
+    Args:
+        films: Movie id, title and genres of each film, as in the file.
+        links: Movie id → (IMDb id, TMDB id).
+    """
     rows = []
     for movie, raw_title, genres in films:
         title, year = title_and_year(raw_title)
@@ -284,7 +294,7 @@ def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | 
 
 
 def imdb_id(text: str) -> str:
-    """Normalise an IMDb id: "114709", "0114709" and "tt0114709" become "tt0114709", "" stays ""."""
+    """Return an IMDb id with prefix and seven digits or more: "114709" → "tt0114709". "" stays ""."""
     return f"tt{text.removeprefix('tt').zfill(7)}" if text else ""
 
 
@@ -299,7 +309,7 @@ def _profiles_100k(archive: Archive, name: str, separator: str, skip: int = 0) -
 
 
 def _profile(name: str, user: str, gender: str, age: str, occupation: str) -> tuple[int, str, str, str]:
-    """Make one row of a profile table. Zip codes are not kept, because they could identify a user."""
+    """Return a row of a profile table. It has no zip code, because zip codes could identify a user."""
     return _integer(name, user), gender, AGES[bisect(_MIN_AGES, int(age))], occupation
 
 

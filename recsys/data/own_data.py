@@ -1,7 +1,7 @@
-"""A user's own data: check a file of interactions, then add it as a data set.
+"""Check a user's own event file, and add it as a data set.
 
-`check` counts every dropped or changed row, and `ImportSummary.messages` reports the counts. Text ids are numbered,
-and the texts become titles and user names. Shapes: R rows, E events, I items.
+`check` counts all dropped and changed rows, and `ImportSummary.messages` reports the counts. If ids are texts, they are
+replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
 import re
@@ -22,18 +22,16 @@ from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_
 from recsys.errors import N_, Message, recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
-NONE = "none"  # in place of a column name: this role has no column
+NONE = "none"  # in place of a column name, for a role without a column
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
-RESERVED_NAMES = {"ties", "studies"}  # folders beside those of the data sets
-INTEGER_ID = re.compile(
-    r"(0|[1-9][0-9]{0,14})"
-)  # a text id that is kept as an integer; float64 is exact up to 15 digits
+RESERVED_NAMES = {"ties", "studies"}  # folders beside the folders of the data sets
+INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, up to which float64 is exact
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
-SAMPLE_ROWS = 1_000  # from which dates and fractions are recognised
-MAX_ID_LENGTH = 1_000  # characters of a user or an item
-# ids in the Amazon files, and a number with a fractional part
-_ASIN, _AMAZON_USER = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]", r"A[0-9A-Z]{9,20}"
-_FRACTION = r"-?\d+\.\d*[1-9]\d*"
+SAMPLE_ROWS = 1_000  # by which dates and fractions are recognised
+MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
+_ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
+_AMAZON_USER = r"A[0-9A-Z]{9,20}"
+_FRACTION = r"-?\d+\.\d*[1-9]\d*"  # a number that is not whole
 _ROLE_NAMES: dict[Role, str] = {
     "user": N_("person"),
     "item": N_("item"),
@@ -47,17 +45,17 @@ _TIME_FORMATS = {
     "nanoseconds": N_("in nanoseconds since 1970"),
     "dates": N_("dates"),
 }
-_COUNTED = {  # name of a count of `ImportSummary` → sentence
+_COUNTED = {  # key of `ImportSummary.counts` → text
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
-    "duplicates": N_("rows that repeat another (same person, item and time) and count once"),
-    "repeated_items": N_("events of an item that the same person had before, which stay"),
-    "unrated": N_("rows without a rating, which count as the mean of the others"),
-    "unsorted": N_("rows earlier than one before them; everybody's events are sorted by time"),
+    "duplicates": N_("repeated rows (same person, item and time), which count once"),
+    "repeated_items": N_("repeated events of the same person and item at other times, which are kept"),
+    "unrated": N_("rows without a rating, which get the mean of the others"),
+    "unsorted": N_("rows that are earlier than a previous row; the events of each person are sorted by time"),
     "one_event": N_("people with one event: recommenders learn from them, but are not tested on them"),
     "two_events": N_("people with two events: recommenders learn from them, but are not tested on them"),
-    "undescribed": N_("items that the file of items lacks, which show their ids"),
-    "unused": N_("items of the file of items that nobody had: they can be found, but nothing is learnt of them"),
+    "undescribed": N_("items that are not in the item file; their ids are shown as titles"),
+    "unused": N_("items of the item file without events: they can be found, but recommenders do not learn about them"),
     "unsafe_images": N_("pictures without a web address (https://…), which are not shown"),
 }
 
@@ -73,10 +71,10 @@ class ImportSummary:
     columns: dict[Role, str]
     has_header: bool
     time_format: str  # see `columns.parse_timestamps`; "": no times
-    span: tuple[str, str]  # days of the oldest and the newest event, without meaning if there are no times
+    span: tuple[str, str]  # days of the oldest and the newest event; meaningless without times
     scale: tuple[float, float] | None  # lowest and highest rating; None: no ratings
     encoding_guessed: bool
-    counts: dict[str, int]  # by the names in _COUNTED
+    counts: dict[str, int]  # by the keys of _COUNTED
 
     def messages(self) -> list[Message]:
         """Return the summary as sentences without full stops."""
@@ -87,9 +85,9 @@ class ImportSummary:
             column = name if self.has_header else Message("column {n}", n=name)
             assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
             roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
-        text = "read as {columns}" if self.has_header else "no names of columns in the first row; read as {columns}"
+        text = "read as {columns}" if self.has_header else "the first row has no column names; read as {columns}"
         read_as = Message(text, columns=roles)
-        times = Message("there are no times: the order of the rows counts")
+        times = Message("there are no times, so the order of the rows is used")
         if self.time_format:
             start, end = self.span
             written = Message(_TIME_FORMATS[self.time_format])
@@ -111,15 +109,19 @@ class Checked:
     summary: ImportSummary
     raw: RawRatings  # sorted by user and time
     ties: Ties
-    user_names: pd.Series = field(repr=False)  # by id; empty if the ids are numbers
+    user_names: pd.Series = field(repr=False)  # by user id; empty if the ids are numbers
     noun: Noun
 
 
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
-    """Determine the column of each role: as in `wanted`, else by usual names or, without a header, by content.
+    """Return role → column: as in `wanted`, otherwise by usual names or, without a header, by content.
 
-    A wanted column is given by name, by number from 1, or as NONE. Raises DataError if a wanted column does not exist,
-    or if user or item cannot be detected.
+    Args:
+        table: The event file.
+        wanted: Role → name or number (from 1) of a column, or NONE.
+
+    Raises:
+        DataError: If a wanted column does not exist, or if user or item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -133,15 +135,17 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
     free = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
-    assigned |= _by_name(table, free, missing) if table.has_header else _by_content(table, free, missing)
+    assigned |= _assign_by_name(table, free, missing) if table.has_header else _assign_by_content(table, free, missing)
     unknown = [role for role in ("user", "item") if role not in assigned]
     if unknown:
         if len(unknown) == 2:
-            text = "{name} has the columns {names}; name those of person and item: --user-col NAME --item-col NAME"
+            text = (
+                "{name} has the columns {names}; give the columns of person and item: --user-col NAME --item-col NAME"
+            )
         elif unknown == ["user"]:
-            text = "{name} has the columns {names}; name that of the person: --user-col NAME"
+            text = "{name} has the columns {names}; give the column of the person: --user-col NAME"
         else:
-            text = "{name} has the columns {names}; name that of the item: --item-col NAME"
+            text = "{name} has the columns {names}; give the column of the item: --item-col NAME"
         raise DataError(text, name=table.name, names=", ".join(names))
     return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}
 
@@ -158,8 +162,8 @@ def column_of(table: Table, text: str) -> str:
     )
 
 
-def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
-    """Choose the columns with the most usual names, preferably with values in most rows."""
+def _assign_by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+    """Assign the columns with usual names. Columns with values in most rows are preferred."""
     assigned = {}
     for role in roles:
         if names := columns.matching(free, columns.ROLES[role]):
@@ -168,11 +172,11 @@ def _by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str
     return assigned
 
 
-def _by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
-    """Assign columns without names: user, item and rating in this order, and times anywhere.
+def _assign_by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+    """Assign columns without names. User, item and rating are expected in this order, and times in any column.
 
-    Dates are recognised in any column, numeric times only after user and item. Columns of fractions before the item
-    are not ratings but, for example, coordinates.
+    Numeric times are only recognised after user and item. A column of fractions before the item is skipped, because it
+    has, for example, coordinates.
     """
     assigned = {}
     dates = [name for name in free if _is_date(table.rows[name])]
@@ -199,14 +203,14 @@ def _by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, 
 
 
 def _is_date(cells: pd.Series) -> bool:
-    """Whether most cells are dates, and none is a number."""
+    """Return whether most cells are dates, and none is a number."""
     sample = cells.head(SAMPLE_ROWS)
     _, is_valid, unit = columns.parse_timestamps(sample)
     return unit == "dates" and 2 * is_valid.sum() > len(sample) and not columns.parse_numbers(sample)[1].any()
 
 
 def _looks_like_time(cells: pd.Series) -> bool:
-    """Whether most cells are dates or numbers above 100 million, which are no ratings."""
+    """Return whether most cells are dates, or numbers above 100 million, which cannot be ratings."""
     seconds, is_valid, unit = columns.parse_timestamps(cells)
     is_mostly_valid = is_valid.any() and 2 * is_valid.sum() >= len(cells)
     return bool(is_mostly_valid and (unit != "seconds" or np.median(seconds[is_valid]) > 1e8))
@@ -215,9 +219,16 @@ def _looks_like_time(cells: pd.Series) -> bool:
 def check(
     table: Table, items: Table | None = None, wanted: dict[Role, str] | None = None, noun: Noun = "item"
 ) -> Checked:
-    """Check a file of interactions and an optional file of items, and count their problems.
+    """Check an event file and an optional item file, and count their problems.
 
-    `wanted` is as in `assign_columns`. Raises DataError if no row can be used.
+    Args:
+        table: The event file.
+        items: The item file.
+        wanted: See `assign_columns`.
+        noun: What the app calls an item.
+
+    Raises:
+        DataError: If no row can be used, or if a column has the wrong content.
     """
     column_names = assign_columns(table, wanted)
 
@@ -232,8 +243,8 @@ def check(
         if 2 * is_valid.sum() < len(is_valid):
             example = next(iter(cells("time")[is_complete & ~is_valid]), "")
             raise DataError(
-                "{name}: {example!r} in its column {column} is no time that can be read; write seconds since "
-                "1970 or dates such as 2024-01-31, or do without times: --time-col none",
+                "{name}: {example!r} in its column {column} cannot be read as a time; write seconds "
+                "since 1970 or dates such as 2024-01-31, or import no times: --time-col none",
                 name=table.name,
                 example=example,
                 column=column_names["time"],
@@ -279,27 +290,29 @@ def check(
 
 
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ratings, (R,) float32, and whether each was given. Missing ratings get the mean, or 1 without a column."""
+    """Return ratings, (R,) float32, and whether each is given. A missing rating is the mean, or 1 without a column."""
     if cells is None:
         return np.broadcast_to(np.float32(1), rows), np.broadcast_to(True, rows)
     numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
         raise DataError(
-            "the column {name} holds no ratings, which are numbers; do without: --rating-col none", name=cells.name
+            "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none",
+            name=cells.name,
         )
     return np.where(is_valid, numbers, numbers[is_valid].mean()).astype(np.float32), is_valid
 
 
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
-    """Convert texts to ids: whole numbers if all are whole numbers, else ranks from 1 in alphabetical order.
+    """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
-    Returns the index of each row's id, (R,) int32, the ascending ids, and id → text. The map is empty for numbers.
+    Returns:
+        The index of the id of each row, (R,) int32; the ids, ascending; and id → text, empty if all texts are numbers.
     """
     codes, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
         raise DataError(
-            "the column {name} holds a name of more than {longest:,} characters; is it the right one?",
+            "the column {name} has an id of more than {longest:,} characters; is it the right column?",
             name=cells.name,
             longest=MAX_ID_LENGTH,
         )
@@ -313,10 +326,16 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
 def _sort(
     user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Sort rows by user and time, and drop duplicates. Rows with equal times are sorted by the random `keys`.
+    """Sort rows by user and time, and drop duplicates.
 
-    Without keys there are no times, and the order of the rows stays. Returns row numbers (E,), and counts of
-    `ImportSummary`.
+    Args:
+        user: Index of the user, (R,).
+        item: Index of the item, (R,).
+        time: Time, (R,).
+        keys: Random sort keys of rows with equal times, (R,). None: there are no times, and rows keep their order.
+
+    Returns:
+        Row numbers (E,), and counts for `ImportSummary`.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
@@ -331,7 +350,7 @@ def _sort(
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Make the film table of all items, and counts of `ImportSummary` about the item file."""
+    """Return the film table of all items, and counts for `ImportSummary` about the item file."""
     texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
@@ -340,7 +359,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     if len(names):
         extra_ids = np.arange(len(extra)) + int(ids.max()) + 1
     else:
-        # no event can have another id, because all ids of events are numbers
+        # other ids cannot be numbers of items, because all ids in the event file are numbers
         extra = extra[[bool(INTEGER_ID.fullmatch(text)) for text in extra]]
         extra_ids = extra.astype("int64").to_numpy()
     all_texts = np.concatenate([texts.to_numpy(object), extra.to_numpy(object)])
@@ -349,7 +368,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
 
 
 def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
-    """Return the columns of an item file by role, indexed by item id, and the number of unsafe image addresses."""
+    """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses."""
     names = list(items.rows.columns)
     matches = {role: columns.matching(names, usual) for role, usual in columns.ITEM_ROLES.items()}
     column_names = {role: matching[0] for role, matching in matches.items() if matching}
@@ -371,7 +390,7 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
 
 
 def _is_prose(cells: pd.Series) -> bool:
-    """Whether fewer than half of the non-empty cells are numbers, and at most half are web addresses."""
+    """Return whether cells are texts: fewer than half are numbers, and at most half are web addresses."""
     cells = cells[cells != ""]
     if not len(cells):
         return False
@@ -380,9 +399,13 @@ def _is_prose(cells: pd.Series) -> bool:
 
 
 def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
-    """Make the film table (I, 7 or more) from `ids`, the texts of the ids in the file, and the item table.
+    """Return the film table (I, 7 or more).
 
-    With `has_names`, `ids` are only numbers given to the texts, and the ids of the file become the column item_id.
+    Args:
+        ids: Ids of the items.
+        texts: The ids as in the file.
+        table: Result of `_item_table`.
+        has_names: Whether the ids of the file are not numbers. They then become the column item_id.
     """
     rows = table.reindex(texts).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
@@ -399,7 +422,7 @@ def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: b
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
-    """Return title and year. The year comes from its own cell or, as in MovieLens, from the end of the title."""
+    """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title."""
     title = title[: titles.MAX_LENGTH]
     plain, title_year = titles.title_and_year(title)
     if match := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
@@ -408,7 +431,7 @@ def _title(title: str, year: str) -> tuple[str, int | None]:
 
 
 def _genres(cells: list[str]) -> list[str]:
-    """Convert genre lists to "Action|Sci-Fi". The separator is a bar, a semicolon or a comma."""
+    """Return genre lists as "Action|Sci-Fi". The separator in the file is a bar, a semicolon or a comma."""
     separator = next((sign for sign in "|;" if any(sign in text for text in cells)), ",")
     parts = [[part.strip() for part in text.strip("[]").split(separator)] for text in cells]
     return ["|".join(part.strip("'\"") for part in row if part) for row in parts]
@@ -417,38 +440,47 @@ def _genres(cells: list[str]) -> list[str]:
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
-        raise DataError("{name!r} is no name for a data set; take up to 40 letters, digits, dots and dashes", name=name)
+        raise DataError(
+            "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes", name=name
+        )
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
-        raise DataError("{name} is the name of something else; take another", name=name)
+        raise DataError("the name {name} is reserved; choose another one", name=name)
 
 
 def is_own(name: str) -> bool:
-    """Whether this is an added data set, damaged or not."""
+    """Return whether a data set was added by a user. It can be damaged."""
     published = name.casefold() in datasets.SETS
     return bool(NAME.fullmatch(name)) and not published and paths.prepared(name).is_dir()
 
 
 def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:
-    """Add a checked file, whose file name is `source`, as a data set.
+    """Add a checked file as a data set.
 
-    Items with fewer than `min_ratings` events are not used for training. With `overwrite`, it replaces an added data
-    set of this name. Raises DataError if the name is invalid or taken.
+    Args:
+        name: Name of the data set.
+        checked: Result of `check`.
+        source: Name of the file.
+        min_ratings: Minimum number of events of an item that is used for training.
+        overwrite: Whether an added data set of this name is replaced.
+
+    Raises:
+        DataError: If the name is invalid or taken.
     """
     check_name(name)
     min_ratings = max(1, min_ratings)
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (overwrite and is_own(name)):
-            raise DataError("there is a set called {name} already; take another name, or add --replace", name=name)
+            raise DataError("a data set called {name} exists already; choose another name, or add --replace", name=name)
         dataset = assemble(name, checked.raw, min_ratings)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
         dataset = replace(dataset, ties=checked.ties, user_names=names, noun=checked.noun)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
-        paths.details(name).unlink(missing_ok=True)  # facts about the items of the replaced data set
+        paths.details(name).unlink(missing_ok=True)  # of the replaced data set
     return prepared.load(name)
 
 
 def describe_dropped(checked: Checked, dataset: Dataset) -> str:
-    """Describe what --min-ratings removed, or return "" if it removed nothing."""
+    """Return a sentence about what --min-ratings has removed, "" if nothing."""
     people, items = checked.summary.people - dataset.n_users, checked.summary.items - dataset.n_items
     events = checked.summary.events - len(dataset.interactions)
     if not events:
@@ -460,9 +492,11 @@ def remove(name: str) -> None:
     """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
         raise DataError(
-            "{name} is no set that was added here; see: {command}", name=name, command=recsys_command("data", "list")
+            "{name} is not a data set that was added on this computer; see: {command}",
+            name=name,
+            command=recsys_command("data", "list"),
         )
-    files = [paths.ties(paths.home(), name)]  # results in folders that all data sets share
+    files = [paths.ties(paths.home(), name)]  # results in folders of several data sets
     for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
         with suppress(OSError, storage.DamagedFileError):
             if storage.read_document(path).get("dataset") == name:
@@ -473,4 +507,4 @@ def remove(name: str) -> None:
         with suppress(OSError):
             path.unlink(missing_ok=True)
     if left := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
-        raise DataError("cannot delete {files}; see who may write there", files=", ".join(left))
+        raise DataError("cannot delete {files}; check the permissions", files=", ".join(left))

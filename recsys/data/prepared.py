@@ -1,7 +1,7 @@
-"""The parsed form of a data set on disk: an artifact with about.json, arrays as .npy and tables as CSV.
+"""Prepared data sets: parsed data sets on disk. Each is an artifact with about.json, .npy arrays and CSV tables.
 
-Arrays are read into memory, except large ones, which are memory-mapped. The system kills a process (SIGBUS) that reads
-a mapped file after another program has shortened it in place, such as `truncate` or an editor.
+Large arrays are memory-mapped, others are read into memory. If another program shortens a mapped file in place (such as
+`truncate` or an editor), the system kills a process that reads it (SIGBUS).
 """
 
 import json
@@ -23,17 +23,17 @@ from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Cat
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
-FORMAT = 5  # increase it when the files change; data sets in an unreadable format must be prepared again
-READABLE_FORMATS = (4, FORMAT)  # 4: the files are in a folder that about.json names
+FORMAT = 5  # increase it when the format of the files changes
+READABLE_FORMATS = (4, FORMAT)  # 4: with a folder for the files; data sets in older formats must be prepared again
 ABOUT = "about.json"
-MAX_ARRAY_BYTES = 1 << 28  # largest array that is read into memory; those of MovieLens 32M (256 MB) just fit
+MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory; the largest array of MovieLens 32M just fits
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
 TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
-_in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # data sets that could not be written, by their folder
+_in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → data set that could not be written, metadata
 
 
 class MissingData(DataError):
-    """A data set is not on this machine, or not in a usable form."""
+    """A data set is not on this machine, is damaged, or has an old format."""
 
 
 @with_config(ConfigDict(strict=True))
@@ -49,7 +49,7 @@ class PreparedMeta(TypedDict):
     ties: Literal["file", "drawn", "rows"]  # `Dataset.ties`
     noun: Literal["film", "item"]  # `Dataset.noun`
     fingerprint: str
-    archive: dict[str, Any]  # about the file that the data set was parsed from
+    archive: dict[str, Any]  # facts about the file that the data set was parsed from
     files: NotRequired[dict[str, str]]
     folder: NotRequired[str]
 
@@ -97,7 +97,7 @@ def metadata(name: str) -> dict[str, Any]:
 
 
 def version(name: str) -> str:
-    """Return a text that changes when a data set or the facts about its films are replaced, "" without data set."""
+    """Return a text that changes when a data set or its film details are replaced, "" without data set."""
     document = paths.prepared(name) / ABOUT
     return storage.version(document, paths.details(name)) if document.exists() else ""
 
@@ -111,13 +111,13 @@ def check(name: str) -> None:
 
 
 def keep_in_memory(dataset: Dataset, archive: dict[str, Any]) -> Dataset:
-    """Make a data set available to `load` in this process alone, if it cannot be written. Returns it."""
+    """Make a data set that cannot be written available to `load` in this process. Return it."""
     _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, archive))
     return dataset
 
 
 def save(dataset: Dataset, archive: dict[str, Any]) -> None:
-    """Write a data set, with facts about the archive it was parsed from. Raises OSError."""
+    """Write a data set, with facts about its archive. Raises OSError."""
     target = paths.prepared(dataset.name)
     try:
         storage.write_document(target / ABOUT, dict(_describe(dataset, archive)), _files(dataset))
@@ -216,7 +216,9 @@ def _read_films(path: Path) -> pd.DataFrame:
 
 
 def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(index=False, lineterminator="\r\n").encode()  # so that a carriage return in a title is quoted
+    return table.to_csv(
+        index=False, lineterminator="\r\n"
+    ).encode()  # with this terminator, a carriage return in a title is quoted
 
 
 def _json(values: Any) -> bytes:

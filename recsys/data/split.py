@@ -16,19 +16,19 @@ import numpy as np
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import shuffle_ties
 
-TEST_SHARE = 0.1  # minimum share of the events after a cut
+TEST_SHARE = 0.1  # of the events that are after a cut, at least
 SECONDS_PER_DAY = 86_400
 
 
 @dataclass(frozen=True)
 class Splitting:
-    """A split method. Calling it splits a data set. The result is cached for the Dataset object."""
+    """A rule that splits data sets. Results are cached per data set."""
 
-    name: str  # of the folder of the checkpoints
-    divide: Callable[[Dataset, int], Split]  # data set, seed
-    protocol: str  # `train --protocol` value that trains on this split
-    reads_times: bool = False  # the training part depends on the timestamps, not only on the order
-    is_seeded: bool = False  # each seed gives another split
+    name: str  # also the name of the folder of the checkpoints
+    divide: Callable[[Dataset, int], Split]  # splits a data set with a seed
+    protocol: str  # value of `train --protocol` for this splitting
+    reads_times: bool = False  # whether the training part depends on timestamps, not only on the order
+    is_seeded: bool = False  # whether each seed gives another split
 
     def __call__(self, dataset: Dataset, seed: int = 0) -> Split:
         """Return the split of a training seed. Raises DataError if the data cannot be split like this."""
@@ -41,7 +41,8 @@ class Splitting:
             return splits[key]
 
 
-_splits: WeakKeyDictionary[Dataset, dict[tuple[Splitting, int], Split]] = WeakKeyDictionary()  # freed with the data set
+_Splits = dict[tuple[Splitting, int], Split]  # by splitting and seed
+_splits: WeakKeyDictionary[Dataset, _Splits] = WeakKeyDictionary()  # entries are freed with their data sets
 _lock = threading.Lock()
 
 
@@ -59,10 +60,10 @@ class Cuts:
 
 
 def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
-    """Split as in the SASRec and BERT4Rec papers. Users with fewer than three items are training data. No seed is used.
+    """Split as in the SASRec and BERT4Rec papers. `seed` is not used.
 
-    Validation queries hold the training items. Test queries hold the validation item too.
-    Raises DataError if no user has three items.
+    Users with fewer than three items are only training data. Validation queries have the training items, and test
+    queries have the validation item, too. Raises DataError if no user has three items.
     """
     lengths = np.diff(dataset.offsets)
     users = np.flatnonzero(lengths >= 3)
@@ -81,23 +82,26 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
 
 
 def untied(dataset: Dataset, seed: int = 0) -> Split:
-    """Split by leave-one-out after items with equal timestamps were shuffled with the seed."""
+    """Shuffle items with equal timestamps, with the seed, and then split by `leave_one_out`."""
     return leave_one_out(shuffle_ties(dataset, seed))
 
 
 def by_time(dataset: Dataset, seed: int = 0) -> Split:
     """Split at two midnights, the same for all users. `seed` is not used.
 
-    Events before the first cut are training data. Films have only the tags given before it. A query contains all
-    earlier items of its user. The validation target is the first item between the cuts, the test target the first item
-    after both. Users without an earlier item or a target are not evaluated. Raises DataError if no user is left.
+    Events before the first cut are training data, with the tags that were given before it. The validation target of a
+    user is the first item between the cuts, the test target the first item after the second cut. A query has all items
+    before the cut. Users without such an item or without a target are not evaluated. Raises DataError if no user is
+    left.
     """
     if dataset.ties == "rows":  # row numbers replace the missing times
-        raise DataError("{name} has no times to cut; choose a protocol that does not go by date", name=dataset.name)
-    chosen = cuts(dataset)
-    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < chosen.valid)
-    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(chosen.valid))
-    return Split(train, _next(dataset, chosen.valid, chosen.test), _next(dataset, chosen.test), {"dates": chosen.dates})
+        raise DataError(
+            "{name} has no times, so it cannot be split by date; choose another protocol", name=dataset.name
+        )
+    cut = cuts(dataset)
+    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
+    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
+    return Split(train, _next(dataset, cut.valid, cut.test), _next(dataset, cut.test), {"dates": cut.dates})
 
 
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
@@ -107,7 +111,7 @@ SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED,
 
 
 def cuts(dataset: Dataset) -> Cuts:
-    """Return the latest cuts with TEST_SHARE of all events after the second, and of the rest after the first."""
+    """Return the latest cuts that leave TEST_SHARE of all events after the second and of the others after the first."""
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
         raise DataError("{name} has no events; choose another data set", name=dataset.name)
@@ -127,15 +131,15 @@ def _date(time: int) -> str:
 
 
 def _next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
-    """Hold out the first item of each user in [cut, end), for users with an item before `cut`."""
+    """Hold out the first item in [cut, end) of each user who has an item before `cut`."""
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     n_before = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,)
     n_after = np.bincount(dataset.interactions.user[(time >= cut) & (time < end)], minlength=dataset.n_users)  # (U,)
     users = np.flatnonzero((n_before > 0) & (n_after > 0))
     if not len(users):
         raise DataError(
-            "{name}: nobody watched films both before and after {cut}, so time cannot be cut there; choose "
-            "a protocol that does not go by date",
+            "{name}: nobody watched films both before and after {cut}, so it cannot be split at that "
+            "date; choose another protocol",
             name=dataset.name,
             cut=_date(cut),
         )

@@ -1,6 +1,6 @@
-"""Statistics of a data set for charts: its size, activity of users, popularity of films, and times.
+"""Compute statistics of a data set for charts: size, activity of users, popularity of films, and times.
 
-Every table is small: one row for each bar or point of a chart. Shapes: U users, I films, E events, G genres.
+A table has a row for each bar or point of a chart. Shapes: U users, I films, E events, G genres.
 """
 
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ import pandas as pd
 from recsys.data.dataset import Dataset
 
 TOP_SHARES = (0.01, 0.10, 0.20)  # of the most watched films
-LORENZ_POINTS = 100  # maximum, besides the point of no films
+LORENZ_POINTS = 100  # of the Lorenz curve at most, without the origin
 HISTOGRAM_BINS = 24
-GAPS = {  # name → upper bound in seconds
+GAPS = {  # name → upper bound in seconds, exclusive
     "the same second": 1,
     "under a minute": 60,
     "under an hour": 3_600,
     "under a day": 86_400,
     "a day or more": np.inf,
 }
-MONTHLY_SPAN_SECONDS = 5 * 365 * 86_400  # ratings of a shorter span are counted by month, else by year
+MONTHLY_SPAN_SECONDS = 5 * 365 * 86_400  # below it, ratings are counted by month, else by year
 
 
 class Size(NamedTuple):
@@ -48,12 +48,12 @@ def size(dataset: Dataset) -> Size:
 
 
 def has_times(dataset: Dataset) -> bool:
-    """Whether the data set has times. Without times, `timestamp` has row numbers."""
+    """Return whether a data set has times. Without times, `timestamp` has row numbers."""
     return len(dataset.interactions) > 0 and dataset.ties != "rows"
 
 
 def has_ratings(dataset: Dataset) -> bool:
-    """Whether the data set has ratings. Without ratings, all are 1."""
+    """Return whether a data set has ratings. Without ratings, all values are 1."""
     return bool((dataset.interactions.rating != 1).any())
 
 
@@ -85,7 +85,7 @@ class LongTail(NamedTuple):
     """Concentration of the events on few films."""
 
     curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and events, the most watched films first
-    top: dict[float, float]  # each of TOP_SHARES → share of the events of these films
+    top: dict[float, float]  # each of TOP_SHARES → share of the events that are of these films
     gini: float
 
 

@@ -1,7 +1,7 @@
-"""Files of any usual format as tables of text.
+"""Read files of any usual format as tables of text.
 
-Formats: delimited text, one user and that user's items per line, JSON lines and arrays, Python literals and parquet.
-All may be gzipped. The format is detected by content, not by file name. Shapes: R rows, C columns.
+Formats: delimited text, lines of a user and all items of this user, JSON lines and arrays, Python literals, parquet.
+All can be gzipped. The format is detected by content, not by file name. Shapes: R rows, C columns.
 """
 
 import ast
@@ -28,11 +28,11 @@ from recsys.errors import os_error_reason
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
-MAX_TABLE_COLUMNS = 4  # of a table of numbers without column names: user, item, rating and time
+MAX_TABLE_COLUMNS = 4  # of a table of numbers without column names (user, item, rating, time)
 MAX_ID_DIGITS = 8  # of items in sequence files; times in seconds have more
-MAX_CELLS_PER_BYTE = 10  # of a parquet file; those of MovieLens have one
+MAX_CELLS_PER_BYTE = 10  # of a parquet file; files of MovieLens have one
 MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
-SAMPLE_LINES = 50  # from which separator, header and layout are detected
+SAMPLE_LINES = 50  # first lines by which separator, header and layout are detected
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # the first that splits every line into equally many cells is used
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
@@ -49,7 +49,7 @@ class Table:
     rows: pd.DataFrame  # (R, C) str, "" for missing values
     has_header: bool
     encoding_guessed: bool = False
-    is_ambiguous: bool = False  # each line may also be one user and that user's items
+    is_ambiguous: bool = False  # whether each line can also be a user and all items of this user
 
 
 def read(path: Path, separator: str = "") -> Table:
@@ -64,9 +64,15 @@ def read(path: Path, separator: str = "") -> Table:
 
 
 def parse(name: str, data: bytes, separator: str = "") -> Table:
-    """Parse the content of a file. The separator is detected if it is "". It may be a name, such as "tab".
+    """Parse the content of a file.
 
-    Raises DataError if the file is no table.
+    Args:
+        name: Name of the file.
+        data: Its content.
+        separator: Column separator, or its name in SEPARATOR_NAMES; "": it is detected.
+
+    Raises:
+        DataError: If the file is not a table.
     """
     data = _decompress(name, data)
     try:
@@ -90,12 +96,12 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
     except READ_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
-            "{name} cannot be read: {reason}; mend that line, or save the file anew", name=name, reason=reason
+            "{name} cannot be read: {reason}; fix that line, or save the file again", name=name, reason=reason
         ) from error
 
 
 def _layout(lines: list[str]) -> str:
-    """Return "sequences" if each line is one user and that user's items, else "table" or "ambiguous".
+    """Return "sequences" if each line is a user and all items of this user, else "table" or "ambiguous".
 
     Lines of a table have equal length, or lack a few trailing cells. Sequences have items with short integer ids.
     """
@@ -110,7 +116,7 @@ def _layout(lines: list[str]) -> str:
 
 
 def _sequences(text: str) -> pd.DataFrame:
-    """Make one row (user, item) for each item of each line."""
+    """Return a row (user, item) for each item of each line."""
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in text.split("\n") if line.strip()]
     users = np.repeat([row[0] for row in cells], [len(row) - 1 for row in cells])
     return pd.DataFrame({"1": users, "2": [cell for row in cells for cell in row[1:]]}, dtype="str")
@@ -126,7 +132,9 @@ def separator_of(name: str, text: str) -> str:
     usual = {separator: Counter(counts).most_common(1)[0] for separator, counts in widths.items()}
     likely = [separator for separator, (width, times) in usual.items() if width > 1 and 2 * times > len(lines)]
     if not likely:
-        raise DataError("{name}: nothing separates columns in its first lines; name it, such as --sep ';'", name=name)
+        raise DataError(
+            "{name}: no column separator was detected in its first lines; give one, such as --sep ';'", name=name
+        )
     return max(likely, key=lambda separator: usual[separator][1])
 
 
@@ -156,7 +164,7 @@ def _check_size(name: str, rows: int, width: int, size: int) -> None:
         )
     if rows * width > 2 * size:
         raise DataError(
-            "{name} has {width:,} columns, of which most rows fill few; leave out those that are not needed",
+            "{name} has {width:,} columns that are empty in most rows; remove the columns that are not needed",
             name=name,
             width=width,
         )
@@ -176,12 +184,12 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
     except (pa.ArrowException, UnicodeDecodeError) as error:  # pyarrow raises either of them for invalid UTF-8
         reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
         raise DataError(
-            "{name} cannot be read as parquet: {reason}; save it anew, with text in UTF-8", name=name, reason=reason
+            "{name} cannot be read as parquet: {reason}; save it again, with text in UTF-8", name=name, reason=reason
         ) from error
 
 
 def _flatten(table: Any) -> Any:
-    """Replace parquet structs by their fields if those are usual columns, as in {"user": …} or user: {"id": …}."""
+    """Replace parquet structs by their fields if the fields are usual columns: user {"id": …} or event {"user": …}."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -200,14 +208,14 @@ def _flatten(table: Any) -> Any:
 
 
 def _typed_table(name: str, frame: pd.DataFrame) -> Table:
-    """Convert a frame with column names and any types to text."""
+    """Return a frame with column names and values of any type as a table of text."""
     frame = frame.reset_index() if frame.index.name else frame
     cells = {name: _as_text(frame.iloc[:, position]) for position, name in enumerate(_distinct(map(str, frame)))}
     return Table(name, pd.DataFrame(cells), True)
 
 
 def _as_text(column: pd.Series) -> pd.Series:
-    """Write values as in a CSV file: 7 for 7.0, ISO dates, lists joined by |, "" for missing values."""
+    """Return values as in a CSV file: 7 for 7.0, ISO dates, lists joined by |, "" for missing values."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return column.map(lambda time: "" if pd.isna(time) else time.isoformat()).astype("str")
     if pd.api.types.is_integer_dtype(column) and not column.isna().any():
@@ -238,7 +246,8 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
         records = [_record(name, number, line) for number, line in lines]
     if not any(records) or not all(isinstance(record, dict) for record in records):
         raise DataError(
-            "{name}: its JSON is no list of objects; write one such as {{'user': 1, 'item': 2}} a line", name=name
+            "{name}: its JSON is not a list of objects; write one object per line, such as {{'user': 1, 'item': 2}}",
+            name=name,
         )
     rows = [row for record in records for row in _nested_rows(record)]
     _check_size(name, len(rows), len({key for row in rows for key in row}), len(text))
@@ -251,17 +260,15 @@ def _record(name: str, number: int, line: str) -> Any:
         return json.loads(line)
     except ValueError as error:
         try:
-            if len(line) <= MAX_LITERAL_LENGTH:  # longer ones may exhaust the stack or the memory
+            if len(line) <= MAX_LITERAL_LENGTH:  # a longer literal can exhaust the stack or the memory
                 return ast.literal_eval(line.strip())
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             pass
-        raise DataError(
-            "{name}: line {number} is no JSON; mend it, or leave it out", name=name, number=number
-        ) from error
+        raise DataError("{name}: line {number} is not JSON; fix it, or remove it", name=name, number=number) from error
 
 
 def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Make one row per element of a list of items, as in {"user_id": …, "items": [{"item_id": …}, …]}."""
+    """Return a row per element of a list of items, as in {"user_id": …, "items": [{"item_id": …}, …]}."""
     items = columns.ROLES["item"]
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(element, dict) for element in value):
@@ -280,10 +287,12 @@ def _decompress(name: str, data: bytes) -> bytes:
         with gzip.open(io.BytesIO(data)) as file:
             content = file.read(max_bytes + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError("{name} is no whole gzip file; pack it anew", name=name) from error
+        raise DataError("{name} is not a complete gzip file; compress it again", name=name) from error
     if len(content) > max_bytes:
         raise DataError(
-            "{name} unpacks to more than {max_bytes:,} bytes; take a part of it", name=name, max_bytes=max_bytes
+            "{name} has more than {max_bytes:,} bytes after decompression; use a part of it",
+            name=name,
+            max_bytes=max_bytes,
         )
     return content
 

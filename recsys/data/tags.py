@@ -15,7 +15,7 @@ def _empty() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """All given tags of a data set, which may have none."""
+    """All tags that users of a data set gave to films."""
 
     movie: np.ndarray = field(default_factory=_empty)  # (T,) int64, original film ids
     word: np.ndarray = field(default_factory=_empty)  # (T,) int32, indices of `words`
@@ -24,7 +24,10 @@ class Tags:
 
     @classmethod
     def from_rows(cls, given: Iterable[tuple[int, str, int]]) -> "Tags":
-        """Make tags from (film, text, time). Case and repeated blanks are removed, and empty texts are dropped."""
+        """Create tags from (film id, text, time).
+
+        Texts become lower case without repeated blanks. Empty ones are dropped.
+        """
         given = list(given)
         plain = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in given}}
         rows = [(movie, plain[text], time) for movie, text, time in given if plain[text]]
@@ -43,7 +46,7 @@ class Tags:
         return Tags(self.movie[keep], self.word[keep], self.timestamp[keep], self.words)
 
     def most_frequent(self) -> dict[int, str]:
-        """Map each film to its MAX_TAGS most frequent tags, separated by ", ". Ties are sorted alphabetically."""
+        """Return film id → its MAX_TAGS most frequent tags, separated by ", ". Ties are sorted alphabetically."""
         if not len(self):
             return {}
         table = pd.DataFrame({"movie": self.movie, "word": self.word})
@@ -55,6 +58,6 @@ class Tags:
         return {movie: ", ".join(words) for movie, words in tags.items()}
 
     def onto(self, movies: pd.DataFrame) -> pd.DataFrame:
-        """Set the column "tags" of a film table."""
+        """Return a film table with these tags in the column "tags"."""
         tags = self.most_frequent()
         return movies.assign(tags=pd.array([tags.get(movie, "") for movie in movies["movie_id"].tolist()], dtype="str"))

@@ -1,8 +1,8 @@
-"""Decoding of text files in unknown encodings.
+"""Decode text files in unknown encodings.
 
-UTF-8 and UTF-16 are recognised with certainty. Other text is read as Windows-1252, which older programs of Western
-Europe and the Americas write. Its letters are those of Latin-1. Text in another encoding has impossible characters or
-long runs of accented letters if it is read as Windows-1252. It is refused.
+UTF-8 and UTF-16 are recognised with certainty. Other text is read as Windows-1252, the encoding of older programs in
+Western Europe and the Americas, which contains Latin-1. If text in another encoding is read as Windows-1252, it has
+impossible characters or long runs of accented letters. Such text is refused.
 """
 
 import codecs
@@ -12,7 +12,7 @@ from itertools import islice
 from recsys.data.dataset import DataError
 from recsys.errors import N_
 
-BYTE_ORDER_MARKS = {  # longer ones first, because UTF-32 begins like UTF-16
+BYTE_ORDER_MARKS = {  # mark → encoding; longer marks first, because UTF-32 begins like UTF-16
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -20,9 +20,9 @@ BYTE_ORDER_MARKS = {  # longer ones first, because UTF-32 begins like UTF-16
     codecs.BOM_UTF8: "utf-8-sig",
 }
 FALLBACK = "cp1252"
-GUESSED = N_("It is not in UTF-8, so it was read as Windows-1252; look whether accents came out right")
+GUESSED = N_("It is not in UTF-8, so it was read as Windows-1252; check that accents are right")
 MAX_SAMPLE = 20_000  # characters outside ASCII that are checked
-MAX_ODD_SHARE = 0.25  # of these characters
+MAX_ODD_SHARE = 0.25  # of the checked characters
 _NON_ASCII = re.compile(r"[^\0-\x7f]")
 _ODD = re.compile(
     r"[^\0-\x7f\xa0]{3,}"  # a run, as in Russian or Chinese; runs of no-break spaces are usual
@@ -41,14 +41,14 @@ class UnknownEncodingError(NoTextError):
 
 
 def decode_text(data: bytes) -> tuple[str, bool]:
-    """Decode a file. Also return whether its encoding was guessed. Raises NoTextError."""
+    """Return the text of a file, and whether its encoding was guessed. Raises NoTextError."""
     encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "")
     try:
         text, guessed = data.decode(encoding or "utf-8"), False
     except UnicodeDecodeError:
         text, guessed = _western(data), True
     if "\0" in text:
-        raise NoTextError("is no text")
+        raise NoTextError("is not a text file")
     return text, guessed
 
 
@@ -67,5 +67,5 @@ def _western(data: bytes) -> str:
 
 def _unknown(data: bytes) -> NoTextError:
     if b"\0" in data:
-        return NoTextError("is no text")
-    return UnknownEncodingError("is in an encoding that nobody can tell; save it as UTF-8")
+        return NoTextError("is not a text file")
+    return UnknownEncodingError("has an unknown encoding; save it as UTF-8")

@@ -1,8 +1,10 @@
-"""The order of ratings with equal user and time.
+"""Order ratings with equal user and time (ties).
 
-Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps the order of the file:
-that of a hash table in ML-1M, and of film ids in most later data sets. A model could learn this order, although it is
-unrelated to taste. A random order prevents that. Shapes: E events.
+Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps the order of the file.
+It is the order of a hash table in ML-1M, and the order of film ids in most later data sets. A model could learn this
+order, although it is unrelated to taste. A random order prevents that.
+
+Shapes: E events.
 """
 
 from dataclasses import replace
@@ -13,9 +15,9 @@ from recsys.data.dataset import DataError, Dataset
 
 
 def is_duplicate(*columns: np.ndarray) -> np.ndarray:
-    """(E,) bool: rows whose values in all columns (E,) equal those of an earlier row.
+    """Return True for the rows that equal an earlier row in all columns (E,), (E,) bool.
 
-    Sorting is used because a hash table of two million rows would take 200 MB.
+    The rows are sorted, because a hash table of two million rows would take 200 MB.
     """
     order = np.lexsort(columns[::-1])
     duplicate = np.zeros(len(order), bool)
@@ -24,12 +26,12 @@ def is_duplicate(*columns: np.ndarray) -> np.ndarray:
 
 
 def equals_previous(values: np.ndarray) -> np.ndarray:
-    """(E - 1,) bool: whether each value but the first equals the previous one."""
+    """Return True for the values that equal the previous value, without the first value, (E - 1,) bool."""
     return values[1:] == values[:-1]
 
 
 def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
-    """Compute (E,) uint64 keys that depend only on seed, user id and film id.
+    """Return random sort keys, (E,) uint64, that depend only on seed, user id and film id.
 
     Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. The finisher of
     SplitMix64 is applied to seed and user, and again after adding the film.
@@ -49,24 +51,26 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     Raises DataError if the data set has no times or a random order already.
     """
     if dataset.ties == "rows":
-        raise DataError("{name} has no times, so nothing in it shares a second; use --protocol full", name=dataset.name)
+        raise DataError(
+            "{name} has no times, so it has no ratings of one second; use --protocol full", name=dataset.name
+        )
     if dataset.ties == "drawn":
         raise DataError(
-            "{name}: films of one second are in a drawn order already; use --protocol full", name=dataset.name
+            "{name}: films of one second are in random order already; use --protocol full", name=dataset.name
         )
     return reshuffle_ties(dataset, seed)
 
 
 def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """Put tied events in another random order, also if their order is random already. The seed is below 2^64."""
+    """Put events with equal user and time in a random order, even if it is random already. The seed is below 2^64."""
     events = dataset.interactions
     user_ids, movie_ids = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(random_sort_keys(user_ids, movie_ids, seed), kind="stable")
-    order = order[by_user_then_time(events.user[order], events.timestamp[order])]
+    order = order[user_time_order(events.user[order], events.timestamp[order])]
     return replace(dataset, interactions=events.select(order), ties="drawn")
 
 
-def by_user_then_time(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
+def user_time_order(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
     """Return the stable sort order (E,). One combined key sorts 20 million rows six times as fast as np.lexsort."""
     start = int(timestamp.min(initial=0))
     span = int(timestamp.max(initial=0)) - start + 1

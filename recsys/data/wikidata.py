@@ -1,4 +1,4 @@
-"""Queries to Wikidata about films by IMDb id. Its data is free (CC0).
+"""Query Wikidata for facts about films by IMDb id. Its data is free (CC0).
 
 The client follows the rules of the Query Service: one query at a time, a User-Agent, pauses, and Retry-After. Queries
 are SPARQL 1.1, answers its JSON results format (www.w3.org/TR/sparql11-results-json). Properties are described at
@@ -28,22 +28,23 @@ if TYPE_CHECKING:
 ADDRESS = "https://query.wikidata.org/sparql"
 USER_AGENT = "NextReel/1.0 (a film recommender on somebody's own computer)"
 FORMAT = "application/sparql-results+json"
-READ_TIMEOUT_SECONDS, TIMEOUT_SECONDS = 75.0, 120.0  # without a byte, and in all; the service itself stops after 60
+READ_TIMEOUT_SECONDS = 75.0  # without a byte; the service stops a query after 60 seconds
+TIMEOUT_SECONDS = 120.0  # of the whole answer
 MAX_BYTES = 32 << 20  # of one answer
-MAX_ATTEMPTS = 4  # at one query
-PAUSE_SECONDS = 1.0  # doubled with every failure in a row
+MAX_ATTEMPTS = 4  # of a query
+PAUSE_SECONDS = 1.0  # before another attempt, doubled with every failure in a row
 BUSY_SECONDS = 60.0  # pause if the service is busy and sends no Retry-After
-MAX_PAUSE_SECONDS = 300.0  # a longer Retry-After ends the run
-MAX_CAST = 10  # names, the best known
-MAX_NAMES = 40  # of another property
+MAX_PAUSE_SECONDS = 300.0  # if Retry-After is longer, the run ends
+MAX_CAST = 10  # best-known actors
+MAX_NAMES = 40  # values of another property
 MAX_NAME_LENGTH = 200  # characters
-JOINERS = "\u200c\u200d"  # invisible, but needed to write Persian and Hindi
-LANGUAGES = (  # of titles: the most used ones on the web, a few of each script
+JOINERS = "\u200c\u200d"  # invisible characters that Persian and Hindi need
+LANGUAGES = (  # of titles: the most frequent languages of the web, and some for each script
     *("en", "uk", "ru", "de", "fr", "es", "it", "pt", "pt-br", "pl", "nl", "cs", "sk", "hu", "ro", "bg", "sr", "hr"),
     *("el", "tr", "sv", "da", "nb", "fi", "lt", "lv", "et", "ca", "ja", "ko", "zh", "zh-hans", "zh-hant", "ar", "he"),
     *("fa", "hi", "bn", "ta", "th", "vi", "id", "ka", "hy", "mul"),
 )
-NAME_LANGUAGES = ("en", "mul")  # of other names, best first; "mul": the same in all languages
+NAME_LANGUAGES = ("en", "mul")  # of other names, best first; "mul": equal in all languages
 PROPERTIES = {"directors": "P57", "cast": "P161", "subjects": "P921", "countries": "P495", "languages": "P364"}
 QUESTION = """\
 PREFIX wdt: <http://www.wikidata.org/prop/direct/>
@@ -77,9 +78,10 @@ _IMDB = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
-    """A query without a usable answer. too_much: a smaller query may succeed. seconds: the demanded pause."""
+    """A query without a usable answer."""
 
     def __init__(self, reason: Message, too_much: bool = False, seconds: float | None = None) -> None:
+        """Create the error. too_much: A smaller query may succeed. seconds: The pause that the service demands."""
         super().__init__(reason)
         self.reason, self.too_much, self.seconds = reason, too_much, seconds
 
@@ -99,7 +101,8 @@ class Row(BaseModel):
     thing: str = Field("", validation_alias=AliasPath("thing", "value"))  # address of the person, country, …
     text: str = Field(min_length=1, validation_alias=AliasPath("text", "value"))
     language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
-    pages: str = Field("0", pattern=r"^[0-9]{1,6}$", validation_alias=AliasPath("known", "value"))  # about the thing
+    # number of Wikipedia pages about the thing
+    pages: str = Field("0", pattern=r"^[0-9]{1,6}$", validation_alias=AliasPath("known", "value"))
 
     @property
     def number(self) -> int:
@@ -108,7 +111,7 @@ class Row(BaseModel):
 
 
 def is_id(text: str) -> bool:
-    """Whether a text has the form of an IMDb id."""
+    """Return whether a text has the form of an IMDb id."""
     return bool(_IMDB.fullmatch(text))
 
 
@@ -136,10 +139,17 @@ def user_agent() -> str:
 def facts(
     ids: Sequence[str], report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, Facts]:
-    """Query facts by IMDb id, {} for films that Wikidata does not have. Failed queries are repeated after a pause.
+    """Return IMDb id → facts, {} for films that Wikidata does not have.
 
-    The progress callback receives {"stage": "wait"} during pauses. It may raise Cancelled. Raises DownloadError if the
-    service cannot be used now.
+    Failed queries are repeated after a pause, and divided if they ask too much.
+
+    Args:
+        ids: IMDb ids.
+        report: Receives {"stage": "wait"} during pauses. It may raise Cancelled.
+        sleep: Waits for a number of seconds.
+
+    Raises:
+        DownloadError: If the service cannot be used now.
     """
     for failures in range(1, MAX_ATTEMPTS + 1):
         try:
@@ -151,7 +161,7 @@ def facts(
                 if wait > MAX_PAUSE_SECONDS:
                     pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=wait / 60)
                     reason = Message("{reason}; {pause}", reason=reason, pause=pause_text)
-                raise DownloadError(reason, "check the network, or go on later") from error
+                raise DownloadError(reason, "check the network, or continue later") from error
             pause(wait, report, sleep)
             if error.too_much and len(ids) > 1:
                 break
@@ -160,7 +170,7 @@ def facts(
 
 
 def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Wait, and report {"stage": "wait"} meanwhile."""
+    """Wait, and report {"stage": "wait"} while waiting."""
     while seconds > 0:
         sleep(min(seconds, POLL_SECONDS))
         report({"stage": "wait"})
@@ -168,7 +178,7 @@ def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], Non
 
 
 def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
-    """Send one query. Raises QueryError, and DownloadError if another attempt would not help."""
+    """Send one query. Raises QueryError, or DownloadError if another attempt cannot succeed."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     late = Message("{host} does not answer in time", host=_host())
     try:
@@ -183,7 +193,7 @@ def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str,
                     )
         return read(json.loads(body), ids)
     except RecursionError:
-        raise QueryError(Message("it sends no sense")) from None
+        raise QueryError(Message("its answer is not valid")) from None
     except ValueError as error:  # the service truncates an answer that takes too long
         raise QueryError(Message("its answer is damaged"), too_much=True) from error
 
@@ -203,7 +213,7 @@ def _post(query: str) -> Iterator[Any]:
 
 
 def _check_response(response: "requests.Response") -> None:
-    """Raise QueryError, or DownloadError if waiting does not help, for a response that is no answer."""
+    """Raise QueryError for a response without an answer, or DownloadError if another attempt cannot succeed."""
     status = response.status_code
     if status in (429, 503):
         raise QueryError(Message("it answered {status}", status=status), seconds=_retry_after(response.headers))
@@ -232,9 +242,9 @@ def _host() -> str:
 
 
 def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
-    """Convert an answer to facts by IMDb id. Raises ValueError if it is no answer to a SELECT query.
+    """Return IMDb id → facts of an answer. Raises ValueError if it is not an answer to a SELECT query.
 
-    If several entities have the same IMDb id, only one is used.
+    If several entities have the same IMDb id, one of them is used, see `_facts`.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     bindings = results.get("bindings") if isinstance(results, dict) else None
@@ -252,7 +262,7 @@ def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
 
 
 def _facts(entities: list[list[Row]]) -> Facts:
-    """Collect the facts of the entity with most rows, or else of the oldest one, if there is any."""
+    """Return the facts of the entity with most rows; ties: the entity with the lowest number. {} without entities."""
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].number))
@@ -272,7 +282,7 @@ def _facts(entities: list[list[Row]]) -> Facts:
 
 
 def _names(rows: list[Row]) -> list[str]:
-    """Return the name of each thing in its best language. Things with most pages come first."""
+    """Return the name of each thing in its best language, the things with most pages first."""
     best: dict[str, tuple[int, int, str]] = {}  # thing → (language, -pages, name)
     for row in rows:
         if row.language in NAME_LANGUAGES and (name := plain(row.text)):
@@ -283,7 +293,7 @@ def _names(rows: list[Row]) -> list[str]:
 
 
 def _minutes(seconds: list[str]) -> int | None:
-    """Return the shortest running time in minutes, because longer ones are of other cuts."""
+    """Return the shortest running time in minutes, because longer times are of other cuts. None: unknown."""
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 

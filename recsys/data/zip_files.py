@@ -1,8 +1,8 @@
-"""ZIP archives from untrusted sources, checked before any member is read. Nothing is unpacked to disk.
+"""Read ZIP archives from untrusted sources. They are checked before a member is read. Nothing is unpacked to disk.
 
-An archive is refused if it has too many or too large members, high compression ratios or passwords. Overlapping
-members, duplicate names and paths outside its folder are refused too. A member is read in small pieces, and never
-beyond its declared size. References: OWASP ASVS 5, V5.2.3. Fifield, A better zip bomb, WOOT 2019.
+An archive is refused if it has too many or too large members, high compression ratios, passwords, overlapping members,
+duplicate names, or paths outside its folder. A member is read in small pieces, and never beyond its declared size.
+References: OWASP ASVS 5, V5.2.3. Fifield, A better zip bomb, WOOT 2019.
 """
 
 import re
@@ -21,11 +21,11 @@ from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
-MAX_DIRECTORY_BYTES = 1 << 20  # limit of the member list, which zipfile reads in one call; MAX_MEMBERS fit into it
+MAX_DIRECTORY_BYTES = 1 << 20  # of the member list, which zipfile reads in one call; MAX_MEMBERS fit into it
 CHUNK_BYTES = 1 << 12  # small, so that a member with a wrong declared size is noticed early
-MAX_COMPRESSION_RATIO = 100  # rating files have about 5
-UNCHECKED_BYTES = 1 << 16  # the compression ratio of smaller members does not matter
-MIN_HEADER_BYTES = 30  # before each member
+MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
+UNCHECKED_BYTES = 1 << 16  # smaller members can have any compression ratio
+MIN_HEADER_BYTES = 30  # of the header before each member
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # methods whose decompression can be stopped at any byte
 READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
 OPEN_ERRORS = (*READ_ERRORS, NotImplementedError, RuntimeError, ValueError, OverflowError)
@@ -36,12 +36,12 @@ class ArchiveError(DataError):
 
 
 class Archive:
-    """The members of an archive, by path or by file name without folders."""
+    """The members of an archive. They are read by path, or by file name without folders."""
 
     def __init__(self, zip_file: zipfile.ZipFile) -> None:
         self._zip_file = zip_file
         self._members = {_path(member): member for member in zip_file.infolist() if not member.is_dir()}
-        # reversed: the first of several members with the same file name counts
+        # reversed, so that the first of several members with the same file name is used
         names = {path.rpartition("/")[2]: member for path, member in reversed(self._members.items())}
         self._by_name = names | self._members
 
@@ -92,11 +92,17 @@ class _LimitedFile:
 def opened(
     file: BinaryIO, max_bytes: int, is_needed: Callable[[str], bool] = lambda path: True, verified: bool = False
 ) -> Iterator[Archive]:
-    """Check and open an archive, whose needed members may have `max_bytes` together after decompression.
+    """Check and open an archive.
 
-    Of other members, only paths, number and overlaps are checked. verified: the hash of the archive is known, and all
-    compression methods are allowed. Raises ArchiveError, also if a member turns out to be damaged while the caller
-    reads it.
+    Args:
+        file: The archive.
+        max_bytes: Maximum size of all needed members together after decompression.
+        is_needed: Returns whether the member with a path will be read. Other members are not checked for size,
+            compression and passwords.
+        verified: Whether the hash of the archive is known, so that all compression methods are allowed.
+
+    Raises:
+        ArchiveError: If a check fails, or if a member turns out to be damaged while the caller reads it.
     """
     with _archive_errors(OPEN_ERRORS):
         zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs
@@ -108,7 +114,7 @@ def opened(
 
 @contextmanager
 def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Translate exceptions of zipfile into ArchiveError."""
+    """Replace exceptions of zipfile by ArchiveError."""
     try:
         yield
     except errors as error:
@@ -130,7 +136,7 @@ def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None
             raise ArchiveError("{path!r} is in it {times} times", path=path, times=times)
     spans = sorted((m.header_offset, m.header_offset + MIN_HEADER_BYTES + m.compress_size) for m in members)
     if any(start < previous_end for (_, previous_end), (start, _) in pairwise([*spans, (directory_start, 0)])):
-        raise ArchiveError("files in it share the same bytes")
+        raise ArchiveError("files in it overlap")
 
 
 def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bool) -> None:
@@ -141,7 +147,7 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bo
                 "its {path} would unpack to {file_size:,} bytes", path=_path(member), file_size=member.file_size
             )
         if member.compress_type not in METHODS and not verified:
-            raise ArchiveError("its {path} is packed in a way that is not read here", path=_path(member))
+            raise ArchiveError("its {path} has an unsupported compression", path=_path(member))
         if member.flag_bits & 1:
             raise ArchiveError("its {path} has a password", path=_path(member))
     if (size := sum(member.file_size for member in members)) > max_bytes:

@@ -338,7 +338,7 @@ def _check_allowed() -> None:
     """Raise JobError on a public server."""
     if paths.is_public():
         raise JobError(
-            "training in the app is switched off on this server; without {public} it is on", public=paths.PUBLIC
+            "training in the app is switched off on this server; unset {public} to switch it on", public=paths.PUBLIC
         )
 
 
@@ -356,5 +356,6 @@ def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
         )
     if len(active) >= MAX_ACTIVE_JOBS:
         raise JobError(
-            "{active} trainings are waiting, which is enough for now; come back when some are done", active=len(active)
+            "{active} trainings are waiting or running, which is the maximum; add this one when some are done",
+            active=len(active),
         )

@@ -1,7 +1,7 @@
 """A score row as a ranked list: its top items, and the rank and the probability of an item.
 
-`evaluation` and `serving` both use this module, so a rank in a result file equals the rank in the app, except for ties:
-evaluation ranks the target below all items with an equal score, and the app orders equal scores by item number.
+`evaluation` and `serving` both use this module, so a rank in a result file equals the rank in the app, except for ties.
+Evaluation ranks the target below all items with an equal score. The app orders equal scores by item number.
 
 Shapes: I items.
 """

@@ -33,7 +33,7 @@ YEAR_BONUS = 10  # added to the similarity of a film of the same year
 MIN_POPULARITY_RATIO = 10  # of a likely film to the next popular film with the same title
 MIN_SHARE_OF_VIEWERS = 0.02  # of all users, for a likely film if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
-OTHER_ID_SCHEME = "ml-100k"  # the data set with ids that differ from those of the MovieLens site
+OTHER_ID_SCHEME = "ml-100k"  # the data set whose ids differ from the ids of the MovieLens site
 
 
 class MatchMethod(Enum):
@@ -112,11 +112,11 @@ class Matcher:
 
     def _exact(self, entry: Entry) -> Match | None:
         """Match an entry by its ids or its exact title. Returns None if there is no such film."""
-        if (by_ids := self._by_ids(entry)) is not None:
+        if (by_ids := self._match_by_ids(entry)) is not None:
             return by_ids
         films = self._titled(entry)
         if entry.year is None:
-            return self._by_title_alone(entry, films)
+            return self._match_by_title_alone(entry, films)
         for years_off, method in ((0, MatchMethod.TITLE_YEAR), (1, MatchMethod.NEXT_YEAR)):
             near = [film for film in films if abs((self._films[film].year or 0) - entry.year) == years_off]
             if near:
@@ -125,7 +125,7 @@ class Matcher:
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
         return self._unsure(others, likely=False) if others else None
 
-    def _by_ids(self, entry: Entry) -> Match | None:
+    def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
         by_movielens = self._movielens.get(entry.movie_id or 0)
         if by_movielens is not None and entry.title and by_movielens not in self._titled(entry):
@@ -153,7 +153,7 @@ class Matcher:
             exact = [film for film in exact if self._films[film].year == entry.year]
         return exact or films
 
-    def _by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
+    def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
         """Match by title without a year. It is confident if one of the films existed when the entry was watched.
 
         A film that was watched after the end of the data set can be a newer one, so it is never confident.
@@ -192,9 +192,9 @@ class Matcher:
             titles = [comparable_name(title_names(entry.title or " ")[0]) for entry in batch]
             rows = process.cdist(titles, self._names, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, dtype=np.uint8)
             for entry, title, similarity in zip(batch, titles, rows, strict=True):
-                yield self._by_similarity(entry, title, similarity)
+                yield self._match_by_similarity(entry, title, similarity)
 
-    def _by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
+    def _match_by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
         """Match an entry by the similarity of its title to each name, (N,) in percent, 0 below MIN_SIMILARITY."""
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
@@ -229,7 +229,7 @@ class Matcher:
         """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
         year = self._films[film].year
         if entry.year is None or year is None:
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # not by a beginning
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # from `_longer_or_shorter`
         return abs(year - entry.year) <= 1
 
 

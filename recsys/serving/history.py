@@ -88,10 +88,10 @@ def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], l
         film, *others = _films_named(index, title)
         numbers.append(film.number)
         if film.is_infrequent:
-            notes.append(f"{film.label} has {TOO_FEW}, so the film most like it stands in for it")
+            notes.append(f"{film.label} has {TOO_FEW}, so the most similar film is used instead")
         if others:
             labels = ", ".join(other.label for other in others[:3])
-            notes.append(f'"{title}" is taken as {film.label}; there is also {labels}')
+            notes.append(f'"{title}" was read as {film.label}; other films with this title: {labels}')
     return numbers, notes
 
 

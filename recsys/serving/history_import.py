@@ -147,7 +147,7 @@ def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
 
 
 def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[WatchedFilm], list[str]]:
-    """Return the watched films in history files, and notes about them. The user is not asked: likely matches are taken.
+    """Return the watched films in history files, and notes about them. Likely matches are used without a question.
 
     Args:
         dataset: Has the films.
@@ -163,15 +163,17 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     for part in parts:
         if part.dates:
             date = part.dates.day_first if part.dates.likely else part.dates.month_first
-            notes.append(f"{part.file}: {part.dates.cell} was read as {date:%Y-%m-%d}; the app lets you choose")
+            notes.append(
+                f"{part.file}: {part.dates.cell} was read as {date:%Y-%m-%d}; the app can read it in another order"
+            )
         if part.columns and not part.entries:
-            notes.append(f"{part.file}: nobody knows which column holds what; the app lets you choose")
+            notes.append(f"{part.file}: the columns are not known; choose them in the app")
     unsure = [review.history[position].name for position in review.unsure]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
     if unsure:
-        notes.append(f"{len(unsure):,} are not sure, and only likely ones are taken: {_shorten(unsure)}")
+        notes.append(f"no certain match for {len(unsure):,}, and only likely matches are used: {_shorten(unsure)}")
     for reason, names in rejected.groupby(REASON_COLUMNS[1], sort=False)["in your files"]:
-        notes.append(f"{len(names):,} not taken, {reason}: {_shorten(names.tolist())}")
+        notes.append(f"{len(names):,} left out, {reason}: {_shorten(names.tolist())}")
     return watched, notes
 
 

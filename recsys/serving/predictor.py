@@ -94,12 +94,12 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
         right: Its list is the result at a share of 1.
         share: The weight of `right`. The weight of `left` is 1 - share.
     """
-    names = left.recommender.name, right.recommender.name
+    member_names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
-    weights = dict(zip(names, (1 - share, share), strict=True))
-    members = dict(zip(names, (left.model, right.model), strict=True))
+    weights = dict(zip(member_names, (1 - share, share), strict=True))
+    members = dict(zip(member_names, (left.model, right.model), strict=True))
     model = Pool.with_fixed_weights(weights, members, dataset.n_items)
-    recommender = Recommender("+".join(names), f"{left.title} + {right.title}", MIXTURES, POOL)
+    recommender = Recommender("+".join(member_names), f"{left.title} + {right.title}", MIXTURES, POOL)
     return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{share}")
 
 
@@ -160,8 +160,8 @@ def _answers_soon(name: str, dataset_name: str) -> bool:
 def training_command(name: str, dataset_name: str) -> str:
     """Return the command that trains a recommender or its missing members, so that `load` can load it."""
     protocol = serving_split(dataset_name).protocol
-    names = missing_models(name, dataset_name) or [name]
-    return " && ".join(checkpoints.training_command(missing, dataset_name, protocol) for missing in names)
+    missing = missing_models(name, dataset_name) or [name]
+    return " && ".join(checkpoints.training_command(other, dataset_name, protocol) for other in missing)
 
 
 def missing_models(name: str, dataset_name: str) -> list[str]:

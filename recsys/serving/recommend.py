@@ -123,7 +123,7 @@ def rankings(
     Args:
         predictor: Scores the items.
         requests: The histories, ratings and filters.
-        excluded: The excluded items of each request, (n,) or a mask (I,) bool. None: those that the request excludes.
+        excluded: The excluded items of each request, (n,) or a mask (I,) bool. None: as in the request.
 
     Raises:
         ServingError, ScoreError: As `recommend` does.

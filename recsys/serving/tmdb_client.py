@@ -102,9 +102,7 @@ class Client:
 
     def __init__(self, api: str) -> None:
         self._api = api
-        self.slots = asyncio.Semaphore(
-            MAX_PARALLEL
-        )  # callers acquire a slot before they decide whether to send a request
+        self.slots = asyncio.Semaphore(MAX_PARALLEL)  # acquired before the decision whether to send a request
         self._queue = asyncio.Lock()  # a request holds it while it waits in `_wait_for_rate`
         self._latest = -math.inf  # start of the latest request, monotonic clock
         self._in_flight: dict[object, float] = {}  # start of each request without a reply

@@ -5,7 +5,7 @@
 A field that a film lacks adds 0. Two films that both lack a field do not become more similar. The weights w were chosen
 on validation users and on lists of one taste, see docs/experiments.md.
 
-Shapes: I films, D features of all fields, d features of one field.
+Shapes: I films, D features of all fields, d features of a field.
 """
 
 import csv
@@ -22,7 +22,7 @@ from recsys.data import published
 from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
-MIN_FILMS = 3  # a tag or credit of fewer films is dropped; a rare tag is often the note of a single user
+MIN_FILMS = 3  # a tag or credit of fewer films is dropped; a rare tag is often a private note of its author
 TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; films 40 years apart have a similarity of 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # shared by all films of other languages, so that these are similar to each other
@@ -44,12 +44,12 @@ def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     is_listed = films >= 0
     counts = _counts(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
     counts.data = counts.data / (counts.data + 1)
-    return _with_idf(counts)
+    return _multiply_by_idf(counts)
 
 
 def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return genres · idf."""
-    return _with_idf(sparse.csr_array(genre_matrix(catalog)[0].astype(np.float64)), min_films=1)
+    return _multiply_by_idf(sparse.csr_array(genre_matrix(catalog)[0].astype(np.float64)), min_films=1)
 
 
 def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -63,11 +63,11 @@ def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
 def _title(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return TF-IDF of the words of titles, without text in brackets. Parts of a series share such words."""
     titles = [re.findall(r"\w{2,}", BRACKETS.sub("", title).lower()) for title in catalog.movies["title"].tolist()]
-    return _with_idf(_value_counts(titles), min_films=2)
+    return _multiply_by_idf(_value_counts(titles), min_films=2)
 
 
 def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return the marks of the original language and of NOT_ENGLISH. Films in English have zeros."""
+    """Return the features "original language" and NOT_ENGLISH. Films in English have zeros."""
     languages = original_languages(dataset)
     rows = []
     for movie in catalog.movies["movie_id"].tolist():
@@ -79,7 +79,9 @@ def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return directors, cast, countries and subjects · idf. Zeros without film details."""
     details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
-    return _with_idf(_value_counts([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details))
+    return _multiply_by_idf(
+        _value_counts([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details)
+    )
 
 
 FIELDS: tuple[tuple[Field, float], ...] = (
@@ -111,10 +113,10 @@ def _value_counts(rows: Iterable[list[str]]) -> sparse.csr_array:
     """Return how often each value occurs in each row, with one column per value."""
     column: dict[str, int] = {}
     pairs, n_rows = [], 0
-    for n_rows, words in enumerate(rows, start=1):
-        pairs += [(n_rows - 1, column.setdefault(word, len(column))) for word in words]
-    films, words_of_films = np.array(pairs, np.int64).reshape(-1, 2).T
-    return _counts(films, words_of_films, (n_rows, len(column)))
+    for n_rows, values in enumerate(rows, start=1):
+        pairs += [(n_rows - 1, column.setdefault(value, len(column))) for value in values]
+    row_numbers, columns = np.array(pairs, np.int64).reshape(-1, 2).T
+    return _counts(row_numbers, columns, (n_rows, len(column)))
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
@@ -123,8 +125,8 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
     return sparse.csr_array(counts)
 
 
-def _with_idf(counts: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
-    """Multiply by log(I / films of the feature). Features of fewer than `min_films` films are removed."""
+def _multiply_by_idf(counts: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
+    """Multiply each feature by log(I / number of its films). Features of fewer than `min_films` films are removed."""
     n_films = np.bincount(counts.indices, minlength=counts.shape[1])
     common = np.flatnonzero(n_films >= min_films)
     return sparse.csr_array(counts[:, common] * np.log(counts.shape[0] / n_films[common]))

@@ -141,18 +141,18 @@ def read_vectors(candidates: Iterable[Path], fingerprint: str) -> np.ndarray | N
 
 
 def save_vectors(vectors: np.ndarray, path: Path, fingerprint: str) -> np.ndarray:
-    """Write vectors (n, 384) in half precision, and return them as `read_vectors` will.
+    """Write vectors (n, 384) as float16, and return them as `read_vectors` will.
 
-    Half precision changes a cosine by less than 0.001 and halves the file. If writing fails, a warning is given.
+    Rounding changes a cosine by less than 0.001, and the file has half the size. If writing fails, a warning is given.
     """
-    halves = vectors.astype(np.float16)
-    arrays.keep(path, VECTORS, halves, fingerprint)
-    return _normalised(halves)
+    rounded = vectors.astype(np.float16)
+    arrays.write_or_warn(path, VECTORS, rounded, fingerprint)
+    return _normalised(rounded)
 
 
-def _normalised(halves: np.ndarray) -> np.ndarray:
-    """Return fp16 vectors (n, 384) as float32, scaled to length 1, because rounding has changed the lengths."""
-    vectors = halves.astype(np.float32)
+def _normalised(rounded: np.ndarray) -> np.ndarray:
+    """Return float16 vectors (n, 384) as float32, scaled to length 1, because rounding has changed the lengths."""
+    vectors = rounded.astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 

@@ -15,7 +15,7 @@ from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
 
 Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
-MIN_FILMS = 3  # films that have a common tag; a rarer tag is often the note of a single user
+MIN_FILMS = 3  # films of a common tag; a rarer tag is often a private note of its author
 
 
 def stem(word: str) -> str:

@@ -38,7 +38,7 @@ def test_rules_of_groups():
 def test_the_built_in_set_has_the_groups():
     from recsys.data import datasets
 
-    groups = taste.members_of(datasets.ensure(datasets.DEFAULT_DATASET))
+    groups = taste.items_of_groups(datasets.ensure(datasets.DEFAULT_DATASET))
     assert len(groups) >= 22
     assert min(len(items) for items in groups.values()) >= taste.MIN_FILMS
 

@@ -178,7 +178,7 @@ def test_repeated_ratings_and_people_without_films_are_mentioned(tmp_path, capsy
     files[name] += files[name].splitlines(keepends=True)[0] + b"9::70::3::5\n"
     get("ml-1m", "--from", archives.write(tmp_path, files))
     said = capsys.readouterr()
-    assert "ratings that repeat another (same person, film and time) and count once: 1" in said.err
+    assert "repeated ratings (same person, film and time), which count once: 1" in said.err
     assert "people left out because none of their films has 5 ratings: 1" in said.err
     assert "5 users, 5 films, 25 ratings" in said.out
 
@@ -205,7 +205,7 @@ def test_enriching_without_a_network_is_one_line_that_says_how_to_go_on(tmp_path
     capsys.readouterr()
     assert enrich("ml-1m") == 1
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("127.0.0.1: it refuses connections; check the network, or go on later; what was had is kept")
+    assert last.startswith("127.0.0.1: it refuses connections; check the network, or continue later; the details of")
     assert last.endswith("data enrich ml-1m")
 
 

@@ -110,7 +110,7 @@ def test_a_history_is_read_from_files_and_what_was_not_taken_is_said(capsys, tmp
     answer = capsys.readouterr()
     assert {film["title"] for film in json.loads(answer.out)} == {"Film 0", "Film 3", "Film 4"}
     assert "2 films of the history are in toy" in answer.err
-    assert "1 not taken, not in this data set: Nowhere (1950)" in answer.err
+    assert "1 left out, not in this data set: Nowhere (1950)" in answer.err
 
 
 def test_a_history_that_cannot_be_read_is_one_line(capsys, tmp_path):

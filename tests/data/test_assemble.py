@@ -81,7 +81,7 @@ def test_nothing_is_learnt_from_after_the_training_part_ends():
     other = shifted(world([[9, 8, 7]]), 0, by=10)
     until = int(other.interactions.timestamp[1])
     assert add_users_from(other, HERE, HERE, until).histories[2].tolist() == [9, 8]
-    with pytest.raises(DataError, match="nobody to add"):
+    with pytest.raises(DataError, match="can be added to"):
         add_users_from(other, HERE, HERE, until=0)
 
 

@@ -363,7 +363,7 @@ def test_what_a_killed_run_left_is_cleared_away_by_the_next(tmp_path, home):
 def test_a_home_that_cannot_be_written_to_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "file"))
-    with pytest.raises(DataError, match=r"^cannot write to [^\n]+; set RECSYS_HOME to a folder of yours$"):
+    with pytest.raises(DataError, match=r"^cannot write to [^\n]+; set RECSYS_HOME to a folder where you may write$"):
         datasets.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
 
 

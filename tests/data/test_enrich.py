@@ -85,7 +85,7 @@ def test_what_was_had_before_it_was_called_off_counts_and_the_next_run_goes_on(s
 
 def test_a_failure_in_the_middle_says_what_to_do_and_keeps_what_was_had(service):
     service.server.tricks = [service.answer, service.says(b"", status=403)]
-    with pytest.raises(DownloadError, match=r"answered 403 .*what was had is kept.*2 of 5 films") as error:
+    with pytest.raises(DownloadError, match=r"answered 403 .*the details of 2 of 5 films are saved") as error:
         run()
     assert error.value.command.endswith(f"data enrich {NAME}")
     assert len(known()) == 2
@@ -134,7 +134,7 @@ def test_another_process_asks_after_this_one(service, monkeypatch):
 def test_a_set_of_other_things_than_films_is_not_asked_about(service):
     world = datasets.load(NAME)
     prepared.save(replace(world, name="shop", noun="item"), {})
-    with pytest.raises(DataError, match="shop is not of films"):
+    with pytest.raises(DataError, match="the items of shop are not films"):
         run("shop")
     assert service.asked == []
 
@@ -164,6 +164,6 @@ def test_where_films_are_numbered_otherwise_title_and_year_must_agree(service):
 def test_a_title_that_two_films_of_a_year_share_names_neither(service):
     first_set([MATRIX, PULP], title="Twins", year=1990)
     save("ml-100k", ["", ""], title="Twins", year=1990)
-    with pytest.raises(DataError, match="no film of ml-100k has an IMDb id"):
+    with pytest.raises(DataError, match="the films of ml-100k cannot be found in Wikidata"):
         run("ml-100k")
     assert service.asked == []

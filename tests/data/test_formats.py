@@ -141,13 +141,13 @@ def test_steam_libraries_have_a_list_of_items_for_each_user():
 
 @pytest.mark.parametrize("line", ["{'user': __import__('os')}", "{'user': " + "-" * 100_000 + "1}", "{1"])
 def test_what_is_no_literal_is_refused(line):
-    with pytest.raises(DataError, match=r"^some.file: line 2 is no JSON"):
+    with pytest.raises(DataError, match=r"^some.file: line 2 is not JSON"):
         check('{"user": 1, "item": 2}\n' + line + "\n")
 
 
 def test_a_long_line_is_not_parsed_as_a_literal(monkeypatch):
     monkeypatch.setattr(tables, "MAX_LITERAL_LENGTH", 20)
-    with pytest.raises(DataError, match="line 2 is no JSON"):
+    with pytest.raises(DataError, match="line 2 is not JSON"):
         check("{'user':1,'item':2}\n{'user': 1, 'item': 22}\n")
 
 

@@ -102,7 +102,7 @@ def test_a_set_without_such_a_file_describes_nobody(tmp_path):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (b"1::M::25::21::1", "nobody knows what occupation 21 is"),
+        (b"1::M::25::21::1", "there is no occupation 21"),
         (b"2::M::25::1::1", "person 2 is described twice"),
         (b"7::M::25::1", "line 7 of its users.dat cannot be read; fetch it again"),
         (b"7::M::old::1::1", "line 7 of its users.dat cannot be read"),
@@ -317,30 +317,30 @@ def test_links_and_genres_may_be_missing(tmp_path):
 @pytest.mark.parametrize(
     ("file", "change", "words"),
     [
-        ("ratings", lambda text: text.replace("1,10,", "1,tt01,", 1), "'tt01' in its ratings.csv is no number"),
-        ("ratings", lambda text: text.replace("timestamp", "weight"), "names no time"),
-        ("ratings", times_as(lambda _: "24.01.23"), "'24.01.23' in its ratings.csv is no time"),
+        ("ratings", lambda text: text.replace("1,10,", "1,tt01,", 1), "'tt01' in its ratings.csv is not a number"),
+        ("ratings", lambda text: text.replace("timestamp", "weight"), "lacks the columns time"),
+        ("ratings", times_as(lambda _: "24.01.23"), "'24.01.23' in its ratings.csv is not a valid time"),
         (
             "ratings",
             lambda text: text.replace(",10,3", ",10,-99", 1),
-            "-99.0 in its ratings.csv is no rating from 0 to 5",
+            "-99.0 in its ratings.csv is not a rating from 0 to 5",
         ),
-        ("ratings", lambda text: text.replace(",10,3", ",10,1e30", 1), "is no rating from 0 to 5"),
-        ("ratings", lambda text: text.replace("1,10,", "-1,10,", 1), "-1 in its ratings.csv is no person's number"),
-        ("ratings", times_as(lambda time: -time), "is no time since 1970"),
+        ("ratings", lambda text: text.replace(",10,3", ",10,1e30", 1), "is not a rating from 0 to 5"),
+        ("ratings", lambda text: text.replace("1,10,", "-1,10,", 1), "-1 in its ratings.csv is not a person's number"),
+        ("ratings", times_as(lambda time: -time), "is not a time since 1970"),
         (
             "movies",
             lambda text: text.replace("City", "".join(map(str, range(40_000)))),
             "field larger than field limit",
         ),
-        ("movies", lambda text: text.replace("City", "\0"), "its movies.csv is no text"),
-        ("movies", lambda text: text.replace("20,", "9" * 30 + ",", 1), "9' in its movies.csv is no number"),
-        ("movies", lambda text: text.replace("title", "called"), "the first row of its movies.csv names no title"),
-        ("movies", lambda text: text.replace("20,", "tt20,", 1), "'tt20' in its movies.csv is no number"),
+        ("movies", lambda text: text.replace("City", "\0"), "its movies.csv is not a text file"),
+        ("movies", lambda text: text.replace("20,", "9" * 30 + ",", 1), "9' in its movies.csv is not a number"),
+        ("movies", lambda text: text.replace("title", "called"), "its movies.csv lacks the columns title"),
+        ("movies", lambda text: text.replace("20,", "tt20,", 1), "'tt20' in its movies.csv is not a number"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, change, words):
-    with pytest.raises(DataError, match=f"{words}.*; (for data of your own there is: data add NAME|fetch it again)"):
+    with pytest.raises(DataError, match=f"{words}.*; (to add your own data: data add NAME|fetch it again)"):
         read(archives.write(tmp_path, changed(file, change)), movielens_files.parse_csv)
 
 
@@ -352,7 +352,7 @@ def test_a_set_without_ratings_is_refused(tmp_path, parse, files, nothing):
 
 
 def test_an_id_beyond_all_numbers_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"'1e999' in its ratings\.csv is no number"):
+    with pytest.raises(DataError, match=r"'1e999' in its ratings\.csv is not a number"):
         read(
             archives.write(tmp_path, changed("ratings", lambda text: text.replace("1,10,", "1e999,10,", 1))),
             movielens_files.parse_csv,
@@ -367,12 +367,12 @@ def test_a_rating_beyond_32_bit_numbers_is_refused_without_a_warning(tmp_path):
         )
 
     assert "1e40" in changed("ratings", change)["ml-latest-small/ratings.csv"].decode()
-    with pytest.raises(DataError, match="is no rating"):
+    with pytest.raises(DataError, match="is not a rating"):
         read(archives.write(tmp_path, changed("ratings", change)), movielens_files.parse_csv)
 
 
 def test_titles_in_an_encoding_that_nobody_can_tell_are_refused(tmp_path):
     files, name = archives.comma(), "ml-latest-small/movies.csv"
     files[name] = files[name].decode().replace("Toy Story", "となりのトトロ").encode("shift_jis", "replace")
-    with pytest.raises(DataError, match=r"its movies\.csv is in an encoding that nobody can tell; save it as UTF-8"):
+    with pytest.raises(DataError, match=r"its movies\.csv has an unknown encoding; save it as UTF-8"):
         read(archives.write(tmp_path, files), movielens_files.parse_csv)

@@ -141,7 +141,7 @@ def test_what_is_not_wrong_is_not_mentioned():
     assert [str(message) for message in summary.messages()] == [
         "5 rows: 1 people, 5 items, 5 events",
         "read as person = user, item = item",
-        "there are no times: the order of the rows counts",
+        "there are no times, so the order of the rows is used",
     ]
 
 
@@ -154,7 +154,7 @@ def test_the_range_of_ratings_and_times_is_said_and_what_no_rating_can_be_counts
 
 
 def test_a_name_that_cannot_be_one_is_refused():
-    with pytest.raises(DataError, match="the column item holds a name of more than 1,000 characters"):
+    with pytest.raises(DataError, match="the column item has an id of more than 1,000 characters"):
         check(f"user,item\n1,{'x' * 1_001}\n")
 
 
@@ -240,7 +240,7 @@ def test_a_name_that_a_folder_or_another_set_has_is_refused(name):
 
 def test_a_set_is_replaced_only_when_that_is_asked():
     add(BOUGHT)
-    with pytest.raises(DataError, match="there is a set called shop already"):
+    with pytest.raises(DataError, match="a data set called shop exists already"):
         add(BOUGHT)
     film_details.write("shop", {1: {"directors": ["of another item"]}})
     own_data.add("shop", check("user,item\n1,2\n"), "shop.csv", overwrite=True)
@@ -255,7 +255,7 @@ def test_removing_a_set_takes_everything_that_was_made_of_it_and_no_published_se
     own_data.remove("shop")
     assert datasets.prepared_names() == []
     assert not trained.exists()
-    with pytest.raises(DataError, match="no set that was added here"):
+    with pytest.raises(DataError, match="is not a data set that was added on this computer"):
         own_data.remove("ml-latest-sample")
 
 
@@ -270,7 +270,7 @@ def test_other_items_of_the_same_number_are_another_catalogue():
     [
         ("user,item\n,\n", {}, "no row with a person and an item"),
         ("user,item,time\n1,2,24.01.23\n1,3,25.01.23\n", {}, "'24.01.23' in its column time .* --time-col none"),
-        ("user,item,rating\n1,2,good\n", {}, "holds no ratings, .* --rating-col none"),
+        ("user,item,rating\n1,2,good\n", {}, "has no numbers, .* --rating-col none"),
     ],
 )
 def test_what_would_leave_nothing_is_refused_with_a_way_out(text, wanted, words):
@@ -311,7 +311,7 @@ def test_damage_is_mended_by_adding_it_again_or_by_removing_it(file):
 def test_nothing_but_a_set_is_removed(tmp_path):
     (paths.home() / "data").mkdir(parents=True)
     for name in ("", ".", "..", "../data", str(tmp_path), "ML-1M"):
-        with pytest.raises(DataError, match="no set that was added here"):
+        with pytest.raises(DataError, match="is not a data set that was added on this computer"):
             own_data.remove(name)
     assert (paths.home() / "data").is_dir()
 

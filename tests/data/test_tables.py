@@ -79,7 +79,7 @@ INVALID_UTF8 = {
 @pytest.mark.parametrize("column", INVALID_UTF8.values(), ids=INVALID_UTF8)
 def test_parquet_with_invalid_utf8_is_one_sentence(column):
     data = as_parquet(pa.table({"user": [1, 2, 3], "item": column}))
-    with pytest.raises(DataError, match=r"^some.parquet cannot be read[^\n]*save (it|the file) anew[^\n]*$"):
+    with pytest.raises(DataError, match=r"^some.parquet cannot be read[^\n]*save (it|the file) again[^\n]*$"):
         tables.parse("some.parquet", data)
 
 
@@ -160,15 +160,15 @@ def test_a_separator_can_be_named():
     [
         (b"", "is empty"),
         (b" \n \n", "is empty"),
-        (b"just\nwords\n", "nothing separates columns"),
+        (b"just\nwords\n", "no column separator"),
         (b"user,item\n1,2\n1,2,3\n", "cannot be read: .*line 3"),
         (b"PK\x03\x04rest", "zip archive or a spreadsheet"),
-        (b"\x1f\x8bbroken", "no whole gzip file"),
-        (gzip.compress(b"1 2\n" * 1000, mtime=0)[:-20], "no whole gzip file"),
+        (b"\x1f\x8bbroken", "not a complete gzip file"),
+        (gzip.compress(b"1 2\n" * 1000, mtime=0)[:-20], "not a complete gzip file"),
         (b"PAR1broken", "cannot be read"),
-        (b'{"user": 1}\n{"user": \n', "line 2 is no JSON"),
-        (b"[1, 2]", "no list of objects"),
-        (b"1,2\n\x00\x00,3\n", "no text"),
+        (b'{"user": 1}\n{"user": \n', "line 2 is not JSON"),
+        (b"[1, 2]", "not a list of objects"),
+        (b"1,2\n\x00\x00,3\n", "not a text file"),
     ],
 )
 def test_what_is_no_table_is_one_sentence_that_names_the_file(data, words):
@@ -180,13 +180,13 @@ WIDE = b",".join(b"c%d" % n for n in range(20_000)) + b"\n" + b"," * 19_999
 BILLION = pa.table({"user": pa.array([1]).take(pa.array([0] * 2_000_000)), "item": pa.nulls(2_000_000, pa.int64())})
 TOO_MUCH = {
     "columns": (WIDE, "has 20,000 columns"),
-    "columns that few rows fill": (b",".join(b"c%d" % n for n in range(900)) + b"\n" + b"1,2\n" * 99_000, "fill few"),
+    "columns that few rows fill": (b",".join(b"c%d" % n for n in range(900)) + b"\n" + b"1,2\n" * 99_000, "most rows"),
     "names in JSON": (b"".join(b'{"a%d":1}\n' % n for n in range(20_000)), "has 20,000 columns"),
-    "names in JSON that few objects have": (b"".join(b'{"a%d":1}\n' % (n % 900) for n in range(20_000)), "fill few"),
+    "names in JSON that few objects have": (b"".join(b'{"a%d":1}\n' % (n % 900) for n in range(20_000)), "most rows"),
     "one cell": (b'user,item\n"' + b"x" * 5_000_000 + b'",1\n', "field larger than field limit"),
-    "gzip": (gzip.compress(bytes(10_000_000)), "unpacks to more than"),
-    "parquet": (as_parquet(BILLION), "fill few"),
-    "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "in an encoding that nobody can tell; save it"),
+    "gzip": (gzip.compress(bytes(10_000_000)), "has more than"),
+    "parquet": (as_parquet(BILLION), "most rows"),
+    "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "has an unknown encoding; save it"),
     "a mark alone": (b"\xef\xbb\xbf", "is empty"),
     "JSON, deep": (b"[" * 100_000, "cannot be read: maximum recursion depth"),
 }  # fmt: skip

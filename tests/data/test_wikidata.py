@@ -227,7 +227,7 @@ def test_a_huge_answer_is_not_read_to_its_end(service, monkeypatch):
 def test_one_film_that_fails_again_and_again_ends_it_and_waits_longer_each_time(service):
     service.server.tricks = [service.says(b"", status=500)] * 9
     sleep = Sleep()
-    with pytest.raises(DownloadError, match=r"127\.0\.0\.1: it answered 500; check the network, or go on later"):
+    with pytest.raises(DownloadError, match=r"127\.0\.0\.1: it answered 500; check the network, or continue later"):
         facts([MATRIX], sleep)
     assert len(service.server.requests) == wikidata.MAX_ATTEMPTS
     assert sleep.seconds == 1 + 2 + 4

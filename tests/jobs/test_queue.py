@@ -76,7 +76,7 @@ def test_a_crowd_cannot_fill_the_queue_without_end(asleep, monkeypatch):
     monkeypatch.setattr(queue, "MAX_ACTIVE_JOBS", 2)
     for seed in range(2):
         queue.add("caser", DATA, seed=seed)
-    with pytest.raises(JobError, match="come back"):
+    with pytest.raises(JobError, match="the maximum"):
         queue.add("caser", DATA, seed=2)
 
 

@@ -95,9 +95,9 @@ def test_an_empty_history_gets_the_order_of_popularity():
 
 
 def test_the_memory_limit_of_a_control_group_is_respected(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "MEMORY", tmp_path / "meminfo")
-    monkeypatch.setattr(machine, "GROUPS", tmp_path)
-    monkeypatch.setattr(machine, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(machine, "MEMORY_FILE", tmp_path / "meminfo")
+    monkeypatch.setattr(machine, "CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(machine, "OWN_CONTROL_GROUPS", tmp_path / "own")
     assert machine.free_memory() == float("inf")
     (tmp_path / "meminfo").write_text("MemTotal:       9000 kB\nMemAvailable:   8000 kB\nBuffers: 5 kB\n")
     control_group(tmp_path, "memory.max", "max", "memory.current", "500000", "inactive_file 100000")

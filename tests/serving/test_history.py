@@ -54,7 +54,7 @@ def test_a_link_has_the_newest_films_that_fit_and_says_how_many_do_not():
 def test_a_title_of_several_films_is_the_most_popular_one_and_says_so():
     items, notes = parse_titles(INDEX, ["heat"])
     assert FILMS[items[0]] == ("Heat", 1995, 400)
-    assert notes == ['"heat" is taken as Heat (1995); there is also The Heat (2013), Heat (1986)']
+    assert notes == ['"heat" was read as Heat (1995); other films with this title: The Heat (2013), Heat (1986)']
 
 
 def test_an_unknown_title_is_refused_with_the_nearest_ones():
@@ -75,7 +75,7 @@ def test_a_title_like_no_other_is_refused_in_one_short_line(title):
 def test_a_film_left_out_of_training_is_taken_and_said_so():
     items, notes = parse_titles(INDEX, ["unseen"])
     assert items == [len(FILMS)]
-    assert notes == ["The Unseen (1980) has too few ratings to learn from, so the film most like it stands in for it"]
+    assert notes == ["The Unseen (1980) has too few ratings to learn from, so the most similar film is used instead"]
 
 
 def test_a_link_holds_movielens_ids_and_gives_the_sequence_back():

@@ -1,4 +1,4 @@
-"""Decoding of files, and CSV tables with line numbers."""
+"""Decode history files, and parse CSV tables with line numbers."""
 
 import csv
 import io
@@ -31,10 +31,10 @@ class Table:
 
 
 def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
-    """Decode a file. Also return notes for the user. Raises HistoryError if it is no text."""
+    """Return the text of a file, and notes for the user. Raises HistoryError if it is not a text file."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
-            "“{name}” has more than {megabytes} MB, far more than a history of films; bring a smaller export",
+            "“{name}” has more than {megabytes} MB, too much for a watch history; choose a smaller export",
             name=name,
             megabytes=MAX_FILE_BYTES >> 20,
         )
@@ -42,28 +42,28 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
         raise HistoryError("“{name}” is empty; export it again", name=name)
     if kind := next((kind for signature, kind in _BINARY_FORMATS.items() if data.startswith(signature)), None):
         raise HistoryError(
-            "“{name}” is {kind}, not a list of films; bring a CSV, JSON or ZIP file", name=name, kind=Message(kind)
+            "“{name}” is {kind}, not a list of films; choose a CSV, JSON or ZIP file", name=name, kind=Message(kind)
         )
     try:
         text, guessed = decode_text(data)
     except UnknownEncodingError as error:
-        raise HistoryError("“{name}” {message}, and bring it again", name=name, message=error.message) from error
+        raise HistoryError("“{name}” {message}, and choose it again", name=name, message=error.message) from error
     except NoTextError as error:
-        raise HistoryError("“{name}” is not a text file; bring a CSV, JSON or ZIP file", name=name) from error
+        raise HistoryError("“{name}” is not a text file; choose a CSV, JSON or ZIP file", name=name) from error
     return text, (Message(GUESSED),) if guessed else ()
 
 
 def table(name: str, text: str) -> Table:
     """Parse a CSV file. Raises HistoryError if that is impossible."""
     line, _, rest = text.partition("\n")
-    has_separator_line = line.strip().lower().startswith("sep=")  # of Excel
+    has_separator_line = line.strip().lower().startswith("sep=")  # Excel writes it
     lines = _lines(name, rest if has_separator_line else text)
     if not lines:
         raise HistoryError("“{name}” is empty; export it again", name=name)
     (_, header), *rows = lines
     if len(header) > MAX_COLUMNS:
         raise HistoryError(
-            "“{name}” has {n_columns:,} columns, so it is no list of films; bring another file",
+            "“{name}” has {n_columns:,} columns, so it is not a list of films; choose another file",
             name=name,
             n_columns=len(header),
         )
@@ -71,21 +71,21 @@ def table(name: str, text: str) -> Table:
 
 
 def _separator(text: str) -> str:
-    """Choose the separator that splits the first non-blank line into most cells."""
-    lines = io.StringIO(text, newline="")  # old Macs end lines with a carriage return
+    """Return the separator that splits the first non-blank line into most cells."""
+    lines = io.StringIO(text, newline="")  # accepts a carriage return as line break (old Macs)
     line = next((line for line in lines if line.strip()), "").strip("\r\n")[: csv.field_size_limit()]
     return max(SEPARATORS, key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
 
 def _lines(name: str, text: str) -> Lines:
-    """Parse the lines that are not blank, strictly if possible."""
+    """Return the lines that are not blank. They are parsed strictly or, if that fails, leniently."""
     separator = _separator(text)
     try:
         return _parse(name, text, separator, strict=True)
     except csv.Error as error:
         if "unexpected end" in str(error):  # otherwise the rest of the file would become one cell
             raise HistoryError(
-                '“{name}”: a quotation mark (") is never closed; mend the line, or export it again', name=name
+                '“{name}”: a quotation mark (") is never closed; fix the line, or export the file again', name=name
             ) from error
     try:
         return _parse(name, text, separator, strict=False)
@@ -103,6 +103,8 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
         start = reader.line_num + 1
         if len(lines) > MAX_LINES + 1:
             raise HistoryError(
-                "“{name}” has more than {max_lines:,} lines; bring the years that count", name=name, max_lines=MAX_LINES
+                "“{name}” has more than {max_lines:,} lines; choose a file with fewer years",
+                name=name,
+                max_lines=MAX_LINES,
             )
     return lines

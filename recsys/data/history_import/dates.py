@@ -1,4 +1,4 @@
-"""Dates in the formats of many countries. The order of day, month and year is inferred from all dates of a file."""
+"""Read dates in the formats of many countries. The order of day, month and year is inferred from the whole file."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from itertools import pairwise
 from recsys.data.history_import.entries import Answers, DateQuestion
 
 Order = str  # "ymd", "dmy" or "mdy"
-Reader = Callable[[str], datetime | None]
+Reader = Callable[[str], datetime | None]  # cell → date; None: no valid date
 MAX_LENGTH = 60  # characters of a cell that are read
 _NUMBERS = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
@@ -23,7 +23,10 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) -> tuple[Reader, DateQuestion | None]:
     """Return a function that reads the dates of a column, and a question if two orders fit equally well.
 
-    The `answers` of the user may include one to this question. Dates after `now` are invalid.
+    Args:
+        cells: All cells of the column.
+        answers: Answers of the user, perhaps also to this question.
+        now: Later dates are invalid; None: the current time.
     """
     latest = (now or datetime.now()) + timedelta(days=2)
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
@@ -48,7 +51,13 @@ def _orders(cells: list[str]) -> list[Order]:
 def _question(
     days_first: dict[str, datetime | None], months_first: dict[str, datetime | None], month_first: bool
 ) -> DateQuestion | None:
-    """Ask for the order if it changes a date. Both arguments are by cell, in file order."""
+    """Return a question about the order, or None if no date depends on it.
+
+    Args:
+        days_first: Cell → date if the day is first, in file order.
+        months_first: Cell → date if the month is first.
+        month_first: Whether the language of the user writes the month first.
+    """
     for cell, day in days_first.items():
         month = months_first[cell]
         if day and month and day != month:
@@ -58,24 +67,25 @@ def _question(
 
 
 def _is_sorted(dates: Iterable[datetime | None]) -> bool:
-    """Whether dates ascend or descend, as in the files of all services."""
+    """Return whether dates ascend or descend, as they do in the files of all services."""
     steps = [(earlier - later).total_seconds() for earlier, later in pairwise(filter(None, dates))]
     return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
 
 
 def _until(date: datetime | None, latest: datetime) -> datetime | None:
+    """Return a date, or None if it is later than `latest`."""
     return date if date and date <= latest else None
 
 
 def read(cell: str, order: Order) -> datetime | None:
-    """Read a date with or without time, or seconds since 1970. Other text gives None."""
+    """Read a date with or without time, or seconds since 1970. Return None for another text."""
     text = cell.strip()[:MAX_LENGTH]
     if match := _SECONDS.match(text):
         return datetime.fromtimestamp(int(match[1]), UTC).replace(tzinfo=None)
     if match := _COMPACT.match(text):
         return _date(*map(int, match.groups()))
     if _NAMED.search(text):
-        return _with_month_name(text)
+        return _parse_with_month_name(text)
     if not (match := _NUMBERS.match(text)):
         return None
     parts = dict(zip(order, match.groups(), strict=True))
@@ -83,25 +93,25 @@ def read(cell: str, order: Order) -> datetime | None:
         return None
     if order == "ymd" and len(parts["y"]) == 2 and not _KOREAN.match(text):
         return None
-    return _with_time(_date(_year(parts["y"]), int(parts["m"]), int(parts["d"])), text[match.end() :])
+    return _add_time(_date(_year(parts["y"]), int(parts["m"]), int(parts["d"])), text[match.end() :])
 
 
-def _with_month_name(text: str) -> datetime | None:
+def _parse_with_month_name(text: str) -> datetime | None:
     """Read "19 Jun 2025", "June 19, 2025" or "Fri Jun 19 10:00:00 2025"."""
     rest = _TIME.sub(" ", text)
     month, numbers = _NAMED.search(rest), re.findall(r"\d+", rest)
     if not month or len(numbers) != 2:
         return None
     day, year = sorted(numbers, key=len)
-    return _with_time(_date(_year(year), _MONTHS.index(month[1].lower()) + 1, int(day)), text)
+    return _add_time(_date(_year(year), _MONTHS.index(month[1].lower()) + 1, int(day)), text)
 
 
 def _year(text: str) -> int:
-    """Read a year. As in POSIX, 69…99 are of the last century."""
+    """Read a year. Two digits are of 1969…2068, as in POSIX."""
     return int(text) if len(text) > 2 else int(text) + (1900 if int(text) >= 69 else 2000)
 
 
-def _with_time(date: datetime | None, text: str) -> datetime | None:
+def _add_time(date: datetime | None, text: str) -> datetime | None:
     match = _TIME.search(text)
     if not (date and match):
         return date

@@ -1,4 +1,4 @@
-"""Content of a history file, before its films are matched with a data set."""
+"""The content of a history file, before its films are matched with a data set."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ class Reason(Enum):
     SERIES = N_("a series, not a film")
     OTHER = N_("a game, a podcast or music, not a film")
     WANTED = N_("on a watchlist, so not watched yet")
-    NAMELESS = N_("no title and no number of a film")
+    NAMELESS = N_("neither title nor id of a film")
     EXTRA_CELLS = N_("more cells than the file has columns")
     NOT_READ = N_("not about films that were watched")
 
@@ -31,7 +31,7 @@ class Entry:
     """One watched film. Missing values are None, or "" for text."""
 
     file: str
-    line: int  # line number from 1; in JSON files, entry number
+    line: int  # line number from 1; in a JSON file, number of the entry
     title: str = ""
     original: str = ""  # title in the original language
     year: int | None = None
@@ -39,11 +39,11 @@ class Entry:
     tmdb_id: int | None = None
     movie_id: int | None = None  # of MovieLens
     watched: datetime | None = None  # midnight if the file has no time
-    logged: datetime | None = None  # when it was rated or noted, possibly long after
+    logged: datetime | None = None  # when it was rated or added, possibly long after it was watched
     rating: float | None = None  # stars, 0.5…5
     times: int = 1  # number of times it was watched
     page: str = ""  # address on the site; distinguishes films of equal title and year
-    perhaps_series: bool = False  # the title looks like that of an episode
+    perhaps_series: bool = False  # the title looks like the title of an episode
 
     @property
     def name(self) -> str:
@@ -58,14 +58,14 @@ class Skipped:
     """A skipped line, or a skipped file of an archive."""
 
     file: str
-    line: int
+    line: int  # 0: the whole file
     text: str
     reason: Reason
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Column names in lower case by content. "" means that there is no such column."""
+    """The column of each kind of content: its name in lower case, "" if there is none."""
 
     title: str = ""
     original: str = ""
@@ -81,11 +81,11 @@ class Columns:
     times: str = ""
     kind: str = ""  # film, series …
     page: str = ""
-    newest_first: bool = False  # order of a file without dates
+    newest_first: bool = False  # whether a file without dates begins with the newest film
 
     @property
     def names_films(self) -> bool:
-        """Whether the columns identify films."""
+        """Whether a column identifies films."""
         return bool(self.title or self.imdb_id or self.tmdb_id or self.movie_id)
 
 
@@ -96,7 +96,7 @@ class DateQuestion:
     cell: str  # an example, as written
     day_first: datetime
     month_first: datetime
-    likely: bool  # the day comes first, according to the line order or else the user's language
+    likely: bool  # whether the day is probably first, by the order of the lines or else by the user's language
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,9 @@ class Answers:
     """Answers of the user to the questions about a file. None means not answered."""
 
     day_first: bool | None = None
-    watchlist: bool | None = None  # the films were not watched yet
+    watchlist: bool | None = None  # whether the films were not watched yet
     columns: Columns | None = None
-    month_first: bool = False  # the user's language writes the month before the day
+    month_first: bool = False  # whether the user's language writes the month before the day; not an answer
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Imported:
     """The content of one file."""
 
     file: str
-    source: str  # "Letterboxd diary"
-    entries: tuple[Entry, ...] = ()  # oldest first, by dates or line order
+    source: str  # the format, "Letterboxd diary"; "" if it is unknown
+    entries: tuple[Entry, ...] = ()  # oldest first, by dates or else by the order of the lines
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[Message, ...] = ()  # sentences for the user
     dates: DateQuestion | None = None

@@ -1,6 +1,6 @@
-"""Columns of the files of known services. A file is recognised by its header, not by its name.
+"""The CSV formats of known services. A file is recognised by its header, not by its name.
 
-The headers are from test files of other importers (Yamtrack, flickpick) and the pages of the services.
+The headers are from test files of other importers (Yamtrack, flickpick) and from the sites of the services.
 """
 
 import re
@@ -16,12 +16,12 @@ class Source:
     """A CSV format."""
 
     title: str
-    required: frozenset[str]  # column names in lower case
+    required: frozenset[str]  # column names in lower case that the header must have
     columns: Columns
     may_be_watchlist: bool = False
-    exact: bool = False  # no other columns are allowed
-    advice: str = ""  # why this format is no history, and what to do
-    episodes: bool = False  # episodes have titles such as "Show: Season 1: Episode"
+    exact: bool = False  # whether the header may have no other columns
+    advice: str = ""  # why the format is not a watch history, and what the user can do; "" for a watch history
+    episodes: bool = False  # whether the file can have episodes, with titles such as "Show: Season 1: Episode"
 
 
 def _source(title: str, required: str, columns: Columns, **options: bool | str) -> Source:
@@ -39,7 +39,7 @@ _TO_LETTERBOXD = Columns(
 _OUT_OF_10 = replace(_TO_LETTERBOXD, rating="rating10", scale=10)
 _OUT_OF_5 = replace(_TO_LETTERBOXD, rating="rating")
 
-SOURCES = (  # the first match is used
+SOURCES = (  # the first one with a matching header is used
     _source(
         N_("Letterboxd diary"),
         f"{_LETTERBOXD},rewatch,watched date",
@@ -73,13 +73,13 @@ SOURCES = (  # the first match is used
         "predictions of NextReel",
         f"rank,probability,{_OURS}",
         _OURS_COLUMNS,
-        advice=N_("holds films that were recommended, not films that were watched; bring your films, CSV or JSON"),
+        advice=N_("has recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
     _source(N_("films of NextReel"), f"position,{_OURS}", _OURS_COLUMNS),
     _source(N_("Letterboxd import"), "title,rating10", _OUT_OF_10),
     *(_source(N_("Letterboxd import"), f"title,{column}", _OUT_OF_5) for column in ("tmdbid", "imdbid", "watcheddate")),
 )
-ROLES = {  # usual column names of other files
+ROLES = {  # field of `Columns` → usual column names, for files in unknown formats
     "title": ("title", "name", "film", "movie", "titel", "titre", "título", "titulo", "titolo", "film title"),
     "year": ("year", "release year", "jahr", "année", "annee", "año", "anno", "ano", "released"),
     "watched": (

@@ -1,4 +1,4 @@
-"""JSON exports of Trakt and NextReel, converted to rows with named cells."""
+"""Read JSON exports of Trakt and NextReel."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ NEXTREEL = Columns(
 )
 _SHOWS = ("show", "episode", "season")
 _NOT_WATCHED = ("listed_at", "collected_at")
-_ADVICE = N_("bring the ZIP or JSON that Trakt or NextReel exports")
+_ADVICE = N_("choose the ZIP or JSON file that Trakt or NextReel exports")
 
 
 def read(name: str, text: str, now: datetime | None = None) -> Imported:
@@ -29,7 +29,7 @@ def read(name: str, text: str, now: datetime | None = None) -> Imported:
         return _nextreel(name, document, now)
     if isinstance(document, list) and all(isinstance(record, dict) for record in document):
         return _trakt(name, document, now)
-    raise HistoryError("“{name}” is no history of films; {advice}", name=name, advice=Message(_ADVICE))
+    raise HistoryError("“{name}” is not a watch history; {advice}", name=name, advice=Message(_ADVICE))
 
 
 def _nextreel(name: str, document: dict[str, Any], now: datetime | None) -> Imported:
@@ -38,14 +38,14 @@ def _nextreel(name: str, document: dict[str, Any], now: datetime | None) -> Impo
     _check_size(name, records)
     columns = replace(NEXTREEL, movie_id="") if document.get("dataset") == "ml-100k" else NEXTREEL
     lines = [(number, _cells(record)) for number, record in enumerate(records, 1)]
-    return rows.of_rows(name, lines, "films of NextReel", columns, now=now)
+    return rows.convert_rows(name, lines, "films of NextReel", columns, now=now)
 
 
 def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Imported:
-    """Read history, ratings or watched films. Lists and collections are recognised by their dates and skipped."""
+    """Read an export of Trakt: history, ratings or watched films. Entries of lists and collections are skipped."""
     _check_size(name, records)
     if not any("movie" in record or any(kind in record for kind in _SHOWS) for record in records):
-        raise HistoryError("“{name}” is no history of films; {advice}", name=name, advice=Message(_ADVICE))
+        raise HistoryError("“{name}” is not a watch history; {advice}", name=name, advice=Message(_ADVICE))
     lines, skipped = [], []
     for number, record in enumerate(records, 1):
         movie = record.get("movie")
@@ -58,14 +58,16 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
             title = _text(works[0].get("title"))[:MAX_LENGTH] if works else ""
             reason = Reason.WANTED if isinstance(movie, dict) else Reason.SERIES if works else Reason.NAMELESS
             skipped.append(Skipped(name, number, title, reason))
-    imported = rows.of_rows(name, lines, "Trakt", TRAKT, now=now)
+    imported = rows.convert_rows(name, lines, "Trakt", TRAKT, now=now)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
 def _check_size(name: str, records: list[dict[str, Any]]) -> None:
     if len(records) > MAX_LINES:
         raise HistoryError(
-            "“{name}” has more than {max_lines:,} entries; bring the years that count", name=name, max_lines=MAX_LINES
+            "“{name}” has more than {max_lines:,} entries; choose a file with fewer years",
+            name=name,
+            max_lines=MAX_LINES,
         )
 
 
@@ -74,7 +76,7 @@ def _cells(record: dict[str, Any]) -> rows.Row:
 
 
 def _text(value: Any) -> str:
-    """Convert text and numbers to text, other values to "". Lone surrogates become "?"."""
+    """Return text and numbers as text, and "" for other values. Lone surrogates become "?"."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value).encode("utf-8", "replace").decode().strip()

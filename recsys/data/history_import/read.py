@@ -1,4 +1,4 @@
-"""Entry point of the history import: file content to entries, for all services."""
+"""Entry point of the history import: read the entries of a file of any service."""
 
 import io
 import re
@@ -33,9 +33,16 @@ _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 
 
 def read(name: str, data: bytes, answers: Answers | None = None, now: datetime | None = None) -> list[Imported]:
-    """Read a file: one `Imported`, or for an archive one per file with a history, then one with the skipped files.
+    """Read a file. The result has one element, or for an archive one per history in it and one for the skipped files.
 
-    The `answers` are to questions of an earlier call. Tests set `now`. Raises HistoryError if there is no history.
+    Args:
+        name: Name of the file.
+        data: Its content.
+        answers: Answers to questions of an earlier call.
+        now: Later dates are invalid; None: the current time.
+
+    Raises:
+        HistoryError: If the file has no history.
     """
     answers = answers or Answers()
     if not data.startswith(ZIP_SIGNATURES):
@@ -54,7 +61,7 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
         raise HistoryError(
-            "“{name}” holds no history that is known; bring the CSV or JSON files in it one by one", name=name
+            "“{name}” has no history in a known format; choose the CSV or JSON files in it one by one", name=name
         )
     return [*histories, Imported(name, "ZIP", skipped=tuple(skipped))]
 
@@ -63,7 +70,7 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
     """Yield path and content of each file of an archive. The content is None unless the file is CSV or JSON."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
-            "“{name}” has more than {megabytes} MB; bring the CSV files in it one by one",
+            "“{name}” has more than {megabytes} MB; choose the CSV files in it one by one",
             name=name,
             megabytes=MAX_FILE_BYTES >> 20,
         )
@@ -71,12 +78,12 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
                 raise HistoryError(
-                    "“{name}” is a document of an office program; save the table as CSV and bring that", name=name
+                    "“{name}” is a document of an office program; save the table as CSV and choose that file", name=name
                 )
             for path in archive.paths:
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
-        advice = N_("bring the CSV or JSON files in it one by one, or export it again")
+        advice = N_("choose the CSV or JSON files in it one by one, or export it again")
         raise HistoryError(
             "“{name}” is not a sound ZIP file: {message}; {advice}",
             name=name,
@@ -86,29 +93,30 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
 
 
 def _may_be_history(path: str) -> bool:
-    place = PurePosixPath(path)
-    return place.suffix.lower() in (".csv", ".json") and not place.name.startswith("._")
+    """Return whether a file of an archive is CSV or JSON."""
+    file = PurePosixPath(path)
+    return file.suffix.lower() in (".csv", ".json") and not file.name.startswith("._")  # ._: metadata of macOS
 
 
 def _skip_reason(path: str) -> Reason | None:
-    """Return why a path in an archive is skipped, or None if it may be a history."""
-    place = PurePosixPath(path.lower())
-    if _OTHER_FOLDERS.intersection(place.parts[:-1]):
+    """Return why a file of an archive is skipped, or None if it can be a history."""
+    file = PurePosixPath(path.lower())
+    if _OTHER_FOLDERS.intersection(file.parts[:-1]):
         return Reason.NOT_READ
-    return _NOT_WATCHED.get(place.stem)
+    return _NOT_WATCHED.get(file.stem)
 
 
 def _read_file(name: str, data: bytes, answers: Answers, now: datetime | None) -> Imported:
-    """Read a file that is no archive."""
+    """Read a file that is not an archive."""
     text, notes = csv_text.decode(name, data)
     start = text.lstrip()[:60]
     if start.startswith(("{", "[")):
         imported = json_files.read(name, text, now)
     elif start.startswith("<"):
-        raise HistoryError("“{name}” is a web page, not a list of films; bring a CSV, JSON or ZIP file", name=name)
+        raise HistoryError("“{name}” is a web page, not a list of films; choose a CSV, JSON or ZIP file", name=name)
     elif _LETTERBOXD_LIST.match(start):
         raise HistoryError(
-            "“{name}” is a list, not a diary; bring the ZIP from letterboxd.com/settings/data", name=name
+            "“{name}” is a list, not a diary; choose the ZIP from letterboxd.com/settings/data", name=name
         )
     else:
         imported = _read_csv(name, csv_text.table(name, text), answers, now)
@@ -122,7 +130,7 @@ def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -
     if source.advice:
         raise HistoryError("“{name}” {advice}", name=name, advice=Message(source.advice))
     _check_single_user(name, table)
-    imported = rows.of_table(name, table, source.title, source.columns, source.episodes, answers, now)
+    imported = rows.convert_table(name, table, source.title, source.columns, source.episodes, answers, now)
     if not source.may_be_watchlist:
         return imported
     hint = "watchlist" in name.lower()
@@ -131,7 +139,7 @@ def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -
 
 
 def _skip_unrated(imported: Imported) -> Imported:
-    """Skip the entries of a watchlist, because they were not watched, except those with a rating."""
+    """Skip the entries of a watchlist without a rating, because these films were not watched."""
     wanted = [entry for entry in imported.entries if entry.rating is None]
     skipped = [Skipped(entry.file, entry.line, entry.name, Reason.WANTED) for entry in wanted]
     watched = tuple(entry for entry in imported.entries if entry.rating is not None)
@@ -139,13 +147,13 @@ def _skip_unrated(imported: Imported) -> Imported:
 
 
 def _check_single_user(name: str, table: Table) -> None:
-    """Raise HistoryError for the rating file of a data set, which has several users."""
+    """Raise HistoryError for a ratings file with several users."""
     if "userid" in table.names:
         index = table.names.index("userid")
         people = len({cells[index] for _, cells in table.rows if index < len(cells)})
         if people > 1:
             raise HistoryError(
-                "“{name}” has the ratings of {people:,} people; bring a file with the lines of one",
+                "“{name}” has the ratings of {people:,} people; choose a file with the ratings of one person",
                 name=name,
                 people=people,
             )
@@ -160,5 +168,5 @@ def _read_unknown(name: str, table: Table, answers: Answers, now: datetime | Non
     columns = answers.columns or guess
     imported = Imported(name, "")
     if columns.names_films:
-        imported = rows.of_table(name, Table(names, table.rows), "", columns, answers=answers, now=now)
+        imported = rows.convert_table(name, Table(names, table.rows), "", columns, answers=answers, now=now)
     return replace(imported, columns=question)

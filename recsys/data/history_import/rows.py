@@ -1,4 +1,4 @@
-"""Conversion of rows with named cells to entries, for all formats."""
+"""Convert rows with named cells to entries, for all formats."""
 
 import math
 import re
@@ -18,7 +18,7 @@ _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
 _IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
 _INTEGER = re.compile(r"^(\d{1,10})(?:\.0)?$")
 _STARS = re.compile(r"^(★*)(½?)$")
-# the middle of "Show: Season 1: Episode"; "Star Wars: Episode IV: A New Hope" is a film
+# the middle of "Show: Season 1: Episode", but not of the film "Star Wars: Episode IV: A New Hope"
 _SEASON = re.compile(
     r":\s*(?:(?:season|series|staffel|saison|temporada|stagione|seizoen|sæson|säsong|sezon|sesong|kausi|évad|"
     r"part|teil|partie|parte|deel|volume|vol\.|book|buch|livre|chapter|collection)\s+\d+|"
@@ -31,13 +31,13 @@ _SERIES_KINDS |= {"series", "show", "episode", "season", "mini series", "tv pilo
 _OTHER_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 
-_ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # as spreadsheets need it
+_ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # escaped formulas of spreadsheets
 _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
 
 Row = dict[str, str]  # name of a column → cell
 
 
-def of_table(
+def convert_table(
     file: str,
     table: Table,
     source: str,
@@ -46,7 +46,7 @@ def of_table(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """Convert a CSV file with `of_rows`. Rows with extra cells are skipped."""
+    """Convert a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
     extra = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
     skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in extra]
     lines = {line for line, _ in extra}
@@ -55,17 +55,17 @@ def of_table(
         for line, cells in table.rows
         if line not in lines
     ]
-    imported = of_rows(file, rows, source, columns, episodes, answers, now)
+    imported = convert_rows(file, rows, source, columns, episodes, answers, now)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
 def _cell(text: str) -> str:
-    """Remove the apostrophe that prevents spreadsheets from running a cell."""
+    """Return a cell without the apostrophe that escapes a formula."""
     text = text.strip()
     return text[1:] if text.startswith(_ESCAPED) else text
 
 
-def of_rows(
+def convert_rows(
     file: str,
     rows: Sequence[tuple[int, Row]],
     source: str,
@@ -74,9 +74,16 @@ def of_rows(
     answers: Answers | None = None,
     now: datetime | None = None,
 ) -> Imported:
-    """Convert rows, given as line number and cells by column name.
+    """Convert rows to entries.
 
-    With `episodes`, titles such as "Show: Season 1: Episode" are episodes. Tests set `now`.
+    Args:
+        file: Name of the file.
+        rows: Line number and column name → cell of each row.
+        source: The format.
+        columns: The columns of the file.
+        episodes: Whether titles such as "Show: Season 1: Episode" are episodes.
+        answers: Answers of the user.
+        now: Later dates are invalid; None: the current time.
     """
     dated = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
     read_date, question = dates.reader(dated, answers or Answers(), now)
@@ -126,7 +133,7 @@ def _year(text: str) -> int | None:
 
 
 def _imdb(text: str) -> str:
-    """Extract "tt0114709" from the id with or without "tt", or from an IMDb address."""
+    """Return "tt0114709" from an IMDb id with or without "tt" or from a URL, "" if there is none."""
     match = _IMDB.match(text)
     return f"tt{match[1].zfill(7)}" if match else ""
 
@@ -137,7 +144,7 @@ def _integer(text: str) -> int | None:
 
 
 def stars(text: str, scale: int) -> float | None:
-    """Convert a rating to stars, 0.5…5 in steps of 0.5. Return None if it is missing or out of range."""
+    """Return a rating as stars, 0.5…5 in steps of 0.5, or None if it is missing or out of range. scale: Best rating."""
     if text and (match := _STARS.match(text)):
         value = len(match[1]) + len(match[2]) / 2
     else:
@@ -149,7 +156,7 @@ def stars(text: str, scale: int) -> float | None:
 
 
 def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
-    """Return why a row is no film, or None if it may be one."""
+    """Return why a row is not a film, or None if it can be one."""
     kind = _get(cells, columns.kind).lower()
     if kind in _SERIES_KINDS or (episodes and _SEASON.search(title)):
         return Reason.SERIES
@@ -157,7 +164,7 @@ def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Re
 
 
 def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[Message, ...]:
-    """Count invalid dates and ratings, a message for each."""
+    """Return messages with the numbers of invalid dates and ratings, if there are any."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
         cells = Counter(_get(row, name) for row in rows)
@@ -167,13 +174,13 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
     bad_ratings = count(columns.rating, lambda cell: stars(cell, columns.scale) if cell not in _NO_RATING else 0)
     notes = (
         Message(
-            "{n:,} date could not be read; the films stay",
-            plural="{n:,} dates could not be read; the films stay",
+            "{n:,} date could not be read; the film is imported without it",
+            plural="{n:,} dates could not be read; the films are imported without them",
             n=bad_dates,
         ),
         Message(
-            "{n:,} rating is not from 0 to {scale:g}; the films stay",
-            plural="{n:,} ratings are not from 0 to {scale:g}; the films stay",
+            "{n:,} rating is not from 0 to {scale:g}; the film is imported without it",
+            plural="{n:,} ratings are not from 0 to {scale:g}; the films are imported without them",
             n=bad_ratings,
             scale=columns.scale,
         ),
@@ -182,7 +189,7 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
-    """Sort entries by time. Entries of one day keep the file order, reversed if the file begins with the newest."""
+    """Sort entries by time. Entries with equal times keep their order, reversed if the file begins with the newest."""
     days = [day for entry in entries if (day := when(entry))]
     newest_first = columns.newest_first if not days else days[0] > days[-1]
     ordered = entries[::-1] if newest_first else entries
@@ -190,7 +197,7 @@ def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
 
 
 def when(entry: Entry) -> datetime | None:
-    """Return the time by which entries are sorted."""
+    """Return the time by which an entry is sorted."""
     return entry.watched or entry.logged
 
 

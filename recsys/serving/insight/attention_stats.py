@@ -5,12 +5,12 @@ By position: figure 4 of SASRec (arXiv:1808.09781) and figure 2 of BERT4Rec (arX
 By genre: similar to figure 5 of SASRec, the mean attention between films of two genres. With a relative position bias,
 this mean mainly depends on how close films of the two genres are in histories. The weights of a row sum to 1, so it
 also depends on the length of the histories. Therefore the attention is divided by the attention that position alone
-explains: r_i · c_d for films i and j, where c_d is a factor of the distance d = i - j, and r_i a factor of the
-attending film. Both factors are fitted so that the sums over each distance and over each attending film equal the
-observed sums. A softmax whose logits depend only on distance has exactly this form, so a ratio of 1 means that genres
-have no effect. Ratios are rather too close to 1, for two reasons. An effect that genre and distance explain equally
-well is attributed to distance. In short histories, a film has few others to prefer. The attention of a film to itself,
-and from or to tokens that are not films, does not count. A film with several genres counts for each of them.
+explains. For films i and j, this is r_i · c_d, with a factor r_i of the attending film and a factor c_d of the distance
+d = i - j. The factors are fitted so that the sums over each distance and over each attending film equal the observed
+sums. A softmax whose logits depend only on distance has exactly this form, so a ratio of 1 means that genres have no
+effect. Ratios are rather too close to 1, for two reasons. An effect that genre and distance explain equally well is
+attributed to distance. In short histories, a film has few others to prefer. The attention of a film to itself, and from
+or to tokens that are not films, does not count. A film with several genres counts for each of them.
 
 Shapes: P users, L layers, H heads, W stored tokens per user, N averaged tokens, G genres.
 """

@@ -86,7 +86,7 @@ def fill_blanks(
 class SideRanks:
     """The position of the true film of a blank in three rankings. None: the blank is too old for the model.
 
-    The fields say which films the model reads: those before the blank, those after it, or both.
+    The fields say which films the model reads: the films before the blank, the films after it, or both.
     """
 
     before: RankPosition | None

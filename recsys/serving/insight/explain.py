@@ -64,8 +64,8 @@ class _Outcome:
 def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> list[Explanation]:
     """Return an explanation for each item that a request recommends. `k` and diversity have no effect.
 
-    All N + 1 rankings have the same films: those that the request allows, and `items`. A film that is left out of the
-    history stays excluded. A history of one film is compared with the empty history. An empty history has no
+    All N + 1 rankings have the same films: `items`, and the films that the request allows. A film that is left out of
+    the history stays excluded. A history of one film is compared with the empty history. An empty history has no
     influences.
 
     Raises:

@@ -64,7 +64,7 @@ def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, sh
     if ship:
         arrays.write(paths.film_map(paths.ASSETS, *names), POINTS_NAME, points, fingerprint(vectors))
     else:
-        arrays.keep(paths.film_map(paths.home(), *names), POINTS_NAME, points, fingerprint(vectors))
+        arrays.write_or_warn(paths.film_map(paths.home(), *names), POINTS_NAME, points, fingerprint(vectors))
     return points.astype(np.float32)
 
 

@@ -214,8 +214,8 @@ def _is_misspelling(word: str, other: str) -> bool:
 def similar_words(query: list[str], words: list[str], best_word: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Return the similarity 0…1 of each name to the query, (N,).
 
-    It is the mean over the words of the query of their similarity to the most similar word of the name, or 0 if a word
-    of the query has no similar word in the name.
+    Each word of the query is compared with the most similar word of the name. The result is the mean over the words of
+    the query. It is 0 if a word of the query has no similar word in the name.
 
     Args:
         query: Words of the query. The last one can be a prefix.

@@ -37,9 +37,7 @@ class _Fold(dict[int, str]):
             plain = self._plain[letter.casefold()]
         elif letter.isalnum():
             plain = letter.casefold()
-        elif (
-            unicodedata.category(letter)[0] == "M"
-        ):  # marks are accents in French, but parts of letters in Hindi or Thai
+        elif unicodedata.category(letter)[0] == "M":  # a mark: an accent in French, a part of a letter in Hindi or Thai
             plain = "" if 0x300 <= code < 0x370 or 0xFE00 <= code < 0xFE10 else letter
         else:
             plain = " "

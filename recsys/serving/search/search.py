@@ -146,7 +146,7 @@ class TitleIndex:
     def nearest(self, text: str, limit: int = 3) -> list[SearchResult]:
         """Return the films with the most similar names, as suggestions if `search` returns no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
-        return list(islice(self._in_order(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
+        return list(islice(self._results(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
 
     def matches(self, text: str) -> list[SearchResult]:
         """Return all films with a title, most popular first. Articles, case and accents are ignored.
@@ -169,9 +169,9 @@ class TitleIndex:
             if (row := self._row_of.get(int(match[1]))) is not None:
                 yield self._result(row, EXACT)
             return
-        yield from self._in_order(*self._scores(text, enough))
+        yield from self._results(*self._scores(text, enough))
 
-    def _in_order(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
+    def _results(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
         """Yield the films with a score above 0, best first.
 
         Args:
@@ -190,7 +190,7 @@ class TitleIndex:
         """Return the scores of all films, 0…100. A year at the end of the text can also be a part of the title."""
         title, year = split_year(text)
         query = _normalize_query(title)
-        scores, people = self._with_people_and_titles(query, self._title_scores(query, enough))
+        scores, people = self._add_people_and_titles(query, self._title_scores(query, enough))
         for latin in romanizations(title):
             scores = np.maximum(scores, self._title_scores(_normalize_query(latin), enough))
         if match := _YEAR_ALONE.match(text):
@@ -204,7 +204,7 @@ class TitleIndex:
             scores = np.maximum(scores, self._names.match_scores(whole))
         return NameMatches(scores, people)
 
-    def _with_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
+    def _add_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
         """Raise the title scores (F,) of films that have a person or other title with a better match.
 
         If a person matches, the query has no typing error, so scores of misspelt titles become 0.

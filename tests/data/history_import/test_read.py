@@ -168,7 +168,7 @@ def test_our_own_files_are_read_and_predictions_are_not():
     heat, toy_story = one(files.OURS_JSON).entries
     assert (heat.movie_id, heat.imdb_id, heat.watched) == (6, "tt0113277", None)
     assert (toy_story.rating, toy_story.times, toy_story.watched) == (4.5, 3, datetime(2024, 1, 2))
-    with pytest.raises(HistoryError, match="recommended, not films that were watched"):
+    with pytest.raises(HistoryError, match="recommended films, not watched films"):
         one(files.NEXT)
     assert one(json.dumps(json.loads(files.OURS_JSON) | {"dataset": "ml-100k"})).entries[0].movie_id is None
     (entry,) = one(files.TO_LETTERBOXD).entries
@@ -240,8 +240,8 @@ def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
     made = one(files.DIARY.replace("2023-12-30", "last year").replace("4.5", "11"))
     assert len(made.entries) == 2
     assert [str(note) for note in made.notes] == [
-        "1 date could not be read; the films stay",
-        "1 rating is not from 0 to 5; the films stay",
+        "1 date could not be read; the film is imported without it",
+        "1 rating is not from 0 to 5; the film is imported without it",
     ]
 
 
@@ -264,8 +264,8 @@ REFUSED = {
     "picture": (b"\x89PNG\r\n\x1a\n123", "a picture"),
     "pdf": (b"%PDF-1.7 123", "a PDF"),
     "web page": (b"<!doctype html><title>Films</title>", "a web page"),
-    "json of something": (b'{"a": 1}', "no history of films"),
-    "json list of something": (b'[{"a": 1}]', "no history of films"),
+    "json of something": (b'{"a": 1}', "not a watch history"),
+    "json list of something": (b'[{"a": 1}]', "not a watch history"),
     "half a json": (files.OURS_JSON[:-9].encode(), "not a sound JSON"),
     "deep json": (b"[" * 200_000, "not a sound JSON"),
     "numbers beyond reason": (b"[" + b"9" * 10_000 + b"]", "not a sound JSON"),
@@ -276,7 +276,7 @@ REFUSED = {
     "open quotation mark": (b'Title,Date\n"Heat,2021-12-15\nAlien,2021-12-15\n', "never closed"),
     "a list of letterboxd": (b"Letterboxd list export v7\nDate,Name\n", "a list, not a diary"),
     "half a zip": (files.letterboxd()[:-40], "not a sound ZIP"),
-    "zip without a history": (files.packed({"a.txt": "x", "b.csv": "what,ever\n1,2\n"}), "holds no history"),
+    "zip without a history": (files.packed({"a.txt": "x", "b.csv": "what,ever\n1,2\n"}), "has no history"),
     "spreadsheet": (files.packed({"[Content_Types].xml": "<x/>", "xl/a.xml": "<x/>"}), "save the table as CSV"),
 }  # fmt: skip
 
@@ -292,7 +292,7 @@ def test_a_header_alone_holds_no_films_and_is_no_mistake():
 
 
 def test_an_archive_that_is_not_to_be_trusted_is_refused_with_the_reason():
-    with pytest.raises(HistoryError, match=r"diary\.csv would unpack to 5,000,000 bytes; bring the CSV or JSON files"):
+    with pytest.raises(HistoryError, match=r"diary\.csv would unpack to 5,000,000 bytes; choose the CSV or JSON files"):
         read("bomb.zip", files.packed({"diary.csv": b"0" * 5_000_000}), now=NOW)
     with pytest.raises(HistoryError, match="leads outside its folder"):
         read("e.zip", files.packed({"../../diary.csv": files.DIARY}), now=NOW)

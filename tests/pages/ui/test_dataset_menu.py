@@ -90,14 +90,14 @@ def test_other_data_under_the_same_name_is_counted_again(home):
 
 
 def test_the_menu_names_a_set_by_what_it_holds(home):
-    assert dataset_menu.label(FIRST) == "MovieLens latest (sample) · films 1940–2000"
-    assert dataset_menu.label(OTHER) == "MovieLens 1M · films 1919–2000"
-    assert dataset_menu.label("ml-25m") == "MovieLens 25M · films to 2019"
-    assert dataset_menu.label("gone") == "gone"
+    assert dataset_menu.menu_label(FIRST) == "MovieLens latest (sample) · films 1940–2000"
+    assert dataset_menu.menu_label(OTHER) == "MovieLens 1M · films 1919–2000"
+    assert dataset_menu.menu_label("ml-25m") == "MovieLens 25M · films to 2019"
+    assert dataset_menu.menu_label("gone") == "gone"
 
 
 def test_sets_stand_by_size_after_the_first_and_own_ones_last():
-    names = dataset_menu.in_order(["own", "ml-32m", "ml-1m", "ml-latest-sample", "ml-100k", "ml-latest-small"])
+    names = dataset_menu.sort_names(["own", "ml-32m", "ml-1m", "ml-latest-sample", "ml-100k", "ml-latest-small"])
     assert names == ["ml-latest-sample", "ml-100k", "ml-latest-small", "ml-1m", "ml-32m", "own"]
 
 
@@ -126,7 +126,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert f"Recommenders learn from the {len(world.TITLES)} films with at least 5 ratings." in text
     assert "Trained: BERT4Rec." in text
     assert "No trained recommenders yet." in text
-    others = [name for name in dataset_menu.in_order(list(datasets.SETS)) if name != FIRST]
+    others = [name for name in dataset_menu.sort_names(list(datasets.SETS)) if name != FIRST]
     assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
 
@@ -201,7 +201,7 @@ def test_an_arrival_can_be_put_away(visit, site):
     app.run().button(key=f"fetch-{OTHER}-away").click().run()
     assert not app.success
     assert chosen(app).value == FIRST
-    assert dataset_menu.label(OTHER) in chosen(app).options
+    assert dataset_menu.menu_label(OTHER) in chosen(app).options
 
 
 def test_getting_a_set_can_be_called_off_and_goes_on_where_it_was(visit, site):

@@ -127,7 +127,8 @@ def test_the_pseudo_language_marks_texts_but_not_their_fields(monkeypatch):
 
 
 def test_a_browser_that_asks_for_ukrainian_gets_it_and_any_visitor_can_switch(visit, monkeypatch):
-    monkeypatch.setattr("pages.ui.dataset_menu.label", str)  # AppTest cannot send an option whose label has changed
+    # AppTest cannot send an option whose label has changed
+    monkeypatch.setattr("pages.ui.dataset_menu.menu_label", str)
     app = visit(lang="uk")
     assert app.title[0].value == "Що дивитися далі"
     app.segmented_control(key="chosen_language").set_value("en").run()

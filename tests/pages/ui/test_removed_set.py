@@ -16,7 +16,7 @@ ROWS = "".join(f"{name},{item},{time}\n" for name in ("ann", "bob", "cat") for t
 def shop(home, monkeypatch):
     """A data set of the visitor's own."""
     monkeypatch.setattr(
-        dataset_menu, "label", cache.dataset_title
+        dataset_menu, "menu_label", cache.dataset_title
     )  # AppTest cannot send an option whose label has changed
     own_data.add("shop", own_data.check(tables.parse("shop.csv", f"user,item,time\n{ROWS}".encode())), "shop.csv")
 

@@ -32,14 +32,14 @@ def status():
 
 def test_a_server_is_ready_when_it_has_recommended_films(home):
     assert status() == (503, b'{"ready":false}')
-    warm.up()
+    warm.preload()
     assert status() == (200, b'{"ready":true}')
 
 
 def test_trainings_that_waited_when_the_server_ended_go_on(home, monkeypatch):
     woken = []
     monkeypatch.setattr(queue, "start_runner", lambda: woken.append(True))
-    warm.up()
+    warm.preload()
     assert woken == [True]
 
 
@@ -48,14 +48,14 @@ def test_a_first_set_that_cannot_be_had_is_left_to_the_page_to_explain(monkeypat
         raise DataError("no space left")
 
     monkeypatch.setattr(datasets, "ensure", refuse)
-    warm.up()
+    warm.preload()
     assert status()[0] == 503
     assert "no space left" in caplog.text
 
 
 def test_the_server_answers_while_it_warms_up(monkeypatch):
     begun, may_end = threading.Event(), threading.Event()
-    monkeypatch.setattr(warm, "up", lambda: begun.set() or may_end.wait(60))
+    monkeypatch.setattr(warm, "preload", lambda: begun.set() or may_end.wait(60))
 
     async def start():
         async with app.lifespan(app.app):
@@ -83,7 +83,7 @@ def test_garbage_is_collected_again_when_the_server_is_warm(monkeypatch, goes_wr
         if goes_wrong:
             raise MemoryError
 
-    monkeypatch.setattr(warm, "up", up)
+    monkeypatch.setattr(warm, "preload", up)
     with suppress(MemoryError):
         app._warm_up()
     assert gc.isenabled()

@@ -49,7 +49,7 @@ def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
     dates = {world.TITLES[0]: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None)}
     app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
-    app.session_state.visitor.user = history.UserHistory(items=(0,), watched=1)
+    app.session_state.visitor.user = history.UserHistory(items=(0,), n_watched=1)
     assert "Watched on" not in app.run().container(key="sequence").html[0].value
 
 
