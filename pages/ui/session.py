@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui import cache, url
 from pages.ui.browser import announce
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import LATER, LISTS, MARKS, NOT_INTERESTED, SEEN, ListState, visitor
+from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, SEEN, ListState, visitor
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -24,7 +24,7 @@ from recsys.serving.recommend import Ratings
 
 UNDO_STEPS = 50  # maximum length of the undo stack
 BACK_STEPS = 200  # URLs to which Back restores the list
-URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not"}  # LISTS → URL parameter
+URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not", CHOICE: "from"}  # LISTS → URL parameter
 FILMS = URL_NAMES["films"]
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
 ANNOUNCEMENTS = {  # of a film that gets a mark, and of one that loses it
@@ -223,6 +223,12 @@ def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
 def _set_marks(marks: Mapping[str, tuple[int, ...]]) -> None:
     _push_undo()
     visitor().current = visitor().current.with_lists(marks)
+
+
+def set_choice(items: Sequence[int]) -> None:
+    """Replace the list of films to choose from. An empty list allows all films."""
+    _push_undo()
+    visitor().current = replace(visitor().current, choice=tuple(items))
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:

@@ -36,6 +36,7 @@ LIST_KINDS = {
     "last": N_("Like the last one"),
     "gems": N_("Hidden gems"),
 }
+CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}
 # sections: name in the URL → title
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
@@ -210,6 +211,7 @@ URL_PARAMS = (
     # Watch next
     UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
+    UrlParam("among", "choice_mode", one_of(lambda: CHOICE_MODES), next(iter(CHOICE_MODES))),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),

@@ -13,7 +13,8 @@ from recsys.serving.history import UserHistory
 from recsys.serving.history_import import WatchedFilm
 
 MARKS = LATER, SEEN, NOT_INTERESTED = ("later", "seen", "not_interested")  # fields of `ListState`
-LISTS = ("films", *MARKS)
+CHOICE = "choice"  # field of `ListState`
+LISTS = ("films", *MARKS, CHOICE)
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class ListState:
     later: tuple[int, ...] = ()  # film numbers of films to watch later
     seen: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
+    choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of LISTS, to find in this data set
     watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by key of the film, see `session.film_key`

@@ -18,7 +18,7 @@ from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
 from pages.ui.widgets import segmented_control
-from pages.watch import list_kinds, marked_films, posters
+from pages.watch import choice, list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters
@@ -79,10 +79,12 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
+        choice.popover(dataset)
         marked_films.popovers(dataset)
     predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
     filters = list_kinds.filters(kind, _filters())
-    request = Request(films, k, filters, visitor().current.excluded, session.feedback(dataset, films))
+    unwanted = (*visitor().current.excluded, *choice.excluded(dataset))
+    request = Request(films, k, filters, unwanted, session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:

@@ -103,7 +103,9 @@ def test_the_first_visit_and_the_steps_of_the_tour(marked):
         app.button(key="tour-next").click().run()
 
 
-@pytest.mark.parametrize("key", ["filters_open", "share", "ratings-open", "person-open", "surprise-open", "posters"])
+@pytest.mark.parametrize(
+    "key", ["filters_open", "choice_open", "share", "ratings-open", "person-open", "surprise-open", "posters"]
+)
 def test_what_opens_on_watch_next(marked, key):
     app = marked(s=FILMS, **{"not": "9"}, genres="Comedy")
     app.session_state[key] = True
