@@ -149,13 +149,17 @@ class TitleIndex:
         return list(islice(self._results(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
 
     def matches(self, text: str) -> list[SearchResult]:
-        """Return all films with a title, most popular first. Articles, case and accents are ignored.
+        """Return all films with a title, most popular first, those with it as an alias last. Ignore articles and accents.
 
         If the text has a year, only films of that year are returned. If there is no such film, films that have this
         title in another language are returned.
         """
         ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
-        exact = [film for film in ranked if film.score == EXACT]
+        name = _comparable(split_year(text.strip())[0])
+        exact = sorted(
+            (film for film in ranked if film.score == EXACT),
+            key=lambda film: name not in map(_comparable, title_names(film.title)),  # films with an alias come last
+        )
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
 
     def exact(self, text: str) -> SearchResult | None:
@@ -280,6 +284,11 @@ def name_forms(name: str) -> set[str]:
     """Return the normalized forms of a name: as written, in Latin letters, and each of them with digits."""
     plain = {normalize(form) for form in (name, *romanizations(name))}
     return plain | set(map(numbers_to_digits, plain))
+
+
+def _comparable(name: str) -> str:
+    """Return the normalized first name in a text, without article, and with numbers as digits."""
+    return strip_article(numbers_to_digits(_normalize_query(name)))
 
 
 def _normalize_query(query: str) -> str:

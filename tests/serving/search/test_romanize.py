@@ -46,5 +46,13 @@ def test_titles_are_found_in_both_scripts(index, query, title):
     assert index.search(query)[0].title == title
 
 
+def test_a_title_comes_before_an_alias():
+    films = [("Star Wars: Episode IV - A New Hope", 1977, 9), ("Star Wars", 1977, 5)]
+    assert [film.title for film in make_index(films, []).matches("Star Wars (1977)")] == [
+        "Star Wars",
+        "Star Wars: Episode IV - A New Hope",
+    ]
+
+
 def test_an_exact_title_in_another_script_is_exact(index):
     assert index.exact("Брат").title == "Brother (Brat)"
