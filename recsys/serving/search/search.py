@@ -149,8 +149,9 @@ class TitleIndex:
         return list(islice(self._results(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
 
     def matches(self, text: str) -> list[SearchResult]:
-        """Return all films with a title, most popular first, those with it as an alias last. Ignore articles and accents.
+        """Return all films with a title, most popular first. Articles, case and accents are ignored.
 
+        Films whose other names in `recsys.data.film_names` equal the title come last.
         If the text has a year, only films of that year are returned. If there is no such film, films that have this
         title in another language are returned.
         """
