@@ -15,8 +15,8 @@ def covered() -> list[Path]:
     """Return the files in the list, in the order of the list."""
     return [
         *map(paths.translation, CATALOGS),
-        paths.by_names(),
         paths.film_languages(),
+        paths.film_names(),
         paths.sample_lists(),
         paths.published(),
     ]

@@ -134,9 +134,9 @@ def sample_lists() -> Path:
     return ASSETS / "sample_lists.json"
 
 
-def by_names() -> Path:
-    """Return the file of common names of films that differ from their titles."""
-    return ASSETS / "search" / "by_names.json"
+def film_names() -> Path:
+    """Return the table of corrected titles and other names of films."""
+    return ASSETS / "films" / "names.json"
 
 
 def film_languages() -> Path:

@@ -8,15 +8,15 @@ import sys
 import pytest
 
 from recsys import checksums, paths, verify
+from recsys.data import film_names
 from recsys.evaluation import published_figures
 from recsys.serving import history
-from recsys.serving.search import search
 
 SHIPPED = [path.relative_to(paths.REPOSITORY) for path in checksums.covered()]
 LIST = paths.checksums().relative_to(paths.REPOSITORY)
 DATASETS = ("ml-1m", "ml-20m", "beauty")
 READERS = {
-    paths.by_names().name: search.nicknames,
+    paths.film_names().name: lambda: film_names.read() != film_names.NO_NAMES,
     paths.sample_lists().name: history.sample_lists,
     paths.published().name: lambda: [published_figures.published(name, "full") for name in DATASETS],
 }
@@ -60,14 +60,14 @@ def test_every_translation_is_in_the_list():
 def test_sha256sum_reads_the_list(copied):
     command = ["sha256sum", "--check", "--strict", LIST.name]
     assert subprocess.run(command, cwd=paths.ASSETS, capture_output=True).returncode == 0
-    paths.by_names().write_bytes(b"{}")
+    paths.film_names().write_bytes(b"{}")
     assert subprocess.run(command, cwd=paths.ASSETS, capture_output=True).returncode != 0
 
 
 def test_the_command_updates_the_list(copied):
     shutil.copytree(paths.Path(checksums.__file__).parent, copied / "recsys", dirs_exist_ok=True)
-    paths.by_names().write_bytes(b"{}")
-    assert [finding.path for finding in damaged()] == [paths.by_names()]
+    paths.film_names().write_bytes(b"{}")
+    assert [finding.path for finding in damaged()] == [paths.film_names()]
     subprocess.run([sys.executable, "-m", "recsys.checksums"], cwd=copied, check=True)
     assert damaged() == []
 

@@ -60,7 +60,7 @@ def show(dataset: Dataset) -> None:
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):
         ratings = session.current_ratings(dataset, films)
-        request = Request(films, unwanted=visitor().current.not_interested, ratings=ratings)
+        request = Request(films, unwanted=visitor().current.excluded, ratings=ratings)
         show_films(predictor, dataset, (request, Request(other_films)), rule)
 
 

@@ -187,6 +187,30 @@ def genre_menu(
     )
 
 
+def multiselect(
+    key: str,
+    options: Sequence[str],
+    chosen: tuple[str, ...],
+    on_change: Callable[[], None],
+    label: str,
+    placeholder: str,
+    format_func: Callable[[str], str] = str,
+    help_text: str | None = None,
+) -> None:
+    """Show a menu of options. Chosen options that the data set does not have stay chosen."""
+    st.session_state[key] = list(chosen)
+    st.multiselect(
+        label,
+        [*options, *(option for option in chosen if option not in options)],
+        select_all=False,
+        format_func=format_func,
+        key=key,
+        placeholder=placeholder,
+        help=help_text,
+        on_change=on_change,
+    )
+
+
 def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:
     """Show a slider for the popularity of films."""
     st.session_state[key] = value

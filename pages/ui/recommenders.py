@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from enum import Enum
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
@@ -72,12 +73,12 @@ def ordered(unordered: Iterable[Recommender]) -> list[str]:
     return sorted((recommender.name for recommender in unordered), key=positions.__getitem__)
 
 
-def select(data: str, key: str, width: int = 240) -> str:
-    """Show the menu of recommenders and return the chosen name."""
+def select(data: str, key: str, width: int = 240, **options: Any) -> str:
+    """Show the menu of recommenders and return the chosen name. options: Further arguments of `st.selectbox`."""
     labels = menu(data)
     preserve_widget_value(key)
     help_text = _("Some recommenders are trained for some data sets. The others are fitted when you choose them.")
-    return selectbox(_("Recommender"), labels, key, default=default(data), help=help_text, width=width)
+    return selectbox(_("Recommender"), labels, key, default=default(data), help=help_text, width=width, **options)
 
 
 def preserve_widget_value(key: str) -> None:

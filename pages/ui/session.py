@@ -12,8 +12,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui import cache, url
 from pages.ui.browser import announce
-from pages.ui.i18n import _
-from pages.ui.visitor import ListState, visitor
+from pages.ui.i18n import N_, _
+from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, SEEN, ListState, visitor
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -24,8 +24,14 @@ from recsys.serving.recommend import Ratings
 
 UNDO_STEPS = 50  # maximum length of the undo stack
 BACK_STEPS = 200  # URLs to which Back restores the list
-FILMS = "s"  # URL parameter of the list
-UNWANTED = "not"  # URL parameter of the hidden films
+URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not", CHOICE: "from"}  # LISTS → URL parameter
+FILMS = URL_NAMES["films"]
+NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
+ANNOUNCEMENTS = {  # of a film that gets a mark, and of one that loses it
+    LATER: (N_("{film} is on your list to watch later."), N_("{film} is no longer on your list to watch later.")),
+    SEEN: (N_("{film} counts as watched and will not be recommended."), N_("{film} can be recommended again.")),
+    NOT_INTERESTED: (N_("{film} will not be recommended again."), N_("{film} can be recommended again.")),
+}
 MAX_RATING_CHARACTERS = 2_500  # in a URL
 _RATING = re.compile(url.RATING)
 
@@ -68,7 +74,7 @@ def _reload_replaced_dataset() -> None:
     state.by_dataset.pop(name, None)
     state.undo_stack = [entry for entry in state.undo_stack if entry.dataset != name]
     state.by_url, state.user = {}, None
-    _set_current(ListState(name, pending_ids=(ids.get(FILMS, ""), ids.get(UNWANTED, ""))))
+    _set_current(ListState(name, pending_ids=_ids_in(ids)))
 
 
 def _is_history_navigation() -> bool:
@@ -81,12 +87,17 @@ def _read_url(params: url.Params) -> None:
     """Set the list and all settings to those of a URL. `films` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
-        _set_current(ListState(name, pending_ids=(params.get(FILMS, ""), params.get(UNWANTED, ""))))
+        _set_current(ListState(name, pending_ids=_ids_in(params)))
     else:
         _set_current(ListState())
         text = "The link names a data set that does not exist, so this shows the films that come with the app."
         visitor().notices = [Message(text)]
     url.apply(params)
+
+
+def _ids_in(params: url.Params) -> dict[str, str]:
+    """Return the movie ids of LISTS in URL parameters."""
+    return {name: ids for name, param in URL_NAMES.items() if (ids := params.get(param, ""))}
 
 
 def _exists(name: object) -> bool:
@@ -121,28 +132,27 @@ def write_url() -> None:
 def url_params() -> dict[str, str]:
     """Return the URL parameters of the list and the settings: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}."""
     current = visitor().current
-    if not (current.films or current.not_interested) or not prepared.version(current.dataset):
-        ids: Sequence[str] = current.pending_ids
+    if current.is_empty or not prepared.version(current.dataset):
+        ids = current.pending_ids
     else:
         catalog = cache.dataset(current.dataset).catalog
-        lists = (current.films, current.not_interested)
-        ids = [history.to_url_params(current.dataset, catalog, items).get(FILMS, "") for items in lists]
-    params = {name: text for name, text in zip((FILMS, UNWANTED), ids, strict=True) if text} | url.to_params()
+        ids = {
+            name: history.to_url_params(current.dataset, catalog, getattr(current, name)).get(FILMS, "")
+            for name in LISTS
+        }
+    params = {URL_NAMES[name]: text for name, text in ids.items() if text} | url.to_params()
     return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
     """Return the film numbers of the visitor's list, oldest first. Pending ids and titles are converted first."""
     state = visitor()
-    if any(state.current.pending_ids):
-        (items, notices), (not_interested, _notices) = (
-            history.from_url_params({FILMS: ids}, dataset.catalog) for ids in state.current.pending_ids
-        )
-        state.current = replace(
-            state.current, films=tuple(items), not_interested=tuple(not_interested), pending_ids=("", "")
-        )
-        state.notices = [*state.notices, *notices]
-    if any(state.current.pending_titles):
+    if ids := state.current.pending_ids:
+        lists = {name: history.from_url_params({FILMS: text}, dataset.catalog) for name, text in ids.items()}
+        items = {name: tuple(found) for name, (found, _notices) in lists.items()}
+        state.current = state.current.with_lists(items, pending_ids={})
+        state.notices = [*state.notices, *lists.get("films", ([], []))[1]]
+    if state.current.pending_titles:
         _find_pending_titles(dataset)
     return state.current.films
 
@@ -168,9 +178,10 @@ def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | Non
 
 
 def add_film(item: int) -> None:
-    """Append a film to the list."""
+    """Append a film to the list. It loses its mark."""
     items = (*visitor().current.films, item)
     set_films(items)
+    visitor().current = visitor().current.with_lists(_without_mark(item))
     announce(_("{film} added. Films in your list: {n}.", film=_label(item), n=len(items)))
 
 
@@ -190,23 +201,34 @@ def move_film(position: int, by: int) -> None:
     announce(_("{film} is now number {n} of {all}.", film=label, n=position + by + 1, all=len(items)))
 
 
-def hide_film(item: int) -> None:
-    """Exclude a film from recommendations."""
-    hidden = visitor().current.not_interested
-    if item not in hidden:
-        _set_hidden((*hidden, item))
-        announce(_("{film} will not be recommended again.", film=_label(item)))
+def mark_film(item: int, mark: str) -> None:
+    """Give a film one of MARKS. It loses another one."""
+    marks = _without_mark(item)
+    _set_marks(marks | {mark: (*marks[mark], item)})
+    announce(_(ANNOUNCEMENTS[mark][0], film=_label(item)))
 
 
-def unhide_film(item: int) -> None:
-    """Allow a film to be recommended again."""
-    _set_hidden(tuple(other for other in visitor().current.not_interested if other != item))
-    announce(_("{film} can be recommended again.", film=_label(item)))
+def unmark_film(item: int, mark: str) -> None:
+    """Remove the mark of a film."""
+    _set_marks(_without_mark(item))
+    announce(_(ANNOUNCEMENTS[mark][1], film=_label(item)))
 
 
-def _set_hidden(items: tuple[int, ...]) -> None:
+def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
+    """Return the films with each of MARKS, without one film."""
+    current = visitor().current
+    return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
+
+
+def _set_marks(marks: Mapping[str, tuple[int, ...]]) -> None:
     _push_undo()
-    visitor().current = replace(visitor().current, not_interested=items)
+    visitor().current = visitor().current.with_lists(marks)
+
+
+def set_choice(items: Sequence[int]) -> None:
+    """Replace the list of films to choose from. An empty list allows all films."""
+    _push_undo()
+    visitor().current = replace(visitor().current, choice=tuple(items))
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
@@ -229,7 +251,7 @@ def load_user(user: history.UserHistory) -> None:
 
 
 def undo() -> None:
-    """Undo the last change of the list, the hidden films or the data set."""
+    """Undo the last change of the lists or the data set."""
     state = visitor()
     if state.undo_stack:
         _set_current(state.undo_stack[-1])
@@ -257,23 +279,21 @@ def open_dataset(name: str) -> None:
     )
 
 
-def _titles(current: ListState) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the titles (with years) of the listed films and of the hidden films."""
-    if not (current.films or current.not_interested) or not prepared.version(current.dataset):
+def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
+    """Return the titles of the films in LISTS."""
+    if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
     catalog = cache.dataset(current.dataset).catalog.films
-    listed, hidden = (tuple(catalog[item].label for item in items) for items in (current.films, current.not_interested))
-    return listed, hidden
+    return {name: tuple(catalog[item].label for item in getattr(current, name)) for name in LISTS}
 
 
 def _find_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers of this data set. A notice counts the missing films."""
     state, index = visitor(), cache.title_index(dataset.name)
-    numbers, not_interested = (
-        [film.number for film in map(index.exact, titles) if film] for titles in state.current.pending_titles
-    )
-    n_titles = len(state.current.pending_titles[0])
-    if missing := n_titles - len(numbers):
+    titles = state.current.pending_titles
+    films = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
+    n_titles = len(titles.get("films", ()))
+    if missing := n_titles - len(films.get("films", ())):
         notice = Message(
             "{n} of your {all} films is not in {data}.",
             plural="{n} of your {all} films are not in {data}.",
@@ -282,12 +302,8 @@ def _find_pending_titles(dataset: Dataset) -> None:
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    state.current = replace(
-        state.current,
-        films=tuple(dict.fromkeys(numbers)),
-        not_interested=tuple(dict.fromkeys(not_interested)),
-        pending_titles=((), ()),
-    )
+    items = {name: tuple(dict.fromkeys(found)) for name, found in films.items()}
+    state.current = state.current.with_lists(items, pending_titles={})
 
 
 def film_key(film: Film) -> str:
@@ -326,6 +342,12 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
     st.session_state.rated = state.url_ratings = text
     return tuple(ratings)
+
+
+def feedback(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
+    """Return the ratings of a list, and a low one for each film that the visitor does not want to watch."""
+    unwanted = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
+    return (*current_ratings(dataset, items), *unwanted)
 
 
 def rating(film: Film) -> float | None:

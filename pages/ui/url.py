@@ -29,6 +29,14 @@ LIST_LENGTHS = (5, 10, 20)  # films
 AS_CARDS = "cards"
 AS_LIST = "list"
 VIEWS = (AS_CARDS, AS_LIST)
+# name in the URL → title
+LIST_KINDS = {
+    "best": N_("Best guess"),
+    "taste": N_("In your taste"),
+    "last": N_("Like the last one"),
+    "gems": N_("Hidden gems"),
+}
+CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}
 # sections: name in the URL → title
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
@@ -202,6 +210,8 @@ URL_PARAMS = (
     UrlParam("lang", "lang", one_of(lambda: i18n.NAMES), i18n.preferred),
     # Watch next
     UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
+    UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
+    UrlParam("among", "choice_mode", one_of(lambda: CHOICE_MODES), next(iter(CHOICE_MODES))),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),
@@ -237,6 +247,8 @@ URL_PARAMS = (
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),
     UrlParam("genres", "genres", _parse_labels, Filters.genres, SEPARATOR.join),
     UrlParam("without", "excluded_genres", _parse_labels, Filters.excluded_genres, SEPARATOR.join),
+    UrlParam("spoken", "languages", _parse_labels, Filters.languages, SEPARATOR.join),
+    UrlParam("country", "countries", _parse_labels, Filters.countries, SEPARATOR.join),
     UrlParam("known", "popularity", PARSE_POPULARITY, Filters.popularity),
     UrlParam("older", "released_by_last_film", PARSE_FLAG, Filters.released_by_last_film),
     UrlParam("hide", "hide_seen", PARSE_FLAG, Filters.hide_seen),

@@ -1,8 +1,9 @@
 """The state of one visitor, without values of widgets and settings of `pages.ui.url`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from secrets import randbits
+from typing import Any
 
 import streamlit as st
 
@@ -11,18 +12,38 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
 from recsys.serving.history_import import WatchedFilm
 
+MARKS = LATER, SEEN, NOT_INTERESTED = ("later", "seen", "not_interested")  # fields of `ListState`
+CHOICE = "choice"  # field of `ListState`
+LISTS = ("films", *MARKS, CHOICE)
+
 
 @dataclass(frozen=True)
 class ListState:
-    """A data set and the visitor's list in it."""
+    """A data set and the visitor's lists in it. A film has one of MARKS at most."""
 
     dataset: str = DEFAULT_DATASET
     films: tuple[int, ...] = ()  # film numbers, oldest first
-    not_interested: tuple[int, ...] = ()  # film numbers of the hidden films, which are not recommended
-    # values of `films` and `not_interested` that `session.films` converts when the data set is loaded
-    pending_ids: tuple[str, str] = ("", "")  # as in a URL
-    pending_titles: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by `session.film_key`
+    later: tuple[int, ...] = ()  # film numbers of films to watch later
+    seen: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
+    not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
+    choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
+    pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
+    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of LISTS, to find in this data set
+    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by key of the film, see `session.film_key`
+
+    @property
+    def excluded(self) -> tuple[int, ...]:
+        """The films that are not recommended, in addition to `films`."""
+        return (*self.not_interested, *self.seen)
+
+    def with_lists(self, lists: Mapping[str, tuple[int, ...]], **changes: Any) -> "ListState":
+        """Return a copy with other films in some of LISTS, and with other changes."""
+        return replace(self, **{**lists, **changes})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no list has a film."""
+        return not any(getattr(self, name) for name in LISTS)
 
 
 @dataclass(frozen=True)

@@ -215,14 +215,10 @@ def _ratings_popover(answer: Answer | None) -> None:
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if answer:
-            title = cache.recommender_title(answer.predictor)
-            usage = (
-                _("{model} uses your ratings.", model=title)
-                if answer.predictor.model.uses_query_ratings
-                else _("{model} does not use stars. It only leaves out films you disliked.", model=title)
+            st.caption(
+                _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
             )
-            st.caption(format.escape_markdown(usage))
-            if answer.request.ratings:
+            if visitor().ratings:
                 st.button(
                     _("Clear all ratings"),
                     key="ratings-forget",

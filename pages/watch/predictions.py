@@ -3,35 +3,40 @@
 Session state: filters (a Filters, which is kept when another page opens, and from which the widgets are set).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import streamlit as st
+from babel import Locale
 
-from pages.ui import browser, cache, errors, explanation, film_cards, format, page, recommenders, session
+from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
-from pages.ui.visitor import visitor
+from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
 from pages.ui.widgets import segmented_control
-from pages.watch import posters
+from pages.watch import choice, list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.filters import FilmFeatures, Filters, blocking_filters
+from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import LIKED_THRESHOLD, Ratings, Recommendation, Request, count_candidates, recommend
+from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
 FILTER_LABELS = {  # field of `Filters` → label of its widget
     "years": N_("Made between"),
     "genres": N_("Only these genres"),
     "excluded_genres": N_("None of these genres"),
+    "languages": N_("Original language"),
+    "countries": N_("Country"),
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
-WHY = "why"  # option of the menu of a film
-NOT_FOR_ME = "not-for-me"  # likewise
+WHY, TO_LATER, TO_SEEN, NOT_FOR_ME = "why", "later", "seen", "not-for-me"  # options of a film's menu
+MARK_OF_OPTION = {TO_SEEN: SEEN, NOT_FOR_ME: NOT_INTERESTED}
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,18 @@ class Answer:
 def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     """Render the controls and the recommendations. An error is shown, and the result is then None."""
     st.header(_("What comes next"))
+    kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        recommender = recommenders.select(dataset.name, "model")
+        recommender = list_kinds.recommender(kind, dataset.name)
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
-        _not_interested_popover(dataset)
-    predictor = _predictor_or_fallback(recommender, dataset)
-    request = Request(films, k, _filters(), visitor().current.not_interested, session.current_ratings(dataset, films))
+        choice.popover(dataset)
+        marked_films.popovers(dataset)
+    predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
+    filters = list_kinds.filters(kind, _filters())
+    unwanted = (*visitor().current.excluded, *choice.excluded(dataset))
+    request = Request(films, k, filters, unwanted, session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
@@ -83,7 +92,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
         _explain_figures(answer)
     else:
-        _explain_empty_list(dataset, films)
+        _explain_empty_list(dataset, request)
     return answer
 
 
@@ -118,17 +127,9 @@ def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
     """Return a sentence about the effect of the visitor's ratings, or "" without ratings."""
     if not ratings:
         return ""
-    title = cache.recommender_title(predictor)
     if predictor.model.uses_query_ratings:
-        return _("{model} uses your ratings.", model=title)
-    if n_disliked := sum(stars < LIKED_THRESHOLD for _item, stars in ratings):
-        return ngettext(
-            "{model} does not use stars. It only leaves out the film you disliked.",
-            "{model} does not use stars. It only leaves out the {n} films you disliked.",
-            n_disliked,
-            model=title,
-        )
-    return _("{model} does not use ratings, only the films you watched.", model=title)
+        return _("{model} uses your ratings.", model=cache.recommender_title(predictor))
+    return _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
 
 
 def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
@@ -222,10 +223,17 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         type="tertiary",
         disabled=pick.item in answer.request.history,
     )
+    is_later = pick.item in visitor().current.later
+    labels = {
+        WHY: _("Why this film?"),
+        TO_LATER: _("Do not watch later") if is_later else _("Watch later"),
+        TO_SEEN: _("Seen it"),
+        NOT_FOR_ME: _("Not for me"),
+    }
     option = st.menu_button(
         _("*More about {film}*", film=name),
-        [WHY, NOT_FOR_ME],
-        format_func={WHY: _("Why this film?"), NOT_FOR_ME: _("Not for me")}.__getitem__,
+        list(labels),
+        format_func=labels.__getitem__,
         key=menu,
         icon=":material/more_horiz:",
         type="tertiary",
@@ -243,9 +251,14 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 
 def _on_menu(menu: str, item: int, other_ids: list[int]) -> None:
-    """Handle a click on the menu of a film: NOT_FOR_ME. For WHY, `_pick_buttons` opens the dialog."""
-    if st.session_state[menu] == NOT_FOR_ME:
-        session.hide_film(item)
+    """Mark a film. The dialog of the other option opens in the following run."""
+    option = st.session_state[menu]
+    if option == TO_LATER:
+        is_later = item in visitor().current.later
+        (session.unmark_film if is_later else session.mark_film)(item, LATER)
+        browser.focus_on(menu, "picks")
+    elif option in MARK_OF_OPTION:
+        session.mark_film(item, MARK_OF_OPTION[option])
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
@@ -275,6 +288,8 @@ def _filter_controls(features: FilmFeatures) -> None:
             years=page.chosen_years(features, "years"),
             genres=tuple(state.genres),
             excluded_genres=tuple(state.excluded_genres),
+            languages=tuple(state.get("languages", filters.languages)),
+            countries=tuple(state.get("countries", filters.countries)),
             popularity=state.popularity,
             released_by_last_film=state.released_by_last_film,
             hide_seen=state.hide_seen,
@@ -300,6 +315,21 @@ def _filter_controls(features: FilmFeatures) -> None:
         labels["excluded_genres"],
         _("All genres allowed"),
     )
+    if features.languages:
+        help_text = _("Films whose language is not in our table are in English, or their language is unknown.")
+        page.multiselect(
+            "languages",
+            _by_count(features.languages),
+            filters.languages,
+            read,
+            labels["languages"],
+            _("Any language"),
+            _language_name,
+            help_text,
+        )
+    if features.countries:
+        countries = _by_count(features.countries)
+        page.multiselect("countries", countries, filters.countries, read, labels["countries"], _("Any country"))
     page.popularity_slider("popularity", filters.popularity, read)
     st.slider(
         _("Variety"),
@@ -318,6 +348,19 @@ def _filter_controls(features: FilmFeatures) -> None:
     )
 
 
+def _by_count(items_of: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the values with the most items first."""
+    return sorted(items_of, key=lambda value: -len(items_of[value]))
+
+
+def _language_name(code: str) -> str:
+    """Return the name of a language in the visitor's language, with a capital letter."""
+    if code == OTHER_LANGUAGE:
+        return _("English or unknown")
+    name = Locale(i18n.current()).languages.get(code, code)
+    return name[:1].upper() + name[1:]
+
+
 def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) -> None:
     """Render a button that resets all filters."""
 
@@ -328,14 +371,14 @@ def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) 
     st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
 
 
-def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
+def _explain_empty_list(dataset: Dataset, request: Request) -> None:
     """Show why no film is recommended, and what the visitor can do."""
-    if not _filters().restricts:
+    if not request.filters.restricts:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
         blocking = blocking_filters(
-            cache.film_features(dataset.name), _filters(), films, visitor().current.not_interested
+            cache.film_features(dataset.name), request.filters, request.history, request.unwanted
         )
         text = (
             _(
@@ -348,30 +391,3 @@ def _explain_empty_list(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.info(text, icon=":material/filter_alt:")
         _reset_button("reset-here", _("Reset filters"), "secondary")
     browser.status(text)
-
-
-def _not_interested_popover(dataset: Dataset) -> None:
-    """Render a popover with the films that the visitor hid, each with a button to recommend it again."""
-    items = visitor().current.not_interested
-    if not items:
-        return
-    panel = page.stable_popover(_("Not for me · {n}", n=len(items)), "unwanted_open", "thumb_down")
-    if not panel.open:
-        return
-
-    def unhide(item: int, next_keys: list[str]) -> None:
-        session.unhide_film(item)
-        browser.focus_on(*next_keys, "filters_open")
-
-    with panel, popover_content("unwanted_open"):
-        st.caption(_("These films are not recommended to you. Undo also brings back the last one."))
-        for position, item in enumerate(items):
-            other_items = items[position + 1 :] + items[:position]  # the first one gets the focus
-            st.button(
-                _("Recommend {film} again", film=format.escape_markdown(dataset.catalog.films[item].label)),
-                key=f"back-{item}",
-                icon=":material/undo:",
-                on_click=unhide,
-                args=(item, [f"back-{other}" for other in other_items]),
-                type="tertiary",
-            )

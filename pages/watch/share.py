@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui import cache, charts, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
+from pages.ui.visitor import MARKS, visitor
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import export, share_image
@@ -101,14 +102,18 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
 
 
 def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the download buttons of the list and the recommendations."""
+    """Render the download buttons of the lists and the recommendations."""
     catalog = dataset.catalog
     picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
-    files = (
+    current = visitor().current
+    marked = {mark: getattr(current, mark) for mark in MARKS}
+    files: list[tuple[str, str, str | bytes]] = [
         (_("Your films, CSV"), "films.csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
         (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.predictions_csv(catalog, picks))),
-        (_("Both, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks)),
+        (_("All, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks, marked)),
         (_("For Letterboxd"), "letterboxd.csv", export.letterboxd_csv(catalog, films)),
-    )
+    ]
+    if current.later:
+        files.append((_("Watch later, CSV"), "later.csv", export.letterboxd_csv(catalog, current.later)))
     for label, name, content in files:
         charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")

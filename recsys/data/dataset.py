@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recsys.data import film_names
 from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
@@ -96,8 +97,55 @@ class Catalog:
 
     @cached_property
     def films(self) -> list[Film]:
-        """All films by film number: the items, then the infrequent films."""
-        return [*films(self.movies), *films(self.infrequent)]
+        """All films by film number, with corrected titles and years: the items, then the infrequent films."""
+        corrected = film_names.read().in_data
+        listed = [*films(self.movies), *films(self.infrequent)]
+        names = (corrected.get((film.title, film.year)) for film in listed)
+        return [
+            film if right is None else film._replace(title=right.title, year=right.year)
+            for film, right in zip(listed, names, strict=True)
+        ]
+
+    @cached_property
+    def duplicates(self) -> list[tuple[int, ...]]:
+        """Film numbers of each film that the data set lists several times.
+
+        They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
+        equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
+        """
+        movies = self.complete.movies
+        imdb, tmdb = movies["imdb_id"].tolist(), movies["tmdb_id"].astype("object").fillna(0).tolist()
+        groups: dict[tuple[str, int], list[int]] = {}
+        for number, film in enumerate(self.films):
+            if film.year is not None:
+                groups.setdefault((film.title.partition(" (")[0], film.year), []).append(number)
+
+        def is_same(film: int, other: int) -> bool:
+            if (imdb[film] and imdb[film] == imdb[other]) or (tmdb[film] and tmdb[film] == tmdb[other]):
+                return True
+            if self.films[film].title != self.films[other].title or (tmdb[film] and tmdb[other]):
+                return False
+            return bool(tmdb[film] or tmdb[other]) or not (imdb[film] and imdb[other])
+
+        same = (
+            tuple(film for film in group if any(is_same(film, other) for other in group if other != film))
+            for group in groups.values()
+            if len(group) > 1
+        )
+        return [films for films in same if films]
+
+    def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
+        """Return film number → number of the same film with more ratings, for all but the most rated ones.
+
+        Args:
+            counts: Number of ratings of the first films; other films have none.
+        """
+        popularity = dict(enumerate(counts))
+        main: dict[int, int] = {}
+        for group in self.duplicates:
+            best = max(group, key=lambda film: (popularity.get(film, 0), -film))
+            main |= {film: best for film in group if film != best}
+        return main
 
     @cached_property
     def number_of(self) -> dict[int, int]:
@@ -201,6 +249,11 @@ class Dataset:
     def counts(self) -> np.ndarray:
         """Number of events of each item, (I,)."""
         return np.bincount(self.interactions.item, minlength=self.n_items)
+
+    @cached_property
+    def main_films(self) -> dict[int, int]:
+        """The result of `Catalog.main_films` for the ratings of this data set."""
+        return self.catalog.main_films(self.counts)
 
     @cached_property
     def fingerprint(self) -> str:

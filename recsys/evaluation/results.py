@@ -310,7 +310,8 @@ def _choose(
         if fingerprint in (None, document["fingerprint"]):
             for failure in failures:
                 warn(failure)
-            return board, deepcopy(document)  # boards are cached
+            title = document["title"]
+            return board, deepcopy(document) | {"title": registry.FORMER_TITLES.get(title, title)}  # boards are cached
     if failures:
         raise failures[0]
     command = _command(next(iter(contents)), variant)

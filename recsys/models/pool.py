@@ -13,6 +13,7 @@ recommender a weighted hybrid.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -362,6 +363,7 @@ class VisitorPool(Pool):
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
+    min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
@@ -384,12 +386,20 @@ class VisitorPool(Pool):
         log_shares = [self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories]
         factors = np.ones((len(log_shares), len(self.members)), np.float32)
         emphasised = np.array(self.members) == EMPHASISED
-        factors[:, emphasised] = np.clip(FREQUENT_SHARE / np.exp(log_shares), 1, MAX_EMPHASIS)[:, None]
+        factors[:, emphasised] = np.clip(FREQUENT_SHARE / np.exp(log_shares), self.min_emphasis, MAX_EMPHASIS)[:, None]
         return factors
 
+    def with_taste(self) -> Self:
+        """Return a copy in which similar films count most for all histories. The members are shared."""
+        model = copy(self)
+        model.min_emphasis = MAX_EMPHASIS
+        return model
+
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS."""
-        return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
+        """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS because of the history."""
+        return self.min_emphasis < NOTED_EMPHASIS and bool(
+            self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS
+        )
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool` and "log_shares" (I,) float32, see `fit`."""

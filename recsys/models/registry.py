@@ -33,6 +33,7 @@ FACTORISATION = "Factorisation"
 CONTENT = "Content"
 FACTORISED_MARKOV = "Markov with factors"
 EMBEDDINGS = "Film embeddings"
+FORMER_TITLES = {"Pool": "Best guess"}  # in stored results → title
 
 
 class UnknownModelError(RecsysError):
@@ -229,7 +230,7 @@ ROWS = (
     trained("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", settings={"cell": "rnn"}),
     trained("narm", "NARM", RECURRENT, ".narm:Narm", "arXiv:1711.04725"),
     trained("stamp", "STAMP", ATTENTION, ".stamp:Stamp", "doi:10.1145/3219819.3219950"),
-    Recommender("pool", "Pool", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
+    Recommender("pool", "Best guess", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
     Recommender("hybrid", "Hybrid", MIXTURES, POOL),
     Recommender("ensemble", "Ensemble", MIXTURES, POOL, settings=NETWORKS),
     Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, POOL, settings=FEW_FILMS),

@@ -53,15 +53,30 @@ def predictions_csv(catalog: Catalog, picks: Sequence[Recommendation]) -> str:
 
 
 def as_json(
-    dataset: str, recommender: str, catalog: Catalog, items: Sequence[int], picks: Sequence[Recommendation]
+    dataset: str,
+    recommender: str,
+    catalog: Catalog,
+    items: Sequence[int],
+    picks: Sequence[Recommendation],
+    others: Mapping[str, Sequence[int]] | None = None,
 ) -> str:
-    """Return a watch list and its recommendations as JSON, with the names of data set and recommender."""
+    """Return a watch list and recommendations as JSON.
+
+    Args:
+        dataset: Name of the data set.
+        recommender: Title of the recommender.
+        catalog: Its films.
+        items: The watch list.
+        picks: The recommendations.
+        others: Further lists by name. Empty ones are left out.
+    """
     document = {
         "dataset": dataset,
         "recommender": recommender,
         "watched": _film_records(catalog, items),
         "next": _pick_records(catalog, picks),
     }
+    document |= {name: _film_records(catalog, films) for name, films in (others or {}).items() if films}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -99,7 +114,11 @@ def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]
     """Return FILM_COLUMNS of each film number; None for missing values."""
     movies = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
     rows = movies.iloc[list(items)][list(FILM_COLUMNS)].to_dict("records")
-    return [{name: _plain_value(value) for name, value in row.items()} for row in rows]
+    films = [catalog.films[item] for item in items]
+    return [
+        {name: _plain_value(value) for name, value in row.items()} | {"title": film.title, "year": film.year}
+        for row, film in zip(rows, films, strict=True)
+    ]
 
 
 def _plain_value(value: Any) -> Any:

@@ -9,15 +9,19 @@ Shapes: F films, N names, Q entries.
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import Enum
 
 import numpy as np
 from rapidfuzz import fuzz, process
 
+from recsys.data import film_names
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
 from recsys.serving.search.normalize import normalize, numbers_to_digits, sorted_span, strip_article, title_names
+from recsys.serving.search.romanize import romanizations
+from recsys.serving.search.search import names_of
 
 MAX_CANDIDATES = 5  # films to choose from
 BATCH_TITLES = 64  # titles that are compared with all names at a time: 6 MB for 100,000 names
@@ -27,6 +31,7 @@ HIGH_SIMILARITY = 92  # of a likely candidate; also of titles of which one begin
 MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
 MIN_POPULARITY_RATIO = 10  # of a likely film to the next popular film with the same title
+MIN_SHARE_OF_VIEWERS = 0.02  # of all users, for a likely film if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
 OTHER_ID_SCHEME = "ml-100k"  # the data set whose ids differ from the ids of the MovieLens site
 
@@ -69,6 +74,8 @@ class Matcher:
         self._films = catalog.films  # F
         self._counts = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
         self._counts[: dataset.n_items] = dataset.counts
+        self._n_users = dataset.n_users
+        self._last_rating = _last_rating(dataset)
         movies = catalog.complete.movies
         self._imdb = {number: film for film, number in enumerate(movies["imdb_id"].tolist()) if number}
         self._imdb_of = {film: number for number, film in self._imdb.items()}
@@ -76,8 +83,17 @@ class Matcher:
         rows = np.flatnonzero(has_tmdb).tolist()
         self._tmdb = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
         self._movielens = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
+        known = film_names.read().corrected
+        self._titles = [  # of each film, F
+            names_of(known.get((row.title, row.year), film_names.FilmNames(row.title))) for row in self._films
+        ]
+        main = dataset.main_films
         names = [
-            (comparable_name(name), film) for film, row in enumerate(self._films) for name in title_names(row.title)
+            (comparable_name(form), film)
+            for film, titles in enumerate(self._titles)
+            if film not in main
+            for name in titles
+            for form in (name, *romanizations(name))
         ]
         ordered = sorted({pair for pair in names if pair[0]})
         self._names = [name for name, _ in ordered]  # N, sorted
@@ -126,27 +142,40 @@ class Matcher:
         If several films have the title, films with the same article and, if known, the same year are preferred.
         """
         titles = [name for title in (entry.title, entry.original) if title for name in title_names(title)]
-        keys = [remove_blanks(comparable_name(title)) for title in titles]
+        forms = [form for title in titles for form in (title, *romanizations(title))]
+        keys = [remove_blanks(comparable_name(form)) for form in forms]
         films = list(dict.fromkeys(film for key in keys for film in self._films_named.get(key, ())))
         if len(films) < 2:
             return films
         written = {normalize(title) for title in titles}
-        exact = [film for film in films if written & {normalize(name) for name in title_names(self._films[film].title)}]
+        exact = [film for film in films if written & set(map(normalize, self._titles[film]))]
         if entry.year is not None:
             exact = [film for film in exact if self._films[film].year == entry.year]
         return exact or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match an entry without a year. The match is confident if only one film existed when the entry was watched."""
+        """Match by title without a year. It is confident if one of the films existed when the entry was watched.
+
+        A film that was watched after the end of the data set can be a newer one, so it is never confident.
+        """
         existing = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
-        if len(existing) == 1 and not self._has_other_imdb_id(entry, existing[0]):
+        is_known = not entry.watched or entry.watched <= self._last_rating
+        if len(existing) == 1 and is_known and not self._has_other_imdb_id(entry, existing[0]):
             return Match(MatchMethod.TITLE, tuple(existing))
-        return self._unsure(existing, likely=self._is_outstanding(existing)) if existing else None
+        likely = self._is_outstanding(existing) if is_known else self._is_well_known(entry, existing)
+        return self._unsure(existing, likely) if existing else None
 
     def _is_outstanding(self, films: Sequence[int]) -> bool:
         """Return whether the most popular film is far more popular than the others."""
         counts = sorted((self._counts[film] for film in films), reverse=True)
         return len(films) > 1 and bool(counts[0] > MIN_POPULARITY_RATIO * counts[1])
+
+    def _is_well_known(self, entry: Entry, films: Sequence[int]) -> bool:
+        """Return whether the most popular film has exactly this title and many viewers."""
+        best = max(films, key=lambda film: self._counts[film], default=None)
+        if best is None or normalize(entry.title) not in map(normalize, self._titles[best]):
+            return False
+        return bool(self._counts[best] >= MIN_SHARE_OF_VIEWERS * self._n_users)
 
     def _has_other_imdb_id(self, entry: Entry, film: int) -> bool:
         return bool(entry.imdb_id) and self._imdb_of.get(film, entry.imdb_id) != entry.imdb_id
@@ -202,6 +231,14 @@ class Matcher:
         if entry.year is None or year is None:
             return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # from `_longer_or_shorter`
         return abs(year - entry.year) <= 1
+
+
+def _last_rating(dataset: Dataset) -> datetime:
+    """Return the time of the last rating, the latest possible time if it is unknown."""
+    times = dataset.interactions.timestamp
+    if dataset.ties == "rows" or not len(times):
+        return datetime.max
+    return datetime.fromtimestamp(int(times.max()), UTC).replace(tzinfo=None)
 
 
 def comparable_name(name: str) -> str:

@@ -3,8 +3,8 @@
 Shapes: I items, G genres, D dimensions.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from recsys.config import Fraction, config_class
 from recsys.data.dataset import Dataset
+from recsys.text.fields import original_languages
 from recsys.text.films import genre_matrix
 
 # level → range of `FilmFeatures.popularity_percentile`, with the lower and without the upper bound
@@ -23,6 +24,7 @@ POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "hidden gems": (0.50, 1.0),
 }
 MMR_POOL_SIZE = 100  # best films from which `mmr` selects a diverse list
+OTHER_LANGUAGE = "en"  # of films that are not in the table of original languages: English or unknown
 Year = Annotated[int, Field(ge=0, le=9999)]
 
 
@@ -37,11 +39,13 @@ class Filters:
     released_by_last_film: bool = False  # excludes films that are newer than the last film of the history
     hide_seen: bool = True  # excludes the films of the history
     diversity: Fraction = 0.0  # see `mmr`
+    languages: tuple[str, ...] = ()  # ISO 639 codes; a film must have one of them as its original language
+    countries: tuple[str, ...] = ()  # a film must be from at least one of them
 
     @property
     def active(self) -> list[str]:
         """The names of the fields that differ from their defaults."""
-        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return [row.name for row in fields(self) if getattr(self, row.name) != row.default]
 
     @property
     def restricts(self) -> bool:
@@ -57,6 +61,8 @@ class FilmFeatures:
     genres: tuple[str, ...]  # G, in alphabetical order
     genre_matrix: np.ndarray  # (I, G) bool
     popularity_percentile: np.ndarray  # (I,) share of the films that are watched more often, 0 for the most watched
+    languages: Mapping[str, np.ndarray] = field(default_factory=dict)  # code → items (n,); {} if unknown
+    countries: Mapping[str, np.ndarray] = field(default_factory=dict)  # name → items (n,); {} without film details
 
     @property
     def year_range(self) -> tuple[int, int]:
@@ -67,11 +73,37 @@ class FilmFeatures:
 
 def film_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of all items. It takes a moment for large catalogues: `Predictor.features` caches them."""
-    years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)
+    years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
     n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
-    return FilmFeatures(years, genres, matrix, n_more / max(1, len(ascending)))
+    percentile = n_more / max(1, len(ascending))
+    return FilmFeatures(years, genres, matrix, percentile, _languages(dataset), _countries(dataset))
+
+
+def _languages(dataset: Dataset) -> dict[str, np.ndarray]:
+    """Return language → items. Films that the table of languages does not list have OTHER_LANGUAGE."""
+    languages = original_languages(dataset.name)
+    if not languages:
+        return {}
+    return _items_by_value([languages.get(movie, OTHER_LANGUAGE)] for movie in dataset.catalog.movie_ids.tolist())
+
+
+def _countries(dataset: Dataset) -> dict[str, np.ndarray]:
+    """Return country → items, from the film details."""
+    details = dataset.catalog.details
+    if not len(details):
+        return {}
+    return _items_by_value(details.get(movie).countries for movie in dataset.catalog.movie_ids.tolist())
+
+
+def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
+    """Return value → items that have it, (n,)."""
+    items: dict[str, list[int]] = {}
+    for item, values in enumerate(values_of_items):
+        for value in values:
+            items.setdefault(value, []).append(item)
+    return {value: np.array(numbers, np.int64) for value, numbers in items.items()}
 
 
 def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:
@@ -116,6 +148,11 @@ def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> 
         masks["genres"] = _has_genre(features, filters.genres)
     if filters.excluded_genres:
         masks["excluded_genres"] = ~_has_genre(features, filters.excluded_genres)
+    for name in ("languages", "countries"):
+        if wanted := getattr(filters, name):
+            masks[name] = np.zeros(len(features.years), bool)
+            for value in wanted:
+                masks[name][getattr(features, name).get(value, [])] = True
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
         masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)

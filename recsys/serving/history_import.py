@@ -224,8 +224,13 @@ def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], cho
         history: All films of the import.
         chosen: Position in `history` → film number, see `Review.chosen`.
     """
-    movies = catalog.complete.movies[["title", "year", "movie_id", "imdb_id", "tmdb_id"]]
-    records = dict(zip(chosen, movies.iloc[list(chosen.values())].astype(object).to_dict("records"), strict=True))
+    movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
+    rows = movies.iloc[list(chosen.values())].astype(object).to_dict("records")
+    films_of_set = (catalog.films[film] for film in chosen.values())
+    records = {
+        position: {"title": film.title, "year": film.year} | row
+        for position, film, row in zip(chosen, films_of_set, rows, strict=True)
+    }
     films = [_film_record(film, records.get(position, {})) for position, film in enumerate(history)]
     films.sort(key=lambda film: film.get("watched") or film.get("logged") or "")
     return json.dumps({"dataset": dataset, "watched": films}, ensure_ascii=False, separators=(",", ":"))

@@ -13,7 +13,7 @@ from recsys.data.datasets import serving_split
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
-from recsys.models.pool import Pool
+from recsys.models.pool import Pool, VisitorPool
 from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
@@ -23,6 +23,8 @@ from recsys.training.options import RunOptions
 
 # Best first. The default recommender of a data set is the first one that `_answers_soon`.
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
+CONTENT = "content-fields"  # ranks films by their similarity to those of the history
+TASTE_SHARE = 0.8  # weight of CONTENT in `by_taste`
 FALLBACK = "popular"  # needs no training, so it can always answer
 
 
@@ -99,6 +101,20 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
     model = Pool.with_fixed_weights(weights, members, dataset.n_items)
     recommender = Recommender("+".join(member_names), f"{left.title} + {right.title}", MIXTURES, POOL)
     return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{share}")
+
+
+def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
+    """Return a predictor for which similar films count more.
+
+    In `VisitorPool`, the content member gets its highest weight. Another recommender is mixed with the content model.
+
+    Args:
+        predictor: The recommender.
+        load_content: Loads the recommender CONTENT for the same data set.
+    """
+    if isinstance(predictor.model, VisitorPool):
+        return replace(predictor, model=predictor.model.with_taste(), key=f"{predictor.key}/taste")
+    return pool_of_two(predictor, load_content(), TASTE_SHARE)
 
 
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:

@@ -19,8 +19,8 @@ from recsys import monitoring
 from recsys.data.dataset import Dataset, Film, Queries
 from recsys.errors import Message, RecsysError
 from recsys.ranking.ranking import Ranking
+from recsys.serving import feedback, substitutes
 from recsys.serving import filters as film_filters
-from recsys.serving import substitutes
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 
@@ -47,7 +47,7 @@ class Request:
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # film numbers that are not recommended
-    ratings: Ratings = ()
+    ratings: Ratings = ()  # of films of the history, and of others that the user has an opinion on
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -167,11 +167,19 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
     items = numbers[numbers < predictor.dataset.n_items]
+    if main_items := _main_items(predictor.dataset):
+        same = [main_items[item] for item in items.tolist() if item in main_items]
+        items = np.concatenate([items, [*main_items], same]).astype(np.int64)
     if not request.filters.restricts:
         return items
     mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
     mask[items] = True
     return mask
+
+
+def _main_items(dataset: Dataset) -> dict[int, int]:
+    """Return the items that are listed twice → the same film with more ratings."""
+    return {item: main for item, main in dataset.main_films.items() if item < dataset.n_items}
 
 
 def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:
@@ -228,7 +236,16 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
             shape=scores.shape,
             expected=expected,
         )
+    for row, request in enumerate(requests):
+        if request.ratings:
+            scores[row] = feedback.adjust(dataset, scores[row], _feedback(predictor, request))
     return scores
+
+
+def _feedback(predictor: Predictor, request: Request) -> dict[int, float]:
+    """Return the weights of the rated films. A model that reads the ratings of the history gets no feedback on it."""
+    read = set(request.history) if predictor.model.uses_query_ratings else set()
+    return feedback.weights({film: stars for film, stars in request.ratings if film not in read})
 
 
 def to_queries(

@@ -52,9 +52,11 @@ def labels(dataset: Dataset, number: int) -> Sequence[str]:
 def _most_similar(dataset: Dataset, number: int) -> tuple[int, ...]:
     """Return the N_SUBSTITUTES items that are most similar in genres, words and year, the most similar last.
 
-    The similarity is multiplied by the logarithm of the number of ratings, because models learn more from popular
-    films.
+    If the film is listed twice, it is the only result. Otherwise the similarity is multiplied by the logarithm of the
+    number of ratings, because recommenders learn more about popular films.
     """
+    if (main := dataset.main_films.get(number, number)) < dataset.n_items:
+        return (main,)
     with _lock:
         if dataset not in _vectors:
             vectors = description_vectors(dataset.catalog.complete)

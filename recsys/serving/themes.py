@@ -3,7 +3,8 @@
 A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
 aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
-whole theme, and compares the theme with the text of each film. More popular films get higher scores.
+whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negated part,
+"not too long", excludes the films with this tag or genre.
 
 Shapes: I items, T common tags, D dimensions.
 """
@@ -53,6 +54,8 @@ _SMALL_WORDS = (
     "good great best very really story stories set"
 )
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
+NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
+DEGREES = frozenset({"too", "very", "so"})  # of a negated tag, which may lack them: "not very scary"
 GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "sci fi": "Sci-Fi",
     "science fiction": "Sci-Fi",
@@ -149,6 +152,42 @@ class ThemeParser:
             for word in set(stems(normalize(film.title))):
                 self._titles_with.setdefault(word, []).append(item)
 
+    def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
+        """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
+        words, kept, excluded, start = normalize(theme.replace("-", " ")).split(), [], np.zeros(self._n_items, bool), 0
+        while start < len(words):
+            phrases = [words[start : start + length] for length in range(2, MAX_PHRASE_WORDS + 1)]
+            is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in phrases)  # "no dialogue"
+            if words[start] not in NEGATIONS or is_tag or start + 1 == len(words):
+                kept.append(words[start])
+                start += 1
+            else:
+                length, mask = self._negated(words[start + 1 :])
+                excluded |= mask
+                start += 1 + length
+        return " ".join(kept), excluded
+
+    def _negated(self, words: list[str]) -> tuple[int, np.ndarray]:
+        """Return the number of words of the negated part at the beginning, and the films that have it, (I,) bool.
+
+        A film has it by a tag with these words, or by its genre. A tag for a single word has no other words: "not
+        long" does not exclude a "long con".
+        """
+        first = 1 if words[0] in DEGREES and len(words) > 1 else 0
+        for start, length in [(0, n) for n in range(MAX_PHRASE_WORDS, 1, -1)] + [(first, 2), (first, 1)]:
+            phrase = tuple(map(stem, words[start : start + length]))
+            if len(phrase) < length:
+                continue
+            tags = set(self.table.by_phrase.get(phrase, ()))
+            if length > 1:
+                tags |= set.intersection(*(set(self.table.by_stem.get(word, ())) for word in phrase))
+            mask = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
+            if genre := self._genre_of.get(phrase):
+                mask |= self._genres[genre] > 0
+            if mask.any():
+                return start + length, mask
+        return first + 1, np.zeros(self._n_items, bool)
+
     def parse(self, theme: str) -> list[ThemeAspect]:
         """Return the aspects of a theme that `parse_years` has removed the years from."""
         return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
@@ -233,7 +272,10 @@ class ThemeIndex:
         if not theme:
             return []
         rest, years = parse_years(theme.lower())
-        aspects = self._parser.parse(rest)
+        positive, excluded = self._parser.split_negations(rest)
+        aspects = self._parser.parse(positive)
+        if excluded.any():
+            theme = positive
         if self._vectors:
             encoded = self._vectors.encode([theme, *(aspect.text for aspect in aspects)])
             for aspect, vector in zip(aspects, encoded[1:], strict=True):
@@ -241,6 +283,8 @@ class ThemeIndex:
         score = self._aspect_scores(aspects)
         if self._vectors:
             score += self._vector_scores(self._vectors, encoded[0])
+        if excluded.any():
+            score = (score if aspects else self._popularity) * ~excluded
         if years:
             score = (score if aspects else self._popularity) * ((self._years >= years[0]) & (self._years <= years[1]))
         if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -138,9 +139,43 @@ def test_without_a_year_a_title_is_sure_only_where_it_is_the_only_one(data, matc
 def test_what_looks_alike_is_offered_never_taken(data, match):
     asked = match("Toy Stroy", 1995)
     assert (asked.method, labels(data, asked)[0]) == (MatchMethod.UNSURE, "Toy Story (1995)")
-    asked = match("Star Wars", 1977)
-    assert (asked.method, labels(data, asked), asked.likely) == (MatchMethod.UNSURE, [FILMS[7][0] + " (1977)"], True)
+    asked = match("The City of Lost", 1995)
+    assert (asked.method, labels(data, asked), asked.likely) == (MatchMethod.UNSURE, [FILMS[5][0] + " (1995)"], True)
     assert match("Toy Stroy", 2015).method is MatchMethod.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("title", "year", "label"),
+    [("Star Wars", 1977, FILMS[7][0] + " (1977)"), ("Сім", 1995, "Seven (a.k.a. Se7en) (1995)")],
+)
+def test_other_names_of_the_table_match_as_titles(data, match, title, year, label):
+    found = match(title, year)
+    assert (found.method, labels(data, found)) == (MatchMethod.TITLE_YEAR, [label])
+
+
+def test_without_a_year_a_film_watched_after_the_end_of_the_data_is_a_question(data):
+    last = datetime(2023, 7, 20)
+    events = replace(data.interactions, timestamp=np.full(len(data.interactions), int(last.timestamp())))
+    matcher = Matcher(replace(data, interactions=events))
+
+    def match(title, year, date):
+        return matcher.match([Entry("f", 1, title, year=year, watched=date)])[0]
+
+    asked = match("Solari s", None, datetime(2024, 1, 1))
+    assert (asked.method, asked.likely) == (MatchMethod.UNSURE, False)  # perhaps another film
+    assert match("Toy Story", None, datetime(2023, 1, 1)).method is MatchMethod.TITLE
+    asked = match("Toy Story", None, datetime(2024, 1, 1))
+    assert (asked.method, asked.likely) == (MatchMethod.UNSURE, True)  # many people know it
+    assert match("Toy Story", 1995, datetime(2024, 1, 1)).method is MatchMethod.TITLE_YEAR
+
+
+def test_of_a_film_that_is_listed_twice_the_more_rated_one_is_taken(data):
+    movies = data.catalog.movies
+    again = movies.iloc[[2]].assign(movie_id=901, imdb_id="")  # Heat (1986)
+    twice = replace(data, catalog=Catalog(movies, again))
+    assert twice.main_films == {len(movies): 2}
+    found = Matcher(twice).match([Entry("f", 1, "Heat", year=1986)])[0]
+    assert found.films == (2,)
 
 
 def test_no_more_films_are_offered_than_one_can_look_through(match):

@@ -63,6 +63,30 @@ def test_a_genre_that_the_set_lacks_is_nobodys(genre_films):
     assert passing(genre_films, excluded_genres=("Western",)) == [0, 1, 2, 3, 4, 5]
 
 
+def test_original_languages_are_those_of_the_table_and_others_count_as_english(genre_films, monkeypatch):
+    monkeypatch.setattr(filters, "original_languages", lambda name: {100: "fr", 101: "ko", 103: "fr"})
+    assert passing(genre_films, languages=("fr",)) == [0, 3]
+    assert passing(genre_films, languages=("fr", "ko")) == [0, 1, 3]
+    assert passing(genre_films, languages=("en",)) == [2, 4, 5]
+    assert passing(genre_films, languages=("uk",)) == []
+    features = filters.film_features(genre_films)
+    assert {code: len(items) for code, items in features.languages.items()} == {"fr": 2, "ko": 1, "en": 3}
+    blocked = filters.blocking_filters(features, Filters(languages=("uk",)), ())
+    assert blocked == ["languages"]
+
+
+def test_a_set_without_languages_or_details_has_no_such_features(genre_films):
+    features = filters.film_features(genre_films)
+    assert features.languages == features.countries == {}
+    assert passing(genre_films, countries=("France",)) == []
+
+
+def test_countries_are_those_of_the_film_details(genre_films):
+    enriched = toys.enriched(genre_films, {100: {"countries": ["France", "Italy"]}, 102: {"countries": ["Italy"]}})
+    assert passing(enriched, countries=("France",)) == [0]
+    assert passing(enriched, countries=("Italy",)) == [0, 2]
+
+
 def test_how_well_known_a_film_is_goes_by_the_share_of_films_watched_more_often(genre_films):
     assert filters.film_features(genre_films).popularity_percentile == pytest.approx(np.arange(6) / 6)
     assert passing(genre_films, popularity="mainstream") == [0]  # 0 of 6 films are watched more often

@@ -228,3 +228,30 @@ def test_six_of_ten_films_fit_on_average(hits):
 
 def test_at_least_three_of_ten_fit_nearly_always(hits):
     assert sum(hit >= 3 for hit in hits.values()) >= 18
+
+
+def test_a_negated_tag_or_genre_excludes_its_films(world):
+    tags = [(0, "space"), (1, "space"), (1, "way too long"), (2, "space"), (3, "space"), (3, "long shots")]
+    index = by_words(with_films(world, genres=["Drama", "Drama", "Horror", "Drama", "Drama", "Drama"], tags=tags))
+    assert set(items(index.search("space, not too long"))) == {0, 2, 3}
+    assert set(items(index.search("space, not long"))) == {0, 1, 2, 3}  # "long shots" is not "long"
+    assert set(items(index.search("space without horror"))) == {0, 1, 3}
+    assert 1 not in items(index.search("not too long"))
+
+
+def test_a_tag_that_begins_with_a_negation_is_searched(world):
+    tags = [(film, tag) for film in (0, 1) for tag in ("no dialogue", "space")] + [(2, "dialogue"), (3, "space")]
+    index = by_words(with_films(world, tags=tags))
+    assert set(items(index.search("no dialogue"))[:2]) == {0, 1}
+
+
+def test_not_too_long_returns_no_film_tagged_so(sample):
+    index = open_index(sample)
+    titles = {sample.catalog.films[near.item].title for near in index.search("western, not too long", limit=200)}
+    words = sample.catalog.tags.words
+    long = {number for number, word in enumerate(words) if "too long" in word}
+    tagged = {
+        movie for movie, word in zip(sample.catalog.tags.movie, sample.catalog.tags.word, strict=True) if word in long
+    }
+    assert titles
+    assert not titles & {film.title for film in sample.catalog.films if film.movie_id in tagged}

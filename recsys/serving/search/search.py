@@ -1,8 +1,9 @@
 """Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
 
-A film has several names: its title, and other titles in brackets. Names and queries are normalized and compared
-(name_index.py). Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does
-not return another film instead.
+A film has several names: its title, other titles in brackets, and those of the table of names
+(`recsys.data.film_names`). Names and queries are normalized and compared (name_index.py), Cyrillic ones also in Latin
+letters. Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does not
+return another film instead. Of a film that the data set lists twice, the more rated one is returned.
 
 Shapes: F films.
 """
@@ -12,11 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
-from typing import Any
 
 import numpy as np
 
-from recsys import paths, storage
+from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
 from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores, similar_names
@@ -29,6 +29,7 @@ from recsys.serving.search.normalize import (
     title_names,
 )
 from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
+from recsys.serving.search.romanize import romanizations
 
 TOO_FEW = "too few ratings to learn from"  # why models do not know an infrequent film
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
@@ -89,14 +90,17 @@ class TitleIndex:
             self._popularity[: self.n_items] = counts
         self._years = np.array([film.year or 0 for film in self._films])  # (F,)
         forms, names = set[tuple[str, int]](), []
+        table = film_names.read().corrected
+        self._nicknames: dict[str, list[int]] = {}  # normalized → films
         for row, film in enumerate(self._films):
-            for name in title_names(film.title):
-                plain = normalize(name)
-                with_digits = numbers_to_digits(plain)
-                forms |= {(plain, row), (with_digits, row)}
-                if row < self.n_items:
-                    names.append((name, with_digits, row))
+            known = table.get((film.title, film.year), film_names.FilmNames(film.title))
+            forms |= {(form, row) for name in names_of(known) for form in name_forms(name)}
+            if row < self.n_items:
+                names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
+            for nickname in known.nicknames:
+                self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
+        self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)
         self._series = series.find_series(names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
         self._initials = series.title_initials(names)
@@ -113,14 +117,6 @@ class TitleIndex:
         return (int(years.min()), int(years.max())) if len(years) else None
 
     @cached_property
-    def _nicknames(self) -> dict[str, list[int]]:
-        """Normalized nickname → rows of films."""
-        return {
-            normalize(nickname): [row for label in labels for row in self._films_of_label(label)]
-            for nickname, labels in nicknames().items()
-        }
-
-    @cached_property
     def _people_and_titles(self) -> PeopleAndTitles | None:
         """The index of people and of titles in other languages, or None without film details."""
         return PeopleAndTitles(self._details, self._films) if len(self._details) else None
@@ -134,11 +130,6 @@ class TitleIndex:
         uses = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
         tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
         return frozenset(word for tag in tags for word in (tag, *tag.split()))
-
-    def _films_of_label(self, label: str) -> list[int]:
-        """Return the rows of the films with a label, "Toy Story (1995)"."""
-        name, year = split_year(label)
-        return [row for row in self._names.named(normalize(name)) if self._years[row] == year]
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
@@ -160,11 +151,16 @@ class TitleIndex:
     def matches(self, text: str) -> list[SearchResult]:
         """Return all films with a title, most popular first. Articles, case and accents are ignored.
 
+        Films whose other names in `recsys.data.film_names` equal the title come last.
         If the text has a year, only films of that year are returned. If there is no such film, films that have this
         title in another language are returned.
         """
         ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
-        exact = [film for film in ranked if film.score == EXACT]
+        name = _comparable(split_year(text.strip())[0])
+        exact = sorted(
+            (film for film in ranked if film.score == EXACT),
+            key=lambda film: name not in map(_comparable, title_names(film.title)),  # films with an alias come last
+        )
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
 
     def exact(self, text: str) -> SearchResult | None:
@@ -187,7 +183,7 @@ class TitleIndex:
             scores: Scores of all films, (F,).
             people: Row → name of the person that the query matched.
         """
-        rows = np.flatnonzero(scores)
+        rows = np.setdiff1d(np.flatnonzero(scores), self._duplicates)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
             yield self._result(row, float(scores[row]), people.get(row, ""))
 
@@ -200,6 +196,8 @@ class TitleIndex:
         title, year = split_year(text)
         query = _normalize_query(title)
         scores, people = self._add_people_and_titles(query, self._title_scores(query, enough))
+        for latin in romanizations(title):
+            scores = np.maximum(scores, self._title_scores(_normalize_query(latin), enough))
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
@@ -278,15 +276,20 @@ class TitleIndex:
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
 
 
-def nicknames() -> dict[str, list[str]]:
-    """Return common names that differ from titles: {"t2": ["Terminator 2: Judgment Day (1991)"]}."""
-    return storage.read_shipped_json(paths.by_names(), _is_nicknames) or {}
+def names_of(film: film_names.FilmNames) -> list[str]:
+    """Return the names in the titles of a film. Nicknames are not among them."""
+    return [name for title in (film.title, *film.also) for name in title_names(title)]
 
 
-def _is_nicknames(content: Any) -> bool:
-    return isinstance(content, dict) and all(
-        isinstance(labels, list) and all(isinstance(label, str) for label in labels) for labels in content.values()
-    )
+def name_forms(name: str) -> set[str]:
+    """Return the normalized forms of a name: as written, in Latin letters, and each of them with digits."""
+    plain = {normalize(form) for form in (name, *romanizations(name))}
+    return plain | set(map(numbers_to_digits, plain))
+
+
+def _comparable(name: str) -> str:
+    """Return the normalized first name in a text, without article, and with numbers as digits."""
+    return strip_article(numbers_to_digits(_normalize_query(name)))
 
 
 def _normalize_query(query: str) -> str:

@@ -119,7 +119,9 @@ def test_the_first_visit_and_the_steps_of_the_tour(marked):
         app.button(key="tour-next").click().run()
 
 
-@pytest.mark.parametrize("key", ["filters_open", "share", "ratings-open", "person-open", "surprise-open", "posters"])
+@pytest.mark.parametrize(
+    "key", ["filters_open", "choice_open", "share", "ratings-open", "person-open", "surprise-open", "posters"]
+)
 def test_what_opens_on_watch_next(marked, key):
     app = marked(s=FILMS, **{"not": "9"}, genres="Comedy")
     app.session_state[key] = True
@@ -127,8 +129,9 @@ def test_what_opens_on_watch_next(marked, key):
 
 
 def test_films_that_are_not_wanted_and_filters_that_leave_none(marked):
-    app = marked(s=FILMS, **{"not": "9"}, years="1939-1939")
-    app.session_state["unwanted_open"] = True
+    app = marked(s=FILMS, **{"not": "9"}, later="10", seen="12", years="1939-1939")
+    for key in ("unwanted_open", "later_open", "seen_open"):
+        app.session_state[key] = True
     check(app.run())
 
 

@@ -110,12 +110,79 @@ def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
     before = picks(app)
     item = world.TITLES.index(f"{before[0]} ({with_years(app)[0][1]})")
     refuse(app, item + 1)
-    assert picks(app)[:9] == before[1:]
+    assert before[0] not in picks(app)  # and films like it rank lower
     assert watched(app) == titles(0, 1, 2)
     app.session_state.unwanted_open = True
     app.run().button(key=f"back-{item}").click().run()
     assert picks(app) == before
     assert not [key for key in keys(app) if key.startswith("back-")]
+
+
+def test_the_filter_by_original_language_is_in_the_url(visit, monkeypatch):
+    monkeypatch.setattr("recsys.serving.filters.original_languages", lambda name: {5: "fr", 6: "fr", 7: "ko"})
+    app = visit(s="1-2-3", spoken="fr")
+    assert {*picks(app)} == {title[:-7] for title in (world.TITLES[4], world.TITLES[5])}
+    app.session_state.filters_open = True
+    menu = app.run().multiselect(key="languages")
+    assert menu.value == ["fr"]
+    assert menu.options == ["English or unknown", "French", "Korean"]
+    menu.set_value(["ko"]).run()
+    assert picks(app) == [world.TITLES[6][:-7]]
+    assert app.query_params["spoken"] in ("ko", ["ko"])
+
+
+def choose(app, movie, option):
+    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click(option).run()
+    assert not app.exception
+
+
+def first_item(app):
+    """The item of the first recommended film."""
+    return world.TITLES.index(f"{picks(app)[0]} ({with_years(app)[0][1]})")
+
+
+def test_a_film_that_was_seen_is_excluded_and_the_list_of_watched_films_stays(visit):
+    app = visit(s="1-2-3")
+    before, item = picks(app), first_item(visit(s="1-2-3"))
+    choose(app, item + 1, "seen")
+    assert picks(app)[:9] == before[1:]
+    assert watched(app) == titles(0, 1, 2)
+    assert str(item + 1) in app.query_params["seen"]
+    app.session_state.seen_open = True
+    app.run().button(key=f"back-{item}").click().run()
+    assert picks(app) == before
+    assert "seen" not in app.query_params
+
+
+def test_a_film_to_watch_later_stays_in_the_list_and_is_exported(visit):
+    app = visit(s="1-2-3")
+    before, item = picks(app), first_item(visit(s="1-2-3"))
+    choose(app, item + 1, "later")
+    assert picks(app) == before
+    assert app.session_state.visitor.current.later == (item,)
+    app.session_state.share = True
+    app.run()
+    assert "Watch later, CSV" in [file.label for file in app.get("download_button")]
+    choose(app, item + 1, "later")  # again: removes it
+    assert app.session_state.visitor.current.later == ()
+
+
+def test_a_film_to_watch_later_can_be_added_as_watched(visit):
+    app = visit(s="1-2-3", later="5")
+    app.session_state.later_open = True
+    app.run().button(key="watched-4").click().run()
+    assert watched(app) == titles(0, 1, 2, 4)
+    assert app.session_state.visitor.current.later == ()
+
+
+def test_a_film_has_one_mark(visit):
+    app = visit(s="1-2-3", later="5", seen="6")
+    assert app.session_state.visitor.current.later == (4,)
+    choose(app, 5, "not-for-me")
+    current = app.session_state.visitor.current
+    assert (current.later, current.seen, current.not_interested) == ((), (5,), (4,))
+    app.button(key="undo").click().run()
+    assert app.session_state.visitor.current.later == (4,)
 
 
 def test_undo_covers_both_kinds_of_steps_in_order(visit):
@@ -178,7 +245,7 @@ def test_files_are_made_when_the_share_panel_is_opened(visit):
         "Save the picture",
         "Your films, CSV",
         "Predictions, CSV",
-        "Both, JSON",
+        "All, JSON",
         "For Letterboxd",
     ]
     assert "?data=ml-latest-sample&s=1-2-3" in app.code[0].value

@@ -1,9 +1,11 @@
 import pytest
 
 from pages.ui import dataset_menu
+from pages.watch import list_kinds
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
+from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, titles, watched
@@ -242,3 +244,40 @@ def test_every_button_says_what_it_does(visit):
     labels = [button.label for button in app.button]
     assert all(labels)
     assert len(set(labels)) == len(labels)
+
+
+def choose_kind(app, kind):
+    next(group for group in app.get("button_group") if group.key == "list_kind").set_value(kind).run()
+    assert not app.exception
+
+
+def test_the_kind_of_list_is_remembered_in_the_url(visit):
+    app = visit(s="1-2-3")
+    best = picks(app)
+    choose_kind(app, "taste")
+    assert app.query_params["kind"] in ("taste", ["taste"])
+    assert picks(app) != best
+    assert picks(visit(s="1-2-3", kind="taste")) == picks(app)
+    choose_kind(app, "best")
+    assert "kind" not in app.query_params
+    assert picks(app) == best
+
+
+def test_a_list_like_the_last_film_is_of_the_markov_chain_until_another_model_is_chosen(visit):
+    app = visit(s="1-2-3", kind="last")
+    assert "Markov chain ranks films" in said(app)
+    assert app.selectbox(key="model").value == "bert4rec"
+    app.selectbox(key="model").set_value("popular").run()
+    assert "Most popular ranks films" in said(app)
+    assert app.session_state.list_kind == "best"
+
+
+def test_hidden_gems_are_lesser_known_films_unless_the_visitor_filters(visit):
+    assert list_kinds.filters("gems", Filters()) == Filters(popularity="lesser known")
+    assert list_kinds.filters("gems", Filters(popularity="mainstream")) == Filters(popularity="mainstream")
+    assert list_kinds.filters("taste", Filters()) == Filters()
+    assert not visit(s="1-2-3", kind="gems").exception
+
+
+def test_the_first_recommender_of_the_menu_is_bert4rec(visit):
+    assert visit(s="1-2").selectbox(key="model").options[0].startswith("BERT4Rec")

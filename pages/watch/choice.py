@@ -1,0 +1,110 @@
+"""A list to choose from on Watch next: only these films are recommended, or none of them.
+
+The visitor pastes titles or uploads a text file: a watchlist, a festival programme, or file names.
+
+Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_missing (titles that
+were not found).
+"""
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.server.uploads import expect
+from pages.ui import browser, errors, page, session
+from pages.ui.format import escape_markdown
+from pages.ui.i18n import _, join_names, ngettext
+from pages.ui.page import popover_content
+from pages.ui.url import CHOICE_MODES
+from pages.ui.visitor import visitor
+from pages.ui.widgets import segmented_control, translated
+from pages.watch.import_dialog import matcher
+from recsys.data.dataset import Dataset
+from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
+from recsys.serving import title_list
+
+ONLY, NONE = CHOICE_MODES
+OPEN_KEY = "choice_open"
+MAX_NAMES = 5  # titles that were not found, in the caption
+MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text
+
+
+def excluded(dataset: Dataset) -> tuple[int, ...]:
+    """Return the items that the list to choose from excludes."""
+    films = set(visitor().current.choice)
+    if not films:
+        return ()
+    only = st.session_state.get("choice_mode", ONLY) == ONLY
+    return tuple(item for item in range(dataset.n_items) if (item in films) != only)
+
+
+def popover(dataset: Dataset) -> None:
+    """Render the popover with the text area, the two options and the result."""
+    films = visitor().current.choice
+    label = _("From a list · {n}", n=len(films)) if films else _("From a list")
+    panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
+    if not panel.open:
+        return
+    with panel, popover_content(OPEN_KEY):
+        if error := visitor().flash.pop("choice_file", None):
+            errors.show_error(error)
+        st.text_area(
+            _("Titles, one in each line"),
+            key="choice_text",
+            max_chars=MAX_CHARS,
+            placeholder=_("Title (year), or a file name"),
+            help=_("A watchlist, a festival programme, or the file names of your films."),
+        )
+        if context := get_script_run_ctx():
+            expect(context.session_id, MAX_FILE_BYTES)
+        st.file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), max_upload_size=MAX_FILE_BYTES >> 20, key="choice_file")
+        st.button(_("Choose from these"), key="choice_set", icon=":material/check:", on_click=_set, args=(dataset,))
+        if films:
+            segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
+            _show_result(dataset, films)
+            st.button(_("All films again"), key="choice_clear", icon=":material/undo:", on_click=_clear)
+        elif missing := st.session_state.get("choice_missing"):
+            st.caption(_not_found(missing))
+
+
+def _set(dataset: Dataset) -> None:
+    """Find the films of the text area and of the file."""
+    entries = title_list.parse(st.session_state.get("choice_text") or "")
+    if file := st.session_state.get("choice_file"):
+        try:
+            entries += title_list.read_file(file.name, file.getvalue())
+        except HistoryError as error:
+            visitor().flash["choice_file"] = error
+            return
+    result = title_list.find(matcher(dataset.name), entries)
+    st.session_state.choice_missing = result.missing
+    session.set_choice(result.films)
+    browser.announce(_("Films found: {n}.", n=len(result.films)))
+
+
+def _clear() -> None:
+    """Remove the list."""
+    st.session_state.choice_missing = ()
+    session.set_choice(())
+    browser.focus_on("choice_text")
+
+
+def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Say how many films were found, how many cannot be ranked, and which titles are missing."""
+    texts = [ngettext("{n:,} film found.", "{n:,} films found.", len(films))]
+    if n_infrequent := sum(film >= dataset.n_items for film in films):
+        texts.append(
+            ngettext(
+                "{n:,} of them has too few ratings to be recommended.",
+                "{n:,} of them have too few ratings to be recommended.",
+                n_infrequent,
+            )
+        )
+    if missing := st.session_state.get("choice_missing"):
+        texts.append(_not_found(missing))
+    st.caption(" ".join(texts))
+
+
+def _not_found(titles: tuple[str, ...]) -> str:
+    """Return a sentence about titles that were not found, as Markdown."""
+    names = join_names([escape_markdown(title) for title in titles[:MAX_NAMES]])
+    return ngettext("Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(titles), names=names)

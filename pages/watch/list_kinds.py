@@ -1,0 +1,59 @@
+"""The four kinds of lists on Watch next, each a setting of the recommenders.
+
+Best guess: the chosen recommender. In your taste: similar films count more (`predictor.by_taste`). Like the last one:
+the Markov chain, which counts what users watched after the last film. Hidden gems: as In your taste, without the best
+known films.
+
+Session state: list_kind (a key of LIST_KINDS).
+"""
+
+from dataclasses import replace
+from typing import Literal
+
+import streamlit as st
+
+from pages.ui import cache, recommenders
+from pages.ui.i18n import _
+from pages.ui.url import LIST_KINDS
+from pages.ui.widgets import segmented_control, translated
+from recsys.serving.filters import Filters
+from recsys.serving.predictor import CONTENT, Predictor, by_taste
+
+BEST, TASTE, LAST, GEMS = LIST_KINDS
+LAST_MODEL = "markov"  # recommender of LAST
+GEMS_POPULARITY: Literal["lesser known"] = "lesser known"  # of GEMS, unless the visitor filters by popularity
+
+
+def select() -> str:
+    """Show the kinds of lists and return the chosen one."""
+    help_text = _(
+        "Best guess: what you will probably watch next. In your taste: films most like yours. Like the last one: what "
+        "people watched after your last film. Hidden gems: films in your taste that fewer people watched."
+    )
+    return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text, wrap=True)
+
+
+def recommender(kind: str, data: str) -> str:
+    """Show the menu of recommenders, and return the one for a kind of list. A choice in the menu ends LAST."""
+    chosen = recommenders.select(data, "model", on_change=_on_recommender)
+    return LAST_MODEL if kind == LAST else chosen
+
+
+def _on_recommender() -> None:
+    """Return to the best guess if the kind of list has a recommender of its own."""
+    if st.session_state.get("list_kind") == LAST:
+        st.session_state.list_kind = BEST
+
+
+def predictor(kind: str, chosen: Predictor) -> Predictor:
+    """Return the predictor for a kind of list. chosen: That of the recommender."""
+    if kind not in (TASTE, GEMS) or chosen.recommender.name == CONTENT:
+        return chosen
+    return by_taste(chosen, lambda: cache.load_predictor(CONTENT, chosen.dataset.name))
+
+
+def filters(kind: str, chosen: Filters) -> Filters:
+    """Return the filters for a kind of list. chosen: Those of the visitor."""
+    if kind == GEMS and chosen.popularity == Filters.popularity:
+        return replace(chosen, popularity=GEMS_POPULARITY)
+    return chosen

@@ -1,0 +1,100 @@
+"""Popovers with the films that the visitor wants to watch later, has seen, or does not want to watch."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.ui import browser, page, session
+from pages.ui.format import escape_markdown
+from pages.ui.i18n import N_, _
+from pages.ui.page import popover_content
+from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
+from recsys.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class MarkTexts:
+    """Texts of the films with a mark."""
+
+    label: str
+    caption: str
+    remove: str  # label of the button that removes the mark
+    open_key: str  # key of the popover
+    icon: str
+
+
+TEXTS = {
+    LATER: MarkTexts(
+        N_("Watch later · {n}"),
+        N_("Your list to watch later. “Share” exports it with your films."),
+        N_("Remove {film}"),
+        "later_open",
+        "bookmark",
+    ),
+    SEEN: MarkTexts(
+        N_("Seen · {n}"),
+        N_("These films are not recommended to you. They do not count as the films you watched last."),
+        N_("Recommend {film} again"),
+        "seen_open",
+        "visibility",
+    ),
+    NOT_INTERESTED: MarkTexts(
+        N_("Not for me · {n}"),
+        N_(
+            "These films are not recommended to you, and films like them rank lower. "
+            "Undo also brings back the last one."
+        ),
+        N_("Recommend {film} again"),
+        "unwanted_open",
+        "thumb_down",
+    ),
+}
+
+
+def popovers(dataset: Dataset) -> None:
+    """Render a popover for each mark that a film has."""
+    for mark, texts in TEXTS.items():
+        items = getattr(visitor().current, mark)
+        if items:
+            panel = page.stable_popover(_(texts.label, n=len(items)), texts.open_key, texts.icon)
+            if panel.open:
+                with panel, popover_content(texts.open_key):
+                    st.caption(_(texts.caption))
+                    _show_films(dataset, items, mark, texts)
+
+
+def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, texts: MarkTexts) -> None:
+    """Render a button that removes the mark of each film. A film to watch later can also be added as watched."""
+    for position, item in enumerate(items):
+        name = escape_markdown(dataset.catalog.films[item].label)
+        next_keys = [f"back-{other}" for other in items[position + 1 :] + items[:position]]
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.button(
+                _(texts.remove, film=name),
+                key=f"back-{item}",
+                icon=":material/undo:",
+                on_click=_remove,
+                args=(item, mark, next_keys),
+                type="tertiary",
+            )
+            if mark == LATER and item not in visitor().current.films:
+                st.button(
+                    _("Add *{film} to your films*", film=name),
+                    key=f"watched-{item}",
+                    icon=":material/add:",
+                    on_click=_add,
+                    args=(item, next_keys),
+                    type="tertiary",
+                )
+
+
+def _remove(item: int, mark: str, next_keys: list[str]) -> None:
+    """Remove the mark of a film. The focus moves to the next film."""
+    session.unmark_film(item, mark)
+    browser.focus_on(*next_keys, "filters_open")
+
+
+def _add(item: int, next_keys: list[str]) -> None:
+    """Append a film to the watched films. The focus moves to the next film."""
+    session.add_film(item)
+    browser.focus_on(*next_keys, "filters_open")

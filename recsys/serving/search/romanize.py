@@ -1,0 +1,70 @@
+"""Write Cyrillic titles in Latin letters, so that "Брат" finds "Brother (Brat)" and "Brat" finds "Брат".
+
+A text gets a Ukrainian and a Russian form, unless a letter belongs to one of the languages only.
+
+Reference: resolution 55 of the Cabinet of Ministers of Ukraine (2010) · BGN/PCGN romanization of Russian (1947), which
+titles of MovieLens follow.
+"""
+
+from typing import NamedTuple
+
+_COMMON = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {
+    "ж": "zh",
+    "х": "kh",
+    "ц": "ts",
+    "ч": "ch",
+    "ш": "sh",
+    "щ": "shch",
+    "ю": "iu",
+    "я": "ia",
+}
+_VOWELS_AND_SIGNS = "аеёиоуыэюяьъ"
+
+
+class Romanization(NamedTuple):
+    """The Latin letters of a language."""
+
+    letters: dict[str, str]
+    initial: dict[str, str]  # at the beginning of a word
+    after_vowel: dict[str, str]  # after a vowel or a sign
+    own: str  # letters that the other language lacks
+
+
+UKRAINIAN = Romanization(
+    _COMMON | {"г": "h", "ґ": "g", "є": "ie", "і": "i", "ї": "i", "ь": "", "'": "", "’": ""},
+    {"є": "ye", "ї": "yi", "й": "y", "ю": "yu", "я": "ya"},
+    {},
+    "ґєії",
+)
+RUSSIAN = Romanization(
+    _COMMON | {"г": "g", "и": "i", "й": "y", "ё": "yo", "ы": "y", "э": "e", "ю": "yu", "я": "ya", "ь": "", "ъ": ""},
+    {"е": "ye"},
+    {"е": "ye"},
+    "ёыэъ",
+)
+
+
+def romanizations(text: str) -> list[str]:
+    """Return the possible Latin forms of a text, in lower case; empty if it has no Cyrillic letter."""
+    if text.isascii():
+        return []
+    text = text.casefold()
+    letters = set(text)
+    if not letters & (_COMMON.keys() | set(UKRAINIAN.own) | set(RUSSIAN.own)):
+        return []
+    pairs = ((UKRAINIAN, RUSSIAN), (RUSSIAN, UKRAINIAN))
+    return list(dict.fromkeys(_romanize(text, one) for one, other in pairs if not letters & set(other.own)))
+
+
+def _romanize(text: str, language: Romanization) -> str:
+    """Replace the letters of a lower-case text. Other characters stay."""
+    result, previous = [], " "
+    for letter in text:
+        table = language.letters
+        if letter in language.initial and not (previous.isalnum() or previous in "'’"):
+            table = language.initial
+        elif letter in language.after_vowel and previous in _VOWELS_AND_SIGNS:
+            table = language.after_vowel
+        result.append(table.get(letter, letter))
+        previous = letter
+    return "".join(result)

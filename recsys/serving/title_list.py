@@ -1,0 +1,83 @@
+"""Read a list of titles to choose from: a watchlist, a festival programme, or the file names of a library.
+
+Each line is one film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.1080p.BluRay.mkv".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from recsys.data.history_import import read as history_files
+from recsys.data.history_import.entries import Answers, Entry
+from recsys.serving.film_matching import Matcher
+from recsys.serving.search.normalize import split_year
+
+MAX_TITLES = 1000  # of a list
+MAX_LINE_CHARS = 300
+VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"})
+QUALITY_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
+RELEASE_WORDS = frozenset(QUALITY_WORDS.split())  # in file names, after the title
+FIRST_YEAR = 1888
+LAST_YEAR = 2035  # "Blade Runner 2049" is a title
+
+
+@dataclass(frozen=True)
+class TitleList:
+    """The films of a list."""
+
+    films: tuple[int, ...]  # film numbers, each once, in the order of the list
+    missing: tuple[str, ...]  # titles without a confident match
+
+
+def read_file(name: str, content: bytes) -> list[Entry]:
+    """Return the films of a file: text with one title in each line, or an export such as a watchlist of Letterboxd.
+
+    Raises:
+        HistoryError: If an export cannot be read.
+    """
+    if PurePath(name).suffix.lower() == ".txt":
+        return parse(content.decode("utf-8-sig", "replace"))
+    parts = history_files.read(name, content, Answers(watchlist=False))
+    return [entry for part in parts for entry in part.entries][:MAX_TITLES]
+
+
+def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
+    """Find the films of a list. Likely matches are taken."""
+    films, missing = dict[int, None](), []
+    for entry, match in zip(entries, matcher.match(entries), strict=True):
+        if match.is_confident or match.likely:
+            films[match.films[0]] = None
+        else:
+            missing.append(entry.name)
+    return TitleList(tuple(films), tuple(missing))
+
+
+def parse(text: str) -> list[Entry]:
+    """Return an entry for each of the first MAX_TITLES lines with a title."""
+    titles = [_title_and_year(line.strip()[:MAX_LINE_CHARS]) for line in text.splitlines() if line.strip()]
+    return [Entry("", number, title, year=year) for number, (title, year) in enumerate(titles[:MAX_TITLES], 1) if title]
+
+
+def _title_and_year(line: str) -> tuple[str, int | None]:
+    """Split a line into title and year. A path or a number at the beginning of a list item is removed."""
+    name = PurePath(line.replace("\\", "/")).name if PurePath(line).suffix.lower() in VIDEO_SUFFIXES else ""
+    if name:
+        return _from_file_name(PurePath(name).stem)
+    words = line.strip("•-–—* \t").split()
+    if len(words) > 1 and words[0].rstrip(".)").isdigit() and words[0][-1] in ".)":
+        words = words[1:]
+    title, year = split_year(" ".join(words).rstrip(","))
+    return title.rstrip(" ,;"), year
+
+
+def _from_file_name(stem: str) -> tuple[str, int | None]:
+    """Return the words before the year or the quality: "Heat.1995.1080p" → ("Heat", 1995)."""
+    words: Sequence[str] = stem.replace(".", " ").replace("_", " ").split()
+    for position, word in enumerate(words):
+        bare = word.strip("()[]")
+        is_year = len(bare) == 4 and bare.isdigit() and FIRST_YEAR <= int(bare) <= LAST_YEAR
+        if position and is_year:
+            return " ".join(words[:position]), int(bare)
+        if position and bare.replace("-", "").lower() in RELEASE_WORDS:
+            return " ".join(words[:position]), None
+    return " ".join(words), None
