@@ -30,7 +30,7 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
-    arrays = _read_ranks(path, storage.version(path))
+    arrays = _read_ranks(path, storage.version(path, *path.parent.glob(f"{path.stem}-*.npz")))
     try:
         return dict(arrays) if names is None else {name: arrays[name] for name in names}
     except KeyError as error:

@@ -206,10 +206,10 @@ class SequenceModel(Model):
         if self.uses_memory:
             self._set_memory(CountMemory(run.count_configs).fit(train, valid, self.network_scores, run))
         elif self.has_probabilities and valid:
-            self.calibrate(valid, run)
+            self.calibrate(valid, run.seed)
         return self
 
-    def calibrate(self, valid: HeldOut, run: RunOptions) -> None:
+    def calibrate(self, valid: HeldOut, seed: int = 0) -> None:
         """Fit a factor of the logits for each range of history lengths, which changes probabilities but not the order.
 
         Without it, probabilities are too high, and most of all for short histories: the first film of BERT4Rec on the
@@ -218,6 +218,7 @@ class SequenceModel(Model):
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
         self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
+        run = RunOptions(seed=seed)  # without progress: it takes seconds
         self.calibration.fit(lambda queries: [self.network_scores(queries)], valid, run, histories_cut_to_each_range)
         self.calibration.load(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
 

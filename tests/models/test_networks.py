@@ -107,7 +107,7 @@ def test_it_learns_that_the_next_item_is_the_last_plus_one(name):
 
 def test_calibration_changes_the_probabilities_by_length_and_not_the_order():
     """Logits of a random network are multiplied by 8, so its probabilities are far too high."""
-    model, _ = untrained("sasrec-softmax")
+    model, _ = initialised("sasrec-softmax")
     with torch.no_grad():
         model.module.items.weight.mul_(8)
     rng = np.random.default_rng(0)
@@ -121,7 +121,7 @@ def test_calibration_changes_the_probabilities_by_length_and_not_the_order():
         return np.mean(np.logaddexp.reduce(scores, 1) - scores[np.arange(400), valid.targets])
 
     loss_before = log_loss()
-    model.calibrate(valid, RunOptions())
+    model.calibrate(valid)
     after = model.score(queries)
     assert np.array_equal(np.argsort(-before), np.argsort(-after))
     assert log_loss() < loss_before - 1

@@ -134,7 +134,8 @@ def test_what_each_recommender_can_do_is_known_before_it_is_loaded():
     attention = names(lambda model: model.has_attention)
     embeddings = names(lambda model: model.has_item_embeddings)
     blanks = {"bert4rec", "bert4rec-memory", "bert4rec-paper", "bert4rec-side"}
-    assert attention == blanks | {"sasrec-softmax", "sasrec-memory", "sasrec-bce", "sasrec-paper", "gsasrec"}
+    sasrec = {"sasrec-softmax", "sasrec-segments", "sasrec-memory", "sasrec-bce", "sasrec-paper", "gsasrec"}
+    assert attention == blanks | sasrec
     assert names(lambda model: model.can_fill_masks) == blanks | {"item2vec-cbow"}
     assert attention | {"ials", "bpr-mf", "content-sentence"} <= embeddings
     assert not embeddings & {"popular", "ease", "item-knn"}
