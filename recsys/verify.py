@@ -31,19 +31,19 @@ class Finding(NamedTuple):
         return f"{name}: {self.problem}{command}" if self.problem else str(name)
 
 
-def everything() -> Iterator[Finding]:
+def check_all() -> Iterator[Finding]:
     """Verify all data sets, and the files without a data set: encoder, shipped texts, answers of Wikidata, jobs."""
     kinds = [folder.parent for folder in paths.dataset_folders("any")]
     names = {path.name for kind in kinds for path in kind.glob("*/") if _has_files(path)} | {datasets.DEFAULT_DATASET}
     names |= {path.name for path in (paths.ASSETS / "checkpoints").glob("*/")}
     for name in sorted(filter(own_data.NAME.fullmatch, names - own_data.RESERVED_NAMES)):
-        yield from of_set(name)
+        yield from check_dataset(name)
     if paths.encoder().exists():
         is_intact = encoder.is_intact(paths.encoder())
         yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove(paths.encoder()))
     list_path = paths.checksums()
     yield _verify(list_path, lambda path: checksums.check_list(), restore_command(list_path))
-    for path in checksums.covered() if list_path.exists() else ():
+    for path in checksums.listed_files() if list_path.exists() else ():
         yield _verify(path, checksums.check, restore_command(path, list_path))
     for path in sorted((*paths.wikidata().glob("*.json"), *paths.jobs().glob("*/job.json"))):
         yield _verify(path, storage.check, _remove(path))
@@ -51,7 +51,7 @@ def everything() -> Iterator[Finding]:
         yield _verify(path, _check_log, _remove(path))
 
 
-def of_set(name: str) -> Iterator[Finding]:
+def check_dataset(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
     is_reserved = name in own_data.RESERVED_NAMES
     if name not in datasets.SETS and (is_reserved or not any(map(_has_files, paths.dataset_folders(name)))):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from recsys.data.dataset import PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
+from recsys.data.dataset import PROFILE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.tags import Tags
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys, user_time_order
 from recsys.errors import Message
@@ -29,7 +29,7 @@ class RawRatings:
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS; also films without ratings
     tags: Tags = field(default_factory=Tags)
-    user_profiles: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not available
+    user_profiles: pd.DataFrame | None = None  # (P, 3) PROFILE_COLUMNS by original id; None: not available
 
     def reordered(self, rows: np.ndarray) -> "RawRatings":
         """Select ratings by row number, in this order."""
@@ -174,7 +174,7 @@ def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.Dat
     """Return the profiles of `train` and of rows of `other`, with "" for a data set without profiles."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
-    blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PEOPLE_COLUMNS), "str")
+    blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PROFILE_COLUMNS), "str")
     left, right = (blank if table is None else table for table in (train.user_profiles, other.user_profiles))
     return pd.concat([left.iloc[: train.n_users], right.iloc[rows]], ignore_index=True)
 

@@ -97,7 +97,7 @@ class ImportSummary:
             low, high = self.scale
             messages.append(Message("ratings go from {low:g} to {high:g}", low=low, high=high))
         if self.encoding_guessed:
-            messages.append(Message(text_encoding.GUESSED))
+            messages.append(Message(text_encoding.GUESSED_WARNING))
         counts = ((words, self.counts.get(name, 0)) for name, words in _COUNTED.items())
         return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counts if n]
 

@@ -19,7 +19,15 @@ from typing_extensions import TypedDict
 
 from recsys import paths, storage
 from recsys.data import film_details
-from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.dataset import (
+    MOVIE_COLUMNS,
+    OPTIONAL_MOVIE_COLUMNS,
+    PROFILE_COLUMNS,
+    Catalog,
+    DataError,
+    Dataset,
+    Interactions,
+)
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
@@ -187,7 +195,7 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     catalog = Catalog(movies, others, tags, film_details.read(name))
     user_ids = _read_array(files["user_ids.npy"])
     people = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
-    if people is not None and people.shape != (len(user_ids), len(PEOPLE_COLUMNS)):
+    if people is not None and people.shape != (len(user_ids), len(PROFILE_COLUMNS)):
         raise ValueError("people.csv does not fit the users")
     user_names = None
     if "user_names.json" in files:
@@ -208,8 +216,8 @@ def _read_array(path: Path) -> np.ndarray:
 
 
 def _read_films(path: Path) -> pd.DataFrame:
-    """Return the films, (F, 8 to 11): MOVIE_COLUMNS, those of MORE_COLUMNS that the file has, and left_out."""
-    dtypes = dict.fromkeys((*MOVIE_COLUMNS, *MORE_COLUMNS), "str")
+    """Return the films, (F, 8 to 11): MOVIE_COLUMNS, the OPTIONAL_MOVIE_COLUMNS of the file, and left_out."""
+    dtypes = dict.fromkeys((*MOVIE_COLUMNS, *OPTIONAL_MOVIE_COLUMNS), "str")
     dtypes |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
     blanks = {"year": [""], "tmdb_id": [""]}
     return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=blanks)

@@ -57,7 +57,7 @@ class Tags:
             tags.setdefault(int(movie), []).append(self.words[word])
         return {movie: ", ".join(words) for movie, words in tags.items()}
 
-    def onto(self, movies: pd.DataFrame) -> pd.DataFrame:
+    def assign_to(self, movies: pd.DataFrame) -> pd.DataFrame:
         """Return a film table with these tags in the column "tags"."""
         tags = self.most_frequent()
         return movies.assign(tags=pd.array([tags.get(movie, "") for movie in movies["movie_id"].tolist()], dtype="str"))

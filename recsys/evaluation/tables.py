@@ -117,8 +117,8 @@ def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> li
 
 
 def curves(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
-    """Return training logs (`results.curve`) by recommender, of the recommenders that have one."""
-    logs = {variant: results.curve(dataset, variant, splitting) for variant in variants}
+    """Return training logs (`results.training_log`) by recommender, of the recommenders that have one."""
+    logs = {variant: results.training_log(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
 
 
