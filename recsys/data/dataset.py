@@ -68,12 +68,21 @@ def film_tuples(movies: pd.DataFrame) -> list[Film]:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The films of a data set. `movies` has MOVIE_COLUMNS, and row i is item i.
+    """The films of a data set. `movies` has the following columns, and row i is item i.
 
-    movie_id int64 · title str, without the year, articles in front ("The Matrix") · year Int64, nullable ·
-    genres str, "Action|Sci-Fi", "" if none · tags str, the most frequent ones separated by ", ", "" if none ·
-    imdb_id str like "tt0114709", "" if unknown · tmdb_id Int64, nullable. Optional columns of data sets that a
-    user added, all str: item_id, the id in the file if it is not a number · image, a web address · text, a description.
+    MOVIE_COLUMNS:
+        movie_id: int64.
+        title: str, without the year. Articles are in front: "The Matrix".
+        year: Int64, nullable.
+        genres: str, "Action|Sci-Fi"; "" if there are none.
+        tags: str, the most frequent tags, separated by ", "; "" if there are none.
+        imdb_id: str, "tt0114709"; "" if unknown.
+        tmdb_id: Int64, nullable.
+
+    OPTIONAL_MOVIE_COLUMNS, all str, in data sets that a user added:
+        item_id: The id in the file, if it is not a number.
+        image: A web address.
+        text: A description.
     """
 
     movies: pd.DataFrame

@@ -34,6 +34,7 @@ class FilmDetails(NamedTuple):
 
 
 def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
+    """Return a table with COLUMNS and DTYPES."""
     return pd.DataFrame(list(rows), columns=list(COLUMNS)).astype(DTYPES)
 
 
@@ -113,4 +114,5 @@ def write(name: str, films: Mapping[int, Mapping[str, Any]]) -> None:
 
 
 def _csv(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV. The bytes are equal on all systems."""
     return bytes(table.to_csv(index=False, lineterminator="\n"), "utf-8")

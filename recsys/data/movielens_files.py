@@ -208,7 +208,8 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
     rows = list(csv.reader([line for line in lines if line] or [""], delimiter=separator))
     if not columns.is_header(rows):
         return _ratings(archive, name, separator)
-    matches = {role: columns.matching(rows[0], names) for role, names in columns.ROLES.items()}  # role → header cells
+    # role → cells of the header
+    matches = {role: columns.matching_names(rows[0], names) for role, names in columns.ROLES.items()}
     if missing := [role for role, cells in matches.items() if not cells]:
         raise DataError(
             "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)

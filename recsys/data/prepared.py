@@ -67,7 +67,7 @@ _META = TypeAdapter(PreparedMeta)
 
 def names() -> list[str]:
     """Return the names of the data sets on this machine, in alphabetical order."""
-    folder = paths.prepared("x").parent  # of all data sets
+    folder = paths.prepared("any").parent  # contains the folders of all data sets
     stored = {path.parent.name for path in folder.glob(f"*/{ABOUT}")}
     return sorted(stored | {target.name for target in _in_memory if target.parent == folder})
 
@@ -111,7 +111,7 @@ def version(name: str) -> str:
 
 
 def check(name: str) -> None:
-    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files again."""
+    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files, not the cache."""
     target = paths.prepared(name)
     if not _is_readable(target):
         raise MissingData("{name} was prepared by another version", recsys_command("data", "get", name), name=name)
@@ -132,7 +132,7 @@ def save(dataset: Dataset, archive: dict[str, Any]) -> None:
     finally:
         if target.is_dir() and not any(target.iterdir()):  # the first write failed
             target.rmdir()
-    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # of format 4
+    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # remains of format 4
         shutil.rmtree(folder, ignore_errors=True)
     _in_memory.pop(target, None)
 
@@ -148,6 +148,7 @@ def _is_readable(target: Path) -> bool:
 
 
 def _describe(dataset: Dataset, archive: dict[str, Any]) -> PreparedMeta:
+    """Return the content of about.json."""
     return {
         "format": FORMAT,
         "name": dataset.name,
@@ -224,10 +225,10 @@ def _read_films(path: Path) -> pd.DataFrame:
 
 
 def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(
-        index=False, lineterminator="\r\n"
-    ).encode()  # with this terminator, a carriage return in a title is quoted
+    """Return a table as CSV. With this line terminator, pandas quotes a title that contains a carriage return."""
+    return table.to_csv(index=False, lineterminator="\r\n").encode()
 
 
 def _json(values: Any) -> bytes:
+    """Return values as JSON in UTF-8."""
     return json.dumps(values, ensure_ascii=False).encode()

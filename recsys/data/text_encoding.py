@@ -58,9 +58,9 @@ def _decode_windows_1252(data: bytes) -> str:
         text = data.decode(FALLBACK)
     except UnicodeDecodeError as error:  # five bytes are undefined
         raise _encoding_error(data) from error
-    total = sum(1 for _ in islice(_NON_ASCII.finditer(text), MAX_SAMPLE))
-    odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), MAX_SAMPLE))
-    if odd > MAX_ODD_SHARE * total:
+    n_checked = sum(1 for _ in islice(_NON_ASCII.finditer(text), MAX_SAMPLE))
+    n_odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), MAX_SAMPLE))
+    if n_odd > MAX_ODD_SHARE * n_checked:
         raise _encoding_error(data)
     return text
 

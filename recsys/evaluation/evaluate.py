@@ -227,9 +227,9 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
     run = document["run"] | {"earlier": stored["run"]}
     if trained:
         run["trained"] = sorted(trained, key=lambda fields: fields["seed"])
-    joined = document | _accuracy_fields(ranks_by_seed) | {"run": run}
-    joined["seeds"] = [fields_by_seed[seed] for seed in ranks_by_seed]
-    return joined | _mean_list_metrics(joined["seeds"]), np.array(list(ranks_by_seed.values()))
+    combined = document | _accuracy_fields(ranks_by_seed) | {"run": run}
+    combined["seeds"] = [fields_by_seed[seed] for seed in ranks_by_seed]
+    return combined | _mean_list_metrics(combined["seeds"]), np.array(list(ranks_by_seed.values()))
 
 
 def _identity(document: dict[str, Any]) -> str:

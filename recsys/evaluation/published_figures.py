@@ -14,8 +14,8 @@ METRICS = ("hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr")
 class Rule(TypedDict):
     """Evaluation rules of publications. The key of a rule, a letter, is its code in tables."""
 
-    short: str  # difference to our rules in a few words
-    text: str  # difference to our rules in a sentence
+    short: str  # comparison with our rules in a few words
+    text: str  # comparison with our rules in a sentence
     knows_the_time: NotRequired[bool]  # whether the model gets the time of the held-out item, unlike our models
 
 
@@ -70,6 +70,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
 
 
 def _is_valid(content: Any) -> bool:
+    """Return whether published.json is a `Document`, and each figure has a known rule and source."""
     try:
         document = _DOCUMENT.validate_python(content)
     except ValueError:

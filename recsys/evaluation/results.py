@@ -29,7 +29,7 @@ from recsys.models import registry
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
-UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that a user has not seen
+UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that are not excluded
 
 WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
 

@@ -94,6 +94,7 @@ def _lines(name: str, text: str) -> Lines:
 
 
 def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
+    """Parse CSV. Raises csv.Error, and HistoryError if there are too many lines."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
     lines: Lines = []
     start = 1

@@ -75,8 +75,10 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
         else:
             works = [record[key] for key in ("movie", *_SERIES_KEYS) if isinstance(record.get(key), dict)]
             title = _text(works[0].get("title"))[:MAX_LENGTH] if works else ""
-            unreadable = Reason.SERIES if works else Reason.NAMELESS
-            skipped.append(Skipped(name, number, title, Reason.WANTED if isinstance(movie, dict) else unreadable))
+            reason = Reason.SERIES if works else Reason.NAMELESS
+            if isinstance(movie, dict):  # in a list or a collection
+                reason = Reason.WANTED
+            skipped.append(Skipped(name, number, title, reason))
     imported = rows.convert_rows(name, lines, "Trakt", TRAKT, now=now)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
@@ -92,6 +94,7 @@ def _check_size(name: str, records: list[dict[str, Any]]) -> None:
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:
+    """Convert the values of an entry to text."""
     return {str(name): _text(value) for name, value in record.items()}
 
 

@@ -55,7 +55,7 @@ def test_sound_files_with_a_piece_cut_out_or_replaced(sound, draw):
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.text(alphabet="0123456789/-. :T月年,JanFeb", max_size=24), max_size=6))
 def test_any_dates(cells):
-    read_date, _ = dates.reader(cells, Answers())
+    read_date, _ = dates.date_reader(cells, Answers())
     for cell in cells:
         read_date(cell)
 
