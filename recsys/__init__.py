@@ -67,9 +67,9 @@ def recommender(
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:
     """Evaluate a recommender, store the result and return it: {"mean": {"ndcg@10": …}, "interval": …, "seeds": …, …}.
 
-    Protocol "full" ranks all films, "popularity-100" and "uniform-100" rank 100 sampled films, "untied" shuffles films
-    that were rated in the same second, and "time" splits by date. Without `seeds`, all trained seeds are evaluated.
-    Raises RecsysError if the recommender is unknown or not trained, or if the evaluation would be invalid.
+    Protocol "full" ranks all films. "popularity-100" and "uniform-100" rank 100 sampled films. "untied" shuffles films
+    that were rated in the same second. "time" splits by date. Without `seeds`, all trained seeds are evaluated. Raises
+    RecsysError if the recommender is unknown or not trained, or if the evaluation would be invalid.
     """
     from recsys.evaluation.evaluate import evaluate as measure
 

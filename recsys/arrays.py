@@ -1,4 +1,4 @@
-"""Arrays that can be computed again. The document of an array contains the fingerprint of its input."""
+"""A cache of computed arrays. The document of an array contains the fingerprint of the input of the computation."""
 
 import warnings
 from pathlib import Path
@@ -10,9 +10,9 @@ from recsys.errors import RecsysError, disk_errors
 
 
 def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
-    """Return the array with a name from a document, if the array was computed from input with this fingerprint.
+    """Return the array `name` of a document.
 
-    Returns None if it was computed from other input, or if a file is missing or damaged.
+    Returns None if the array was computed from input with another fingerprint, or if a file is missing or damaged.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load

@@ -34,16 +34,16 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
     try:
         return dict(arrays) if names is None else {name: arrays[name] for name in names}
     except KeyError as error:
-        raise _no_ranks(path) from error
+        raise _no_ranks_error(path) from error
 
 
 def update(
     path: Path, documents: Mapping[str, Document], ranks: Mapping[str, np.ndarray], command: str | None = None
 ) -> None:
-    """Add documents and their ranks to a board, or replace those with the same names. Other writers wait meanwhile.
+    """Add documents and their ranks to a board, or replace the entries with the same names. Other writers wait.
 
-    The ranks are stored in the smallest integer type. If a file is damaged, its content is lost. A warning then names
-    the command that measures it again. Raises OSError.
+    The ranks are stored in the smallest integer type. If a file is damaged, its content is lost, and a warning contains
+    `command`, which measures it again. Raises OSError.
     """
     with storage.locked(path):
         old_documents: dict[str, Document] = {}
@@ -62,7 +62,7 @@ def update(
 
 
 def check(path: Path) -> None:
-    """Read all of a board, also if it was read before. Raises OSError and DamagedFileError."""
+    """Read all files of a board, not the cache. Raises OSError and DamagedFileError."""
     storage.check(path)
     read_ranks(path, read(path))
 
@@ -74,14 +74,16 @@ def _read_ranks(path: Path, version: str) -> dict[str, np.ndarray]:
     try:
         return dict(np.load(io.BytesIO(data)))
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise _no_ranks(path) from error
+        raise _no_ranks_error(path) from error
 
 
-def _no_ranks(path: Path) -> storage.DamagedFileError:
+def _no_ranks_error(path: Path) -> storage.DamagedFileError:
+    """Return the error for missing or damaged ranks."""
     return storage.DamagedFileError("{path} holds no ranks", path=path.with_suffix(".npz"))
 
 
 def _compact(ranks: np.ndarray) -> np.ndarray:
+    """Convert ranks to the smallest integer type that can hold them."""
     return ranks.astype(np.min_scalar_type(int(ranks.max(initial=0))))
 
 

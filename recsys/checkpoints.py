@@ -83,7 +83,8 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
     """Return the model of a checkpoint, ready to score the items of a data set.
 
     Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data.
-    A model that needs training and has older data only gives a warning, unless `measuring`.
+    If a model that needs training was trained on older data, a warning is enough. With `measuring`, when the model will
+    be evaluated, this is a StoreError too.
     """
     meta, payloads = _read(folder)
     variant = meta.variant
@@ -221,9 +222,8 @@ def attach_members(
 ) -> dict[str, str]:
     """Give a mixture its fitted members, and return their versions by name. Other models have no members.
 
-    A member has the seed of the model, or the seed that `find` prefers if it was not trained with this seed.
-    If the splitting is seeded, no other seed is used.
-    Raises StoreError if a member must be trained first, or has members itself.
+    A member has the seed of the model. If it was not trained with this seed, and the splitting is not seeded, the seed
+    that `find` prefers is used. Raises StoreError if a member must be trained first, or has members itself.
     """
     members = {}
     for name in model.members:
@@ -273,9 +273,9 @@ def check(folder: Path) -> None:
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint and its training log into assets/ with 16-bit weights, and return the folder.
 
-    Ship the members of a mixture first, then fit the mixture in an empty home folder, so that
-    it uses the shipped members. Raises StoreError if the model is
-    fitted on first use and no mixture, or if its state contains histories of users.
+    Ship the members of a mixture first, then fit the mixture in an empty home folder, so that it uses the shipped
+    members. Raises StoreError if the state of the model contains histories of users, or if the model is fitted on first
+    use and is not a mixture.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
         raise StoreError(
@@ -319,7 +319,7 @@ def training_command(
 
 
 def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the versions of the members in the checkpoint of a mixture, and the current ones; "" for none."""
+    """Return two versions of each member: in the checkpoint of the mixture, and current. "": no version."""
     stored, seed = dict.fromkeys(registry.get(variant).members(dataset_name), ""), 0
     if stored and (folder := find(variant, dataset_name, splitting=splitting)):
         with suppress(StoreError):  # a damaged checkpoint is fitted again
@@ -335,16 +335,16 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
     The preset and the data determine a member that is fitted on first use. Its version is the hash of the preset,
     which is equal on all machines and before the first fit. So a shipped mixture is valid at once.
     """
-    variant, folder = registry.get(name), find(name, dataset_name, seed, splitting)
+    recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
         folder = find(name, dataset_name, splitting=splitting)
     has_preset = folder is None  # the fit will have the preset
-    if folder and not variant.needs_training:
+    if folder and not recommender.needs_training:
         with suppress(StoreError):  # a damaged checkpoint
             has_preset = read_meta(folder).tuned
-    if variant.needs_training or not has_preset:
+    if recommender.needs_training or not has_preset:
         return _version(folder)
-    settings = {"variant": name, "config": to_document(variant.preset(dataset_name))}
+    settings = {"variant": name, "config": to_document(recommender.preset(dataset_name))}
     return storage.sha256(json.dumps(settings, sort_keys=True).encode())
 
 
@@ -383,7 +383,7 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
         model.load_state(state, meta.n_items)
         model.also = meta.also
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
-        # torch lists every tensor
+        # first line only, because torch lists every tensor
         reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]
         raise StoreError(
             "{folder} was written by another version of {variant} ({reason})",
@@ -446,6 +446,7 @@ def _write(folder: Path, meta: dict[str, Any], parts: Mapping[str, Mapping[str, 
 
 
 def _read(folder: Path) -> tuple[CheckpointMeta, list[bytes]]:
+    """Return the content of meta.json and the payloads. Raises StoreError."""
     with _read_errors(folder):
         document, payloads = storage.read_payloads(folder / META)
         return CheckpointMeta.model_validate(document), payloads

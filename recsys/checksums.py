@@ -8,13 +8,14 @@ from pathlib import Path
 
 from recsys import paths, storage
 
-CATALOGS = ("uk", "uk@item", "en@item")
+TRANSLATIONS = ("uk", "uk@item", "en@item")  # names of .po files
+DIGEST_DIGITS = 64  # hexadecimal digits of SHA-256
 
 
-def covered() -> list[Path]:
-    """Return the files in the list, in the order of the list."""
+def listed_files() -> list[Path]:
+    """Return the files that the list must contain, in its order."""
     return [
-        *map(paths.translation, CATALOGS),
+        *map(paths.translation, TRANSLATIONS),
         paths.film_languages(),
         paths.film_names(),
         paths.sample_lists(),
@@ -22,9 +23,9 @@ def covered() -> list[Path]:
     ]
 
 
-def document() -> bytes:
+def expected_content() -> bytes:
     """Return the content that `assets/SHA256SUMS` must have. Raises OSError."""
-    return "".join(f"{_line(path)}\n" for path in covered()).encode()
+    return "".join(f"{_line(path)}\n" for path in listed_files()).encode()
 
 
 def check(path: Path) -> None:
@@ -34,20 +35,21 @@ def check(path: Path) -> None:
 
 
 def check_list() -> None:
-    """Raise DamagedFileError unless the list names exactly the covered files, and OSError if it cannot be read."""
-    names = [line[66:] for line in paths.checksums().read_bytes().split(b"\n")]
-    if names != [*(_name(path).encode() for path in covered()), b""]:
+    """Raise DamagedFileError unless the list names exactly the `listed_files`, and OSError if it cannot be read."""
+    names = [line[DIGEST_DIGITS + 2 :] for line in paths.checksums().read_bytes().split(b"\n")]
+    if names != [*(_name(path).encode() for path in listed_files()), b""]:
         raise storage.DamagedFileError("{path} is damaged", path=paths.checksums())
 
 
 def _line(path: Path) -> str:
+    """Return the line of a file in the list: digest, two blanks, name."""
     return f"{storage.digest(path, 'sha256')}  {_name(path)}"
 
 
 def _name(path: Path) -> str:
-    """Return the path relative to assets/."""
+    """Return the path relative to assets/. It begins with ".." if the file is in another folder."""
     return os.path.relpath(path, paths.ASSETS)
 
 
 if __name__ == "__main__":
-    storage.replace_file(paths.checksums(), document())
+    storage.replace_file(paths.checksums(), expected_content())

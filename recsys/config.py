@@ -71,9 +71,9 @@ def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T
     """
 
     def decorate(cls: type[T]) -> type[T]:
-        made: Any = pydantic_dataclass(cls, frozen=True, kw_only=kw_only, config=STRICT)
-        validate = made.__init__
-        names = [setting.name for setting in fields(made) if setting.init and not setting.kw_only]
+        dataclass_type: Any = pydantic_dataclass(cls, frozen=True, kw_only=kw_only, config=STRICT)
+        validate = dataclass_type.__init__
+        names = [setting.name for setting in fields(dataclass_type) if setting.init and not setting.kw_only]
 
         @wraps(validate)
         def construct(self: Any, *args: Any, **values: Any) -> None:
@@ -83,14 +83,14 @@ def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T
             except ValidationError as error:
                 raise _config_error(error, cls.__name__) from None
 
-        made.__init__ = construct
-        return made
+        dataclass_type.__init__ = construct
+        return dataclass_type
 
     return decorate if cls is None else decorate(cls)
 
 
 def added_later(default: Any) -> Any:
-    """Return a field that was added after documents had been stored. Its default is the behaviour before.
+    """Return a field of which older documents have no value. Its default is the behaviour of older versions.
 
     `to_document` omits a field with its default, so the documents of equal settings stay equal.
     """
@@ -148,6 +148,7 @@ def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return the validator of a type, strict unless the type has its own configuration."""
     is_config = isinstance(kind, type) and hasattr(kind, "__pydantic_config__")
     return TypeAdapter(kind) if is_config else TypeAdapter(kind, config=STRICT)
 

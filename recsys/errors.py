@@ -96,7 +96,7 @@ class MissingLibraryError(RecsysError):
 
 
 def os_error_reason(error: OSError) -> Message:
-    """Return why an operation on a file failed."""
+    """Return the reason of a failed file operation: "Permission denied"."""
     return Message.literal(error.strerror or str(error))
 
 
@@ -141,7 +141,7 @@ def python() -> str:
 
 
 def _field(value: Any) -> int | float | str | Message:
-    """Return the value of a placeholder in a form that JSON documents and other processes can store."""
+    """Convert the value of a placeholder to a type that can be stored as JSON, or to a `Message`."""
     if isinstance(value, RecsysError):
         return value.sentence
     if isinstance(value, Real) and not isinstance(value, bool):

@@ -77,4 +77,5 @@ def register_gauge(name: str, value: Callable[[], float]) -> None:
 
 
 def _gauge_value(name: str) -> float:
+    """Return the value of a gauge, 0 if no function is registered."""
     return _gauge_values[name]() if name in _gauge_values else 0.0

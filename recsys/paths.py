@@ -11,7 +11,7 @@ LOG = "log.jsonl"  # of a training, in the folder of the checkpoint
 
 
 def home() -> Path:
-    """Return the folder of all downloads and computed files: $RECSYS_HOME, else the user data folder of the system."""
+    """Return the home folder, with all downloads and computed files: $RECSYS_HOME, else the user data folder."""
     if folder := os.environ.get("RECSYS_HOME"):
         return Path(folder).expanduser()
     try:
@@ -145,7 +145,7 @@ def film_languages() -> Path:
 
 
 def published() -> Path:
-    """Return the file of published metrics."""
+    """Return the file of published figures."""
     return REPOSITORY / "recsys" / "evaluation" / "published.json"
 
 

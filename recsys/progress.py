@@ -27,7 +27,7 @@ STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} 
     "map": ("computing the map of films …", " iterations"),
 }
 CHECKSUM = "crc32"  # field at the start of a line in a log
-LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # older versions wrote the last two, without checksums
+LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # the last two: lines of older versions, without checksums
 MAX_LOG_BYTES = 1 << 22  # about 15,000 epochs
 MAX_LINE_BYTES = 1 << 14
 
@@ -89,7 +89,7 @@ def _parse(text: bytes) -> dict[str, Any] | None:
             return event if to_line(event).encode() == text else None
     except (ValueError, RecursionError):  # neither JSON nor UTF-8
         return None
-    return event  # of an older version, without checksum
+    return event  # a line of an older version has no checksum
 
 
 def _is_incomplete(text: bytes) -> bool:

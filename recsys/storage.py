@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole, and documents in which every altered bit is noticed.
+"""Write files as a whole, and detect every altered bit of a document.
 
 A *document* is a JSON file that contains its own SHA-256. An *artifact* is a document with payload files. The document
 lists the names and SHA-256 of the payloads. The name of a payload contains its hash:
@@ -71,7 +71,7 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
             newest = read_document(path)
             if newest == document:
                 raise
-            document = newest  # a writer has deleted the payloads of the version before
+            document = newest  # a writer has deleted the payloads of the previous version
 
 
 def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
@@ -105,7 +105,7 @@ def version(*documents: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock that belongs to a path. Others wait for it. On a read-only disk there is no lock.
+    """Hold the lock of a path during the block. Others wait for it. On a read-only disk, nothing is locked.
 
     The thread that holds the lock may lock the path again.
     """
@@ -153,7 +153,7 @@ def sign_document(document: dict[str, Any]) -> bytes:
     The hash is in the object "run", the innermost one if nested, or else at the top. So repeated measurements differ in
     "run" only.
     """
-    return _sign(json.loads(_to_json(document)))  # as it will be read: tuples become lists
+    return _sign(json.loads(_to_json(document)))  # the round trip makes lists of tuples, as a reader will see them
 
 
 def sealed_bytes(data: bytes) -> bytes:
@@ -203,17 +203,20 @@ def sha256(data: bytes) -> str:
 
 @cache
 def _warn_once(path: Path, reason: str) -> None:
+    """Log that a damaged file is ignored."""
     logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, restore_command(path))
 
 
-@lru_cache(maxsize=4096)  # `identity` is only a part of the key; an error is not cached
+@lru_cache(maxsize=4096)  # `identity` is only part of the cache key; an error is not cached
 def _verify_file(path: Path, expected: str, *identity: int) -> None:
+    """Raise DamagedFileError if a file has another SHA-256 than expected."""
     if digest(path, "sha256") != expected:
         raise DamagedFileError("{path} is damaged", path=path)
 
 
 @lru_cache(maxsize=4096)
 def _verify_document(path: Path, *identity: int) -> None:
+    """Raise DamagedFileError if a document differs from the output of `sign_document`."""
     data = path.read_bytes()
     try:
         document = json.loads(data)
@@ -249,7 +252,7 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
         raise DamagedFileError("{path} is damaged", path=path)
     payloads = {}
     for name, expected in files.items():
-        for payload in (folder / name, folder / f"{name}.next"):  # of older programs
+        for payload in (folder / name, folder / f"{name}.next"):  # .next: written by older versions
             with suppress(FileNotFoundError, DamagedFileError):
                 verify(payload, expected)
                 payloads[HASH.sub("", name)] = payload

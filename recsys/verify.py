@@ -31,27 +31,27 @@ class Finding(NamedTuple):
         return f"{name}: {self.problem}{command}" if self.problem else str(name)
 
 
-def everything() -> Iterator[Finding]:
+def check_all() -> Iterator[Finding]:
     """Verify all data sets, and the files without a data set: encoder, shipped texts, answers of Wikidata, jobs."""
     kinds = [folder.parent for folder in paths.dataset_folders("any")]
     names = {path.name for kind in kinds for path in kind.glob("*/") if _has_files(path)} | {datasets.DEFAULT_DATASET}
     names |= {path.name for path in (paths.ASSETS / "checkpoints").glob("*/")}
     for name in sorted(filter(own_data.NAME.fullmatch, names - own_data.RESERVED_NAMES)):
-        yield from of_set(name)
+        yield from check_dataset(name)
     if paths.encoder().exists():
         is_intact = encoder.is_intact(paths.encoder())
-        yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove(paths.encoder()))
+        yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove_command(paths.encoder()))
     list_path = paths.checksums()
     yield _verify(list_path, lambda path: checksums.check_list(), restore_command(list_path))
-    for path in checksums.covered() if list_path.exists() else ():
+    for path in checksums.listed_files() if list_path.exists() else ():
         yield _verify(path, checksums.check, restore_command(path, list_path))
     for path in sorted((*paths.wikidata().glob("*.json"), *paths.jobs().glob("*/job.json"))):
-        yield _verify(path, storage.check, _remove(path))
+        yield _verify(path, storage.check, _remove_command(path))
     for path in sorted(paths.jobs().glob("*/progress.jsonl")):
-        yield _verify(path, _check_log, _remove(path))
+        yield _verify(path, _check_log, _remove_command(path))
 
 
-def of_set(name: str) -> Iterator[Finding]:
+def check_dataset(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
     is_reserved = name in own_data.RESERVED_NAMES
     if name not in datasets.SETS and (is_reserved or not any(map(_has_files, paths.dataset_folders(name)))):
@@ -60,25 +60,26 @@ def of_set(name: str) -> Iterator[Finding]:
             name=name,
             command=recsys_command("data", "list"),
         )
-    get = datasets.how_to_get(name)  # the command that downloads or prepares the data set
+    get_command = datasets.how_to_get(name)
     for path, is_intact in datasets.archives(name).items():
-        restore = restore_command(path) if path.parent == published.BUNDLED else get
+        restore = restore_command(path) if path.parent == published.BUNDLED else get_command
         yield Finding(path, "" if is_intact else "is missing or not the archive that it was", restore)
     if _has_files(paths.prepared(name)):
-        yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get)
-    enrich = recsys_command("data", "enrich", name)
-    ties = recsys_command("experiment", "ties", "--dataset", name)
-    files: dict[str, tuple[Callable[[Path], object], str | None]] = {  # pattern → check, command; None: the default
-        f"details/{name}/films.json": (storage.check, enrich),
+        yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get_command)
+    enrich_command = recsys_command("data", "enrich", name)
+    ties_command = recsys_command("experiment", "ties", "--dataset", name)
+    # pattern → check, command that fixes the problem; None: the default command
+    files: dict[str, tuple[Callable[[Path], object], str | None]] = {
+        f"details/{name}/films.json": (storage.check, enrich_command),
         f"*_vectors/{name}.json": (storage.check, None),
         f"*_vectors/{name}/*.json": (storage.check, None),
         f"maps/{name}/*.json": (storage.check, None),
         f"checkpoints/{name}/**/{checkpoints.META}": (lambda path: checkpoints.check(path.parent), None),
         f"checkpoints/{name}/**/{paths.LOG}": (_check_log, None),
         f"results/{name}/*.json": (results.check, None),
-        f"results/{name}/*/*.json": (storage.check, None),  # of older programs, see `results`
+        f"results/{name}/*/*.json": (storage.check, None),  # of older versions, see `results`
         f"results/studies/*-{name}.json": (studies.read, None),
-        f"results/ties/{name}.json": (storage.check, ties),
+        f"results/ties/{name}.json": (storage.check, ties_command),
         f"trials/{name}/*.json": (boards.check, None),
         f"trials/{name}/**/trial.json": (storage.check, None),
         f"*/{name}/**/resume.pt": (storage.read_sealed_bytes, None),
@@ -86,7 +87,8 @@ def of_set(name: str) -> Iterator[Finding]:
     for root in (paths.home(), paths.ASSETS):
         for pattern, (check, command) in files.items():
             for path in sorted(root.glob(pattern)):
-                default = _remove(path) if root == paths.home() else restore_command(path.with_name(f"{path.stem}*"))
+                is_shipped = root == paths.ASSETS
+                default = restore_command(path.with_name(f"{path.stem}*")) if is_shipped else _remove_command(path)
                 yield _verify(path, check, command or default)
 
 
@@ -102,23 +104,26 @@ def _verify(path: Path, check: Callable[[Path], object], command: str) -> Findin
 
 
 def _check_prepared(name: str) -> None:
+    """Raise RecsysError if a prepared data set cannot be used."""
     try:
         prepared.check(name)
     except prepared.MissingData as error:
-        raise DataError(error.message) from error  # the command depends on the data set
+        raise DataError(error.message) from error  # without its command, so that `_verify` adds the right one
     if datasets.differs_from_bundled(name):
         raise DataError("was not prepared from the archive that comes with the project")
 
 
 def _check_log(path: Path) -> None:
+    """Raise DamagedFileError if a training log has damaged lines."""
     if damaged := progress.count_damaged(path):
         raise storage.DamagedFileError("{path}: lines that are damaged: {damaged}", path=path, damaged=damaged)
 
 
 def _has_files(folder: Path) -> bool:
+    """Return whether a folder exists and is not empty."""
     return folder.is_dir() and any(folder.iterdir())
 
 
-def _remove(path: Path) -> str:
+def _remove_command(path: Path) -> str:
     """Return the command that deletes a file that will be downloaded or computed again."""
     return shlex.join(["rm", "-r", str(path)])

@@ -12,7 +12,7 @@ from recsys.data import film_names
 from recsys.evaluation import published_figures
 from recsys.serving import history
 
-SHIPPED = [path.relative_to(paths.REPOSITORY) for path in checksums.covered()]
+SHIPPED = [path.relative_to(paths.REPOSITORY) for path in checksums.listed_files()]
 LIST = paths.checksums().relative_to(paths.REPOSITORY)
 DATASETS = ("ml-1m", "ml-20m", "beauty")
 READERS = {
@@ -35,8 +35,8 @@ def copied(tmp_path, monkeypatch):
 
 
 def damaged():
-    texts = {*checksums.covered(), paths.checksums()}
-    return [finding for finding in verify.everything() if finding.problem and finding.path in texts]
+    texts = {*checksums.listed_files(), paths.checksums()}
+    return [finding for finding in verify.check_all() if finding.problem and finding.path in texts]
 
 
 def flipped(data, count, seed=0):
@@ -49,11 +49,11 @@ def flipped(data, count, seed=0):
 
 
 def test_the_list_is_up_to_date():
-    assert paths.checksums().read_bytes() == checksums.document(), "run: python -m recsys.checksums"
+    assert paths.checksums().read_bytes() == checksums.expected_content(), "run: python -m recsys.checksums"
 
 
 def test_every_translation_is_in_the_list():
-    assert set((paths.ASSETS / "locale").glob("*.po")) <= set(checksums.covered())
+    assert set((paths.ASSETS / "locale").glob("*.po")) <= set(checksums.listed_files())
 
 
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="no sha256sum on this system")
@@ -88,7 +88,7 @@ def test_verify_reports_each_altered_byte_and_a_missing_file(copied, file):
 
 @pytest.mark.parametrize("name", READERS)
 def test_an_altered_byte_never_stops_a_reader(copied, name):
-    (path,) = [path for path in checksums.covered() if path.name == name]
+    (path,) = [path for path in checksums.listed_files() if path.name == name]
     for data in flipped(path.read_bytes(), 300):
         path.write_bytes(data)
         READERS[name]()
@@ -97,7 +97,7 @@ def test_an_altered_byte_never_stops_a_reader(copied, name):
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("data", [b"", b"\xff", b"[" * 100_000, b"[]", b"3", b'{"t2": 3}', b'{"figures": [{}]}', None])
 def test_a_damaged_file_counts_as_absent_and_one_warning_names_it(copied, caplog, name, data):
-    (path,) = [path for path in checksums.covered() if path.name == name]
+    (path,) = [path for path in checksums.listed_files() if path.name == name]
     if data is None:
         path.unlink()
     else:

@@ -82,7 +82,7 @@ def test_a_home_as_it_was_written_is_sound(home, capsys):
     *lines, last = capsys.readouterr().out.splitlines()
     assert {line.split()[0] for line in lines} == {"sound"}
     assert last == f"all {len(lines)} are sound"
-    looked_at = {str(found.path.relative_to(home)) for found in verify.of_set("toy")}
+    looked_at = {str(found.path.relative_to(home)) for found in verify.check_dataset("toy")}
     folders = {
         shared for file in DAMAGE for shared in looked_at if file.startswith(shared.rpartition(".")[0] or shared)
     }
@@ -102,27 +102,27 @@ def test_what_is_damaged_is_named_with_the_command_that_mends_it(home, capsys, f
 
 def test_a_file_that_is_to_be_removed_is_made_again_later_and_all_is_sound(home):
     flip(paths.film_map(home, "toy", "counts"))
-    (found,) = [found for found in verify.of_set("toy") if found.problem]
+    (found,) = [found for found in verify.check_dataset("toy") if found.problem]
     subprocess.run(shlex.split(found.command), check=True)
-    assert not [found for found in verify.of_set("toy") if found.problem]
+    assert not [found for found in verify.check_dataset("toy") if found.problem]
 
 
 def test_a_missing_array_and_a_set_of_another_version_are_said(home):
     victim = stored(paths.prepared("toy") / "user.npy")
     victim.unlink()
-    assert next(verify.of_set("toy")).problem == f"{victim} is missing or damaged"
+    assert next(verify.check_dataset("toy")).problem == f"{victim} is missing or damaged"
     (paths.prepared("toy") / "about.json").write_text('{"format": 3}')
-    assert next(verify.of_set("toy")).problem == "toy was prepared by another version"
+    assert next(verify.check_dataset("toy")).problem == "toy was prepared by another version"
 
 
 def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
     archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
     storage.replace_file(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
-    assert [found.problem for found in verify.of_set("ml-1m")] == ["is missing or not the archive that it was"]
+    assert [found.problem for found in verify.check_dataset("ml-1m")] == ["is missing or not the archive that it was"]
     datasets.get("ml-1m", archive)
-    assert [found.problem for found in verify.of_set("ml-1m")] == ["", ""]
+    assert [found.problem for found in verify.check_dataset("ml-1m")] == ["", ""]
     flip(archive)
-    found = next(verify.of_set("ml-1m"))
+    found = next(verify.check_dataset("ml-1m"))
     assert (found.path, found.command) == (archive, recsys_command("data", "get", "ml-1m"))
 
 
@@ -140,11 +140,11 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     ]
     for victim in victims:
         flip(victim)
-    mends = {found.path: found.command for found in verify.everything() if found.problem}
+    mends = {found.path: found.command for found in verify.check_all() if found.problem}
     bundled = published.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
-    assert [found for found in verify.everything() if found.path == paths.prepared("toy") and not found.problem]
+    assert [found for found in verify.check_all() if found.path == paths.prepared("toy") and not found.problem]
 
 
 @pytest.mark.parametrize("name", ["nonsense", "own", "ties", "studies"])
@@ -152,11 +152,11 @@ def test_a_name_of_no_data_set_is_refused(home, name):
     with exclusive_folder(paths.downloads() / "own"):  # as `data add` does
         pass
     with pytest.raises(DataError, match=f"nothing of {name} on this machine; see: "):
-        next(verify.of_set(name))
+        next(verify.check_dataset(name))
 
 
 def test_files_of_a_killed_writer_are_no_damage(home):
     (home / "data" / ".ml-1m~abc.part" / "new").mkdir(parents=True)  # of an older version
     (paths.prepared("toy") / "item-0123456789ab.npy").touch()
     (paths.prepared("toy") / "about.json.01234567.part").touch()
-    assert not [found for found in verify.everything() if found.problem and found.path.is_relative_to(home)]
+    assert not [found for found in verify.check_all() if found.problem and found.path.is_relative_to(home)]

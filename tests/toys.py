@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.testing import assert_frame_equal
 
 from recsys.data import datasets
-from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.data.dataset import MOVIE_COLUMNS, PROFILE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 
@@ -35,7 +35,7 @@ def catalog(n_items: int) -> Catalog:
 
 def tagged(films: Catalog, tags: Tags) -> Catalog:
     """The same films with these tags."""
-    return replace(films, movies=tags.onto(films.movies), tags=tags)
+    return replace(films, movies=tags.assign_to(films.movies), tags=tags)
 
 
 def enriched(world: Dataset, known: Mapping[int, Mapping[str, Any]]) -> Dataset:
@@ -55,7 +55,7 @@ def dataset(histories: Sequence[Sequence[int]], n_items: int, name: str = "toy")
 
 def described(world: Dataset, *people: tuple[str, str, str]) -> Dataset:
     """The same set with its people: (gender, age, occupation) of each user."""
-    return replace(world, user_profiles=pd.DataFrame(people, columns=list(PEOPLE_COLUMNS), dtype="str"))
+    return replace(world, user_profiles=pd.DataFrame(people, columns=list(PROFILE_COLUMNS), dtype="str"))
 
 
 def over_days(histories: Sequence[Sequence[tuple[int, int]]], n_items: int = 30, name: str = "days") -> Dataset:

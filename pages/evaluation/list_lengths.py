@@ -18,7 +18,7 @@ def show(view: EvaluationView, metric: str) -> None:
     lengths[protocols.FULL.name] = _("all")
     boards = {name: data.leaderboard(view.dataset, name)[0] for name in lengths}
     boards = {name: board for name, board in boards.items() if not board.empty}
-    table = tables.orders(boards, metric)
+    table = tables.protocol_ranks(boards, metric)
     if len(boards) < 2 or table.empty:
         return
     st.header(_("Quality by the length of the list"))

@@ -49,7 +49,7 @@ def show(view: EvaluationView) -> None:
     if len(names) < 2:
         st.info(_("Select at least two protocols."), icon=":material/info:")
         return
-    table = tables.orders({name: data.leaderboard(view.dataset, name)[0] for name in names}, metric)
+    table = tables.protocol_ranks({name: data.leaderboard(view.dataset, name)[0] for name in names}, metric)
     if table.empty:
         message = _("No recommender has results for all of these protocols. Select fewer.")
         st.info(message, icon=":material/info:")
@@ -73,7 +73,7 @@ def show(view: EvaluationView) -> None:
 
 
 def count_users(table: pd.DataFrame, protocol: str) -> str:
-    """Return the number of test users of a protocol in a table of `tables.orders`."""
+    """Return the number of test users of a protocol in a table of `tables.protocol_ranks`."""
     n = int(table[f"users {protocol}"].iloc[0])
     return ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
 
@@ -93,7 +93,7 @@ def compare_order(table: pd.DataFrame, base: str, other: str) -> str:
 
 
 def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """Plot the ranks of `tables.orders` as a bump chart, a line per recommender with a label at its right end."""
+    """Plot the ranks of `tables.protocol_ranks` as a bump chart, with a labelled line per recommender."""
     figure = go.Figure()
     titles = [protocol_title(name) for name in names]
     for row in table.to_dict("records"):

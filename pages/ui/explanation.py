@@ -17,7 +17,7 @@ from pages.ui import cache, errors, film_cards
 from pages.ui.format import escape_markdown, ordinal, precise_percent, running_time
 from pages.ui.i18n import N_, _, count, ngettext
 from recsys.data.dataset import Catalog
-from recsys.data.film_details import Detail
+from recsys.data.film_details import FilmDetails
 from recsys.serving import tmdb
 from recsys.serving.export import film_links
 from recsys.serving.insight.explain import MIN_EFFECT, Explanation, Influence, explain
@@ -67,7 +67,7 @@ def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
 
-def film_facts(detail: Detail) -> list[tuple[str, str]]:
+def film_facts(detail: FilmDetails) -> list[tuple[str, str]]:
     """Return the known facts about a film as (label, text): [("Directed by", "Quentin Tarantino"), …]."""
     facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
     return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]

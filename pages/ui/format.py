@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, join_names, ngettext, number
-from recsys.data.film_details import Detail
+from recsys.data.film_details import FilmDetails
 
 NOUNS = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
 GENRES = {  # of the published data sets; genres of users' own data sets are not translated
@@ -129,6 +129,6 @@ def running_time(minutes: int | None) -> str:
     return _("{hours} h {minutes} min", hours=hours, minutes=rest) if hours else _("{minutes} min", minutes=rest)
 
 
-def credits_line(detail: Detail) -> str:
+def credits_line(detail: FilmDetails) -> str:
     """Return running time and directors: "2 h 34 min · Quentin Tarantino"."""
     return " · ".join(filter(None, [running_time(detail.minutes), ", ".join(detail.directors)]))

@@ -55,7 +55,7 @@ def bench(arguments: Sequence[str]) -> Bench:
 
 
 def _options_class(kind: str) -> type:
-    """Return the options of a kind. Those of `load` get the flag --from, because `from` is a Python keyword."""
+    """Return the options of a kind. The option `source` of `load` is the flag --from, because `from` is a keyword."""
     parent: Any = import_module(f"benchmarks.bench_{kind}").Options
     if kind != "load":
         return parent

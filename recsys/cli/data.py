@@ -48,7 +48,7 @@ def verify(name: Name = "") -> int:
     from recsys import verify as verification
 
     n_damaged = n_files = 0
-    for finding in verification.of_set(name) if name else verification.everything():
+    for finding in verification.check_dataset(name) if name else verification.check_all():
         print(f"{'damaged' if finding.problem else 'sound':<9}{finding}", flush=True)
         n_files += 1
         if finding.problem:
@@ -59,11 +59,11 @@ def verify(name: Name = "") -> int:
 
 def enrich(name: Name) -> None:
     """Get directors, actors and translated titles of the films from Wikidata."""
-    from recsys.data.enrich import enrich as add_details
+    from recsys.data.enrich import enrich as download_details
     from recsys.progress import Terminal
 
     with Terminal() as report:
-        summary = add_details(name, report)
+        summary = download_details(name, report)
     print(
         f"{name} is enriched: Wikidata has data on {summary.with_details:,} of its {summary.films:,} films "
         f"({summary.films - summary.with_imdb_id:,} have no IMDb id)"

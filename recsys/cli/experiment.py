@@ -165,13 +165,13 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
             train([THESIS_MODEL, "--dataset", name, "--seed", "0", "--resume", *THESIS_SETTINGS, *set])()
         if not results.is_in_home(name, THESIS_PROTOCOL, THESIS_MODEL):
             evaluate([THESIS_MODEL, "--dataset", name, "--protocol", THESIS_PROTOCOL])()
-    rows, commands = _table(dataset)
+    rows, commands = _thesis_table(dataset)
     print(markdown(["data", "recommender", "source", *map(str.upper, THESIS_METRICS)], rows))
     if commands:
         print("\n".join(["", "Not measured yet:", *commands]))
 
 
-def _table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
+def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
     """Return a row for each published result and each own result, and the commands that measure missing results."""
     from recsys.evaluation import published_figures, report, results
     from recsys.evaluation.report import short

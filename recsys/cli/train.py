@@ -68,7 +68,7 @@ class Train(Options, Generic[Config]):
         from recsys.training.options import RunOptions
         from recsys.training.trainer import RunFolder
 
-        variant, dataset = registry.get(self.model), datasets.ensure(self.dataset, report)
+        recommender, dataset = registry.get(self.model), datasets.ensure(self.dataset, report)
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         training_part = parts.train
@@ -79,7 +79,7 @@ class Train(Options, Generic[Config]):
         folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
         run_folder = RunFolder(folder)
         with distributed.process_group(device), run_folder.lock():
-            model = variant.model(self.settings)
+            model = recommender.model(self.settings)
             checkpoints.attach_members(model, dataset, self.seed, report, splitting)
             options = RunOptions(
                 seed=self.seed,
@@ -98,7 +98,7 @@ class Train(Options, Generic[Config]):
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}
             checkpoints.save(self.model, model, dataset, self.seed, notes, splitting)
-            run_folder.finish()  # deletes the training state, which a kill before the save would need
+            run_folder.finish()  # deletes the training state, which is needed until the checkpoint is saved
         if self.ship:
             checkpoints.ship(self.model, self.dataset, self.seed, splitting)
         return folder
@@ -112,8 +112,8 @@ def train(arguments: Sequence[str]) -> Train:
     name = read(Choice, "train", arguments[:1]).model
     from recsys.models import registry  # imports pandas, which `train --help` does not need
 
-    variant = registry.get(name)
+    recommender = registry.get(name)
     options, _ = read(Options, f"train {name}", arguments[1:], return_unknown_args=True, add_help=False)
-    default = Train(model=name, dataset=options.dataset, settings=variant.preset(options.dataset))
-    target: Any = Train[variant.model_class.Config]  # type: ignore[name-defined]  # the type is only known at run time
+    default = Train(model=name, dataset=options.dataset, settings=recommender.preset(options.dataset))
+    target: Any = Train[recommender.model_class.Config]  # type: ignore[name-defined]  # the type is only known at run time
     return read(target, f"train {name}", arguments[1:], default=default)

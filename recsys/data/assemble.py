@@ -1,4 +1,4 @@
-"""Make a Dataset of raw ratings, and add users of another data set to training data.
+"""Assemble a `Dataset` from raw ratings, and add users of another data set to training data.
 
 Shapes: E ratings, F films, P users.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from recsys.data.dataset import PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
+from recsys.data.dataset import PROFILE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
 from recsys.data.tags import Tags
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys, user_time_order
 from recsys.errors import Message
@@ -29,7 +29,7 @@ class RawRatings:
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS; also films without ratings
     tags: Tags = field(default_factory=Tags)
-    user_profiles: pd.DataFrame | None = None  # (P, 3) PEOPLE_COLUMNS by original id; None: not available
+    user_profiles: pd.DataFrame | None = None  # (P, 3) PROFILE_COLUMNS by original id; None: not available
 
     def reordered(self, rows: np.ndarray) -> "RawRatings":
         """Select ratings by row number, in this order."""
@@ -90,7 +90,7 @@ def assemble(
 
 
 def _film_rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
-    """Return the row (E,) of each rated film in the ascending `ids`."""
+    """Return the position (E,) of each rated film in the ascending `ids`. Raises DataError."""
     if equals_previous(ids).any():
         raise DataError("film {ids} is listed twice", ids=ids[1:][equals_previous(ids)][0])
     row = np.searchsorted(ids, movie).astype(np.int32)
@@ -102,7 +102,7 @@ def _film_rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
 
 
 def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> RawRatings:
-    """Drop ratings with the same user, film and time as an earlier rating. Report their number as a note."""
+    """Drop ratings with the same user, film and time as an earlier rating, and report the number of dropped ratings."""
     # Equal ratings have equal keys. Most files have no duplicates, and comparing keys first is then six times faster.
     keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)
     ordered = np.sort(keys)
@@ -150,19 +150,19 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     users, row = np.unique(added.user, return_inverse=True)
     added = replace(added, user=(row + train.n_users).astype(np.int32))
     names = ("user", "item", "rating", "timestamp")
-    joined = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
+    joined_columns = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
     # ids of different data sets can be equal, so added users get negative ids, which are not used elsewhere
     user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[users]])
     profiles = _joined_profiles(train, other, users)
-    return Dataset(train.name, train.catalog, Interactions(*joined), user_ids, train.ties, profiles)
+    return Dataset(train.name, train.catalog, Interactions(*joined_columns), user_ids, train.ties, profiles)
 
 
 def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
-    """Return the rows of users in `other` who have MIN_SHARED_RATINGS in common with a user of `whole`, ascending."""
-    keys, users = _film_and_second(whole), np.asarray(whole.interactions.user)
+    """Return the users of `other` who have MIN_SHARED_RATINGS in common with a user of `whole`, ascending."""
+    keys, users = _film_time_keys(whole), np.asarray(whole.interactions.user)
     order = np.argsort(keys, kind="stable")
-    wanted = _film_and_second(other)
-    start, end = (np.searchsorted(keys[order], wanted, side) for side in ("left", "right"))
+    other_keys = _film_time_keys(other)
+    start, end = (np.searchsorted(keys[order], other_keys, side) for side in ("left", "right"))
     n_equal = end - start  # (E,) ratings of `whole` with the same film and time
     other_users = np.repeat(np.asarray(other.interactions.user), n_equal)
     position = np.arange(n_equal.sum()) - np.repeat(np.cumsum(n_equal) - n_equal, n_equal) + np.repeat(start, n_equal)
@@ -171,10 +171,10 @@ def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
 
 
 def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
-    """Return the profiles of `train` and of rows of `other`, with "" for a data set without profiles."""
+    """Return the profiles of the users of `train` and of users `rows` of `other`. Unknown profiles are ""."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
-    blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PEOPLE_COLUMNS), "str")
+    blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PROFILE_COLUMNS), "str")
     left, right = (blank if table is None else table for table in (train.user_profiles, other.user_profiles))
     return pd.concat([left.iloc[: train.n_users], right.iloc[rows]], ignore_index=True)
 
@@ -184,6 +184,6 @@ def _movie_ids(dataset: Dataset) -> np.ndarray:
     return dataset.catalog.movie_ids[dataset.interactions.item]
 
 
-def _film_and_second(dataset: Dataset) -> np.ndarray:
+def _film_time_keys(dataset: Dataset) -> np.ndarray:
     """Return an integer key of film and time for each event, (E,). Film ids are below 2^30, times below 2^33."""
     return _movie_ids(dataset) << 33 | np.asarray(dataset.interactions.timestamp)

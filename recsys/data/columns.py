@@ -1,4 +1,4 @@
-"""Recognise the columns of user files by name and content, and parse timestamps in many formats.
+"""Detect the columns of files that users add, by name and content, and parse timestamps in many formats.
 
 Shapes: R rows.
 """
@@ -67,12 +67,12 @@ MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "\\N")
 UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
 MIN_TIME, MAX_TIME = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, in seconds since 1970
 _ALL_NAMES = {name for names in (*ROLES.values(), *ITEM_ROLES.values()) for name in names}
-_SIGNS = re.compile(r"[\W_]+")
+_PUNCTUATION = re.compile(r"[\W_]+")
 
 
 def normalise_name(name: str) -> str:
     """Return a column name without case, punctuation and the type suffix of RecBole: "user_id:token" → "userid"."""
-    return _SIGNS.sub("", name.strip().casefold().partition(":")[0])
+    return _PUNCTUATION.sub("", name.strip().casefold().partition(":")[0])
 
 
 def is_usual(name: str) -> bool:
@@ -80,28 +80,29 @@ def is_usual(name: str) -> bool:
     return normalise_name(name) in _ALL_NAMES
 
 
-def matching(names: Sequence[str], usual_names: Sequence[str]) -> list[str]:
+def matching_names(names: Sequence[str], usual_names: Sequence[str]) -> list[str]:
     """Return the columns whose normalised names are in `usual_names`, in the order of `usual_names`."""
     column_of = {normalise_name(name): name for name in reversed(names)}
     return [column_of[name] for name in usual_names if name in column_of]
 
 
 def is_header(lines: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first line has column names: usual names, or a word above a column of numbers."""
+    """Return whether the first line is a header: it has usual column names, or a word above a column of numbers."""
     header, rows = lines[0], lines[1:]
-    usual = [normalise_name(cell) for cell in header if is_usual(cell)]
-    is_clear = len(usual) > 1 or any(name.endswith("id") or name in ("user", "item", "title") for name in usual)
+    usual_names = [normalise_name(cell) for cell in header if is_usual(cell)]
+    identifies_role = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
+    is_clear = len(usual_names) > 1 or identifies_role
     if is_clear and not any(_is_number(cell) for cell in header):
         return True
-    below = [[row[position] for row in rows if position < len(row)] for position in range(len(header))]
+    cells_below = [[row[position] for row in rows if position < len(row)] for position in range(len(header))]
     return any(
         bool(cells) and not _is_number(cell) and cell.strip() not in MISSING and all(map(_is_number, cells))
-        for cell, cells in zip(header, below, strict=True)
+        for cell, cells in zip(header, cells_below, strict=True)
     )
 
 
 def is_missing(cells: pd.Series) -> np.ndarray:
-    """Return True for the cells without a value, (R,) bool."""
+    """Return a mask (R,) of the cells without a value."""
     return cells.isin(MISSING).to_numpy(bool)
 
 
@@ -115,12 +116,12 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
     """Parse times in the format of most cells.
 
     Returns:
-        Seconds since 1970, (R,) float64; whether each cell could be parsed, (R,) bool; and the format: "dates" for ISO
-        8601 and 20240131, or a key of UNITS. The unit is inferred from the size of the numbers.
+        Seconds since 1970, (R,) float64. Whether each cell could be parsed, (R,) bool. The format: "dates" for ISO 8601
+        and 20240131, or a key of UNITS. The unit is inferred from the size of the numbers.
     """
     numbers, is_number = parse_numbers(cells)
     if 2 * is_number.sum() > (~is_missing(cells)).sum():
-        if _are_days(numbers[is_number]):
+        if _are_dates(numbers[is_number]):
             return _parse_dates(cells.str.slice(0, 8), "%Y%m%d")
         unit = _unit(numbers[is_number])
         seconds = numbers / UNITS[unit]
@@ -130,6 +131,7 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Parse cells in a format of `pd.to_datetime`. Returns as `parse_timestamps`."""
     times = pd.to_datetime(cells, format=date_format, utc=True, errors="coerce")
     is_valid, seconds = times.notna().to_numpy(bool), np.zeros(len(cells))
     seconds[is_valid] = times[is_valid].dt.as_unit("us").astype("int64").to_numpy() / UNITS["microseconds"]
@@ -142,7 +144,7 @@ def _unit(numbers: np.ndarray) -> str:
     return next((unit for unit, scale in reversed(UNITS.items()) if typical >= 1e8 * scale), "seconds")
 
 
-def _are_days(numbers: np.ndarray) -> bool:
+def _are_dates(numbers: np.ndarray) -> bool:
     """Return whether all numbers are dates such as 20240131."""
     days, months, years = numbers % 100, numbers // 100 % 100, numbers // 10_000
     is_day = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12) & (years >= 1900) & (years < 2100)
@@ -150,6 +152,7 @@ def _are_days(numbers: np.ndarray) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    """Return whether a cell is a finite number."""
     try:
         float(cell)
     except ValueError:

@@ -19,8 +19,8 @@ from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 
-# how events with equal user and time are ordered: "file": as in the file · "drawn": in random order · "rows": as in the
-# file, because there are no times, and timestamps are row numbers
+# order of events with equal user and time: "file": as in the file · "drawn": random · "rows": as in the file, because
+# there are no times, and timestamps are row numbers
 Ties = Literal["file", "drawn", "rows"]
 Noun = Literal["film", "item"]  # name of the items of a data set
 MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
@@ -32,8 +32,8 @@ MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
     "imdb_id": "str",
     "tmdb_id": "Int64",
 }
-MORE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table, see `Catalog`
-PEOPLE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
+OPTIONAL_MOVIE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table, see `Catalog`
+PROFILE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in years, as in ML-1M
 
 
@@ -61,20 +61,29 @@ def film_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.array([row[index] for row in rows], dtype) for index, (name, dtype) in columns})
 
 
-def films(movies: pd.DataFrame) -> list[Film]:
-    """Return the rows of a film table as tuples, which are much faster to index."""
+def film_tuples(movies: pd.DataFrame) -> list[Film]:
+    """Return the rows of a film table as tuples, because indexing a table is much slower."""
     years = [None if pd.isna(year) else int(year) for year in movies["year"]]
     return list(map(Film, movies["movie_id"].tolist(), movies["title"].tolist(), years, movies["genres"].tolist()))
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """The films of a data set. `movies` has MOVIE_COLUMNS, and row i is item i.
+    """The films of a data set. `movies` has the following columns, and row i is item i.
 
-    movie_id int64 · title str, without the year, articles in front ("The Matrix") · year Int64, nullable ·
-    genres str, "Action|Sci-Fi", "" if none · tags str, the most frequent ones separated by ", ", "" if none ·
-    imdb_id str like "tt0114709", "" if unknown · tmdb_id Int64, nullable. Optional columns of user data, all str:
-    item_id, the id in the file if it is no number · image, a web address · text, a description.
+    MOVIE_COLUMNS:
+        movie_id: int64.
+        title: str, without the year. Articles are in front: "The Matrix".
+        year: Int64, nullable.
+        genres: str, "Action|Sci-Fi"; "" if there are none.
+        tags: str, the most frequent tags, separated by ", "; "" if there are none.
+        imdb_id: str, "tt0114709"; "" if unknown.
+        tmdb_id: Int64, nullable.
+
+    OPTIONAL_MOVIE_COLUMNS, all str, in data sets that a user added:
+        item_id: The id in the file, if it is not a number.
+        image: A web address.
+        text: A description.
     """
 
     movies: pd.DataFrame
@@ -99,7 +108,7 @@ class Catalog:
     def films(self) -> list[Film]:
         """All films by film number, with corrected titles and years: the items, then the infrequent films."""
         corrected = film_names.read().in_data
-        listed = [*films(self.movies), *films(self.infrequent)]
+        listed = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
         names = (corrected.get((film.title, film.year)) for film in listed)
         return [
             film if right is None else film._replace(title=right.title, year=right.year)
@@ -127,12 +136,12 @@ class Catalog:
                 return False
             return bool(tmdb[film] or tmdb[other]) or not (imdb[film] and imdb[other])
 
-        same = (
+        groups_of_duplicates = (
             tuple(film for film in group if any(is_same(film, other) for other in group if other != film))
             for group in groups.values()
             if len(group) > 1
         )
-        return [films for films in same if films]
+        return [group for group in groups_of_duplicates if group]
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
         """Return film number → number of the same film with more ratings, for all but the most rated ones.
@@ -155,17 +164,17 @@ class Catalog:
     @cached_property
     def images(self) -> dict[int, str]:
         """Original film id → web address of an image, for films that have one."""
-        whole = self.complete.movies
-        if "image" not in whole:
+        movies = self.complete.movies
+        if "image" not in movies:
             return {}
-        pairs = zip(whole["movie_id"].tolist(), whole["image"].tolist(), strict=True)
+        pairs = zip(movies["movie_id"].tolist(), movies["image"].tolist(), strict=True)
         return {movie: image for movie, image in pairs if image}
 
     @cached_property
     def complete(self) -> "Catalog":
         """A catalogue in which the infrequent films are items, too, for models that read only descriptions."""
-        whole = pd.concat([self.movies, self.infrequent], ignore_index=True)
-        return replace(self, movies=whole, infrequent=self.infrequent.iloc[:0])
+        all_movies = pd.concat([self.movies, self.infrequent], ignore_index=True)
+        return replace(self, movies=all_movies, infrequent=self.infrequent.iloc[:0])
 
     def as_of(self, time: int) -> "Catalog":
         """Return the catalogue as it was at a time, in seconds since 1970.
@@ -173,14 +182,14 @@ class Catalog:
         Tags given at this time or later, tags without a time, and the subjects of the details are removed.
         """
         tags, details = self.tags.before(time), self.details.without_subjects()
-        movies, infrequent = tags.onto(self.movies), tags.onto(self.infrequent)
+        movies, infrequent = tags.assign_to(self.movies), tags.assign_to(self.infrequent)
         return replace(self, movies=movies, infrequent=infrequent, tags=tags, details=details)
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the item ids. A checkpoint is only valid for the ids that it was trained on."""
         digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
-        if "item_id" in self.movies:  # movie ids are then row numbers, which other files use for other items
+        if "item_id" in self.movies:  # movie ids are then row numbers, and other files have other items in these rows
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
 
@@ -189,7 +198,7 @@ class Catalog:
 class Interactions:
     """E events, sorted by user and time. For the order of events with equal user and time, see `Ties`."""
 
-    user: np.ndarray  # (E,) int32, rows 0…U-1
+    user: np.ndarray  # (E,) int32, users 0…U-1
     item: np.ndarray  # (E,) int32
     rating: np.ndarray  # (E,) float32
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
@@ -206,8 +215,8 @@ class Interactions:
 class Dataset:
     """A data set: films, and users with their histories.
 
-    `user_profiles` has PEOPLE_COLUMNS, and row u is user u. All are str, "" if unknown: gender "F" or "M" · age, one of
-    AGES · occupation, as in the data set.
+    `user_profiles` has PROFILE_COLUMNS, and row u is user u. All are str, "" if unknown: gender "F" or "M" · age, one
+    of AGES · occupation, as in the data set.
     """
 
     name: str

@@ -31,7 +31,10 @@ class Row(NamedTuple):
 
 
 def table() -> list[Row]:
-    """List the published and the added data sets. Counts are of the prepared data set or, without one, as published."""
+    """List the published data sets and the data sets that the user added.
+
+    Counts are of the prepared data set. If a published data set is not prepared, they are the published counts.
+    """
     present, rows = prepared_names(), []
     for name in [*SETS, *(name for name in present if name not in SETS)]:
         entry, facts = SETS.get(name), prepared.metadata(name)
@@ -49,7 +52,7 @@ def load(name: str) -> Dataset:
     Raises MissingData if it is not on this machine or damaged, and DataError if there is no such data set.
     """
     if name not in SETS and name not in prepared_names():
-        raise _unknown(name)
+        raise _unknown_name_error(name)
     try:
         dataset = prepared.load(name)
     except MissingData as error:
@@ -101,7 +104,7 @@ def get(name: str, source: Path | None = None, report: ProgressCallback = no_pro
         DataError: If the archive cannot be used.
     """
     if name not in SETS:
-        raise _unknown(name)
+        raise _unknown_name_error(name)
     with exclusive_folder(published.downloads(name)):
         return _prepare(name, source, report)
 
@@ -132,8 +135,8 @@ def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Da
 def archives(name: str) -> dict[Path, bool]:
     """Return path → whether the archive is valid, for the shipped and downloaded archives of a data set.
 
-    Valid are the published hashes, and the hash of the archive from which the data set was prepared. A shipped archive
-    is listed even if it is missing.
+    An archive is valid if it has a published hash, or the hash of the archive from which the data set was prepared. A
+    shipped archive is listed even if it is missing.
     """
     files = sorted(path for path in published.downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
     expected = {_archive_facts(name).get("sha256")}
@@ -164,6 +167,7 @@ def _archive_facts(name: str) -> dict[str, Any]:
     return facts
 
 
-def _unknown(name: str) -> DataError:
+def _unknown_name_error(name: str) -> DataError:
+    """Return the error for a name that no data set has."""
     others = [other for other in prepared_names() if other not in SETS]
     return DataError("no data set is called {name}; there are: {sets}", name=name, sets=", ".join([*SETS, *others]))

@@ -2,7 +2,7 @@
 
 Data is written to `NAME.part` beside the target, and the file is renamed when its length and hash are right. If the
 server sent an ETag, a later connection or call continues the download. So the part is kept after a network failure, a
-cancelled call or a killed process. After any other failure, the part is deleted.
+cancelled call or a killed process. It is deleted after any other failure.
 """
 
 import errno
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     import requests
 
 CHUNK_BYTES = 1 << 16
-MAX_ATTEMPTS = 5  # connections in a row that receive no new byte
+MAX_ATTEMPTS = 5  # consecutive connections that receive no new byte
 PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
-READ_TIMEOUT_SECONDS = 20.0  # without a byte, after which the connection is lost
+READ_TIMEOUT_SECONDS = 20.0  # the connection is lost after this time without a byte
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
 REPORT_SECONDS = 0.1  # between two progress reports while data arrives
-DENIED = (  # error numbers of a folder that is not writable
+ACCESS_ERRORS = (  # error numbers of a folder that is not writable
     errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.EFBIG,
 )  # fmt: skip
 
@@ -137,7 +137,7 @@ def plain_disk_errors(folder: Path) -> Iterator[None]:
         # np.save reports a full disk as "N requested and M written", without an error number
         if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
             raise DiskError("the disk is full", "make room in {folder} and run it again", folder=folder) from error
-        if error.errno in DENIED:
+        if error.errno in ACCESS_ERRORS:
             raise DiskError(
                 "cannot write to {folder}", "set RECSYS_HOME to a folder where you may write", folder=folder
             ) from error
@@ -155,7 +155,7 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Download:
-    """A download in progress. Its files beside the target are the received part, and the ETag of its version."""
+    """A download in progress. Two files are beside the target: `part`, the received data, and `etag`, its ETag."""
 
     target: Path
     address: str
@@ -201,8 +201,8 @@ class _Download:
                     ) from error
             max_size = max(max_size, self.size)
             end = min(time.monotonic() + PAUSE_SECONDS * 2**failures, self.deadline)
-            while (left := end - time.monotonic()) > 0:
-                time.sleep(min(left, POLL_SECONDS))
+            while (seconds_left := end - time.monotonic()) > 0:
+                time.sleep(min(seconds_left, POLL_SECONDS))
                 self.report({"stage": "wait"})
 
     def _connect(self) -> None:
@@ -210,8 +210,9 @@ class _Download:
         headers = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
         if self.is_resumable:
             headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag.read_text("ascii")}
-        late = Message("{host} did not deliver the file in time", host=self.host)
-        chunks = stream_with_timeout(_response_and_body(self.address, headers), self.report, self.deadline, late)
+        timeout_message = Message("{host} did not deliver the file in time", host=self.host)
+        stream = _response_and_body(self.address, headers)
+        chunks = stream_with_timeout(stream, self.report, self.deadline, timeout_message)
         with closing(chunks):
             response = next(chunks)
             _check_response(response, self.host)
@@ -281,7 +282,7 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
 
 
 def network_error_text(error: BaseException) -> Message:
-    """Return an exception of requests in a few words."""
+    """Summarise an exception of requests in a few words."""
     text = str(error)
     for pattern, summary in (
         ("resolve", N_("its name cannot be resolved")),
@@ -295,15 +296,15 @@ def network_error_text(error: BaseException) -> Message:
 
 
 def stream_with_timeout(
-    stream: Iterator[Any], report: ProgressCallback, deadline: float, late: Message
+    stream: Iterator[Any], report: ProgressCallback, deadline: float, timeout_message: Message
 ) -> Generator[Any]:
     """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
 
     Args:
-        stream: Is read in the thread.
+        stream: Iterator that the thread reads.
         report: Receives {"stage": "wait"} while nothing arrives.
         deadline: Time of the monotonic clock.
-        late: Message of the DownloadError at the deadline.
+        timeout_message: Message of the DownloadError at the deadline.
     """
     items: queue.Queue[Any] = queue.Queue(maxsize=16)
     is_closed = threading.Event()
@@ -328,12 +329,12 @@ def stream_with_timeout(
     threading.Thread(target=produce, daemon=True).start()
     try:
         while True:
-            left = max(0.0, deadline - time.monotonic())
+            seconds_left = max(0.0, deadline - time.monotonic())
             try:
-                item = items.get(timeout=min(left, POLL_SECONDS))
+                item = items.get(timeout=min(seconds_left, POLL_SECONDS))
             except queue.Empty:
-                if left <= POLL_SECONDS:
-                    raise DownloadError(late) from None
+                if seconds_left <= POLL_SECONDS:
+                    raise DownloadError(timeout_message) from None
                 report({"stage": "wait"})
                 continue
             if item is end:

@@ -24,11 +24,11 @@ PAUSE_SECONDS = 1.0  # between two queries
 
 
 class Outcome(NamedTuple):
-    """Numbers of films."""
+    """Counts of films."""
 
     films: int  # of the data set
     with_imdb_id: int  # films of the data set that have an IMDb id
-    with_details: int  # films of the data set that Wikidata knows
+    with_details: int  # films of the data set that Wikidata has
 
 
 def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep) -> Outcome:
@@ -82,7 +82,7 @@ def stored_answers() -> dict[str, wikidata.Facts]:
 def imdb_ids(dataset: Dataset) -> dict[int, str]:
     """Return movie id → IMDb id.
 
-    If the data set has none, the ids of the built-in data set are used. Its films are matched by movie id or, if the
+    If the data set has no IMDb ids, the ids of the built-in data set are used. Films are matched by movie id or, if the
     data set does not have the movie ids of MovieLens, by title and year.
     """
     if ids := _ids(dataset.catalog):
@@ -110,6 +110,7 @@ def _query(
 
 
 def _path(batch: list[str]) -> Path:
+    """Return the file of the answer to a batch of IMDb ids."""
     return paths.wikidata() / f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
 
 
@@ -121,6 +122,7 @@ def _ids(catalog: Catalog) -> dict[int, str]:
 
 
 def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+    """Return movie id → IMDb id of the film with the same movie id."""
     ids = _ids(built_in)
     return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 

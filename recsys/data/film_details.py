@@ -1,6 +1,6 @@
 """Details of films from Wikidata: credits, subjects, countries, languages and titles. They are optional.
 
-`recsys.data.enrich` downloads them. "Facts" are the details of one film in the format of a JSON document.
+`recsys.data.enrich` downloads them. "Facts" are the downloaded details of one film as a dict, see `Details.from_facts`.
 """
 
 import io
@@ -21,7 +21,7 @@ DTYPES = dict.fromkeys(NAMES, "str") | {"movie_id": "int64", "minutes": "Int64"}
 SEPARATOR = "|"  # between the names in a cell; no name contains it
 
 
-class Detail(NamedTuple):
+class FilmDetails(NamedTuple):
     """The details of one film. Unknown details are empty."""
 
     directors: tuple[str, ...] = ()
@@ -34,6 +34,7 @@ class Detail(NamedTuple):
 
 
 def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
+    """Return a table with COLUMNS and DTYPES."""
     return pd.DataFrame(list(rows), columns=list(COLUMNS)).astype(DTYPES)
 
 
@@ -50,9 +51,11 @@ class Details:
     @classmethod
     def from_facts(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
         """Create details from movie id → {"directors": [names], …, "minutes": number or None}. Keys are optional."""
-        lists = [[SEPARATOR.join(facts.get(column, ())) for column in NAMES] for facts in films.values()]
-        minutes = [facts.get("minutes") for facts in films.values()]
-        return cls(_table((movie, *names, time) for movie, names, time in zip(films, lists, minutes, strict=True)))
+        rows = []
+        for movie, facts in films.items():
+            names = [SEPARATOR.join(facts.get(column, ())) for column in NAMES]
+            rows.append((movie, *names, facts.get("minutes")))
+        return cls(_table(rows))
 
     def __len__(self) -> int:
         return len(self.table)
@@ -64,13 +67,13 @@ class Details:
         columns = [self.table[name].tolist() for name in ("movie_id", *NAMES)]
         return {row[0]: row[1:] for row in zip(*columns, minutes, strict=True)}
 
-    def get(self, movie_id: int) -> Detail:
+    def get(self, movie_id: int) -> FilmDetails:
         """Return the details of a film."""
         if movie_id not in self._rows:
-            return Detail()
+            return FilmDetails()
         *names, minutes = self._rows[movie_id]
         lists = {column: tuple(filter(None, text.split(SEPARATOR))) for column, text in zip(NAMES, names, strict=True)}
-        return Detail(**lists, minutes=minutes)
+        return FilmDetails(**lists, minutes=minutes)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -78,7 +81,7 @@ class Details:
         return storage.sha256(_csv(self.table.sort_values("movie_id"))) if len(self) else ""
 
     def without_subjects(self) -> "Details":
-        """Return a copy without subjects, which have no date and may be newer than the time of `Catalog.as_of`."""
+        """Return a copy without subjects. `Catalog.as_of` removes them, because the date of a subject is unknown."""
         return Details(self.table.assign(subjects=pd.array([""] * len(self), dtype="str")), self.version)
 
 
@@ -111,4 +114,5 @@ def write(name: str, films: Mapping[int, Mapping[str, Any]]) -> None:
 
 
 def _csv(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV. The bytes are equal on all systems."""
     return bytes(table.to_csv(index=False, lineterminator="\n"), "utf-8")

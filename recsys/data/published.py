@@ -18,6 +18,7 @@ SITE = "https://files.grouplens.org/datasets/movielens/"
 SITE_TIMEOUT_SECONDS = 15.0  # of a data set that can be downloaded from the package index instead
 BUNDLED = paths.ASSETS / "data"
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
+# licences
 CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
 OPEN = "research only; may be passed on under the same terms, used commercially only with GroupLens' permission"
 
@@ -82,7 +83,7 @@ class ArchiveFile(NamedTuple):
     path: Path
     parse: Parser
     sha256: str
-    is_official: bool  # whether the hash is a published one
+    is_official: bool  # whether the hash is one of `PublishedDataset.hashes`
 
     @property
     def provenance(self) -> dict[str, str | bool]:
@@ -91,7 +92,7 @@ class ArchiveFile(NamedTuple):
 
 
 def has_common_movie_ids(name: str) -> bool:
-    """Return whether a data set has the common movie ids of MovieLens. Only ML-100K and users' data have others."""
+    """Return whether a data set has the common movie ids of MovieLens. ML-100K and data of users have other ids."""
     return name in SETS and name != "ml-100k"
 
 
@@ -149,7 +150,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Return an archive, and report a note if its hash is not a published one."""
+    """Return an archive, and report a note if its hash is not published."""
     entry = SETS[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:

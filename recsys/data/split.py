@@ -1,7 +1,8 @@
 """Split a data set into training, validation and test: leave-one-out, leave-one-out with shuffled ties, or by date.
 
 Leave-one-out: a user's last item is the test item, the item before it the validation item, and all earlier items are
-training items. A model then learns from events that are later than some test items. A split by date prevents this.
+training items. A model then learns from events that are later than the test items of other users. A split by date
+prevents this.
 Shapes: U users, E events.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import shuffle_ties
 
-TEST_SHARE = 0.1  # of the events that are after a cut, at least
+TEST_SHARE = 0.1  # minimum share of the events that are after a cut
 SECONDS_PER_DAY = 86_400
 
 
@@ -101,7 +102,8 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     cut = cuts(dataset)
     before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
-    return Split(train, _next(dataset, cut.valid, cut.test), _next(dataset, cut.test), {"dates": cut.dates})
+    valid, test = _hold_out_next(dataset, cut.valid, cut.test), _hold_out_next(dataset, cut.test)
+    return Split(train, valid, test, {"dates": cut.dates})
 
 
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
@@ -111,7 +113,10 @@ SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED,
 
 
 def cuts(dataset: Dataset) -> Cuts:
-    """Return the latest cuts that leave TEST_SHARE of all events after the second and of the others after the first."""
+    """Return the latest possible cuts.
+
+    TEST_SHARE of all events are after the second cut, and TEST_SHARE of the remaining events are after the first cut.
+    """
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
         raise DataError("{name} has no events; choose another data set", name=dataset.name)
@@ -127,10 +132,11 @@ def _midnight(time: np.ndarray) -> int:
 
 
 def _date(time: int) -> str:
+    """Return the date of a time: "2000-12-04"."""
     return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d}"
 
 
-def _next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
+def _hold_out_next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
     """Hold out the first item in [cut, end) of each user who has an item before `cut`."""
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     n_before = np.bincount(dataset.interactions.user[time < cut], minlength=dataset.n_users)  # (U,)

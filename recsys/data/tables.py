@@ -129,13 +129,15 @@ def separator_of(name: str, text: str) -> str:
     for separator, counts in widths.items():
         if min(counts) > 1 and min(counts) == max(counts):
             return separator
-    usual = {separator: Counter(counts).most_common(1)[0] for separator, counts in widths.items()}
-    likely = [separator for separator, (width, times) in usual.items() if width > 1 and 2 * times > len(lines)]
-    if not likely:
+    usual_widths = {separator: Counter(counts).most_common(1)[0] for separator, counts in widths.items()}
+    candidates = [
+        separator for separator, (width, n_lines) in usual_widths.items() if width > 1 and 2 * n_lines > len(lines)
+    ]
+    if not candidates:
         raise DataError(
             "{name}: no column separator was detected in its first lines; give one, such as --sep ';'", name=name
         )
-    return max(likely, key=lambda separator: usual[separator][1])
+    return max(candidates, key=lambda separator: usual_widths[separator][1])
 
 
 def _delimited(name: str, text: str, separator: str) -> Table:
@@ -224,6 +226,7 @@ def _as_text(column: pd.Series) -> pd.Series:
 
 
 def _value_text(value: Any) -> str:
+    """Return one value as in `_as_text`."""
     if isinstance(value, list | tuple | np.ndarray):
         return "|".join(map(_value_text, value))
     if isinstance(value, dict):
@@ -273,7 +276,7 @@ def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(element, dict) for element in value):
             outer = {name: cell for name, cell in record.items() if name != key}
-            if columns.matching(list(value[0]), items) and not columns.matching(list(outer), items):
+            if columns.matching_names(list(value[0]), items) and not columns.matching_names(list(outer), items):
                 return [outer | element for element in value]
     return [record]
 

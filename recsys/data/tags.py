@@ -9,7 +9,8 @@ import pandas as pd
 MAX_TAGS = 10  # of a film in the film table
 
 
-def _empty() -> np.ndarray:
+def _no_values() -> np.ndarray:
+    """Return an empty array."""
     return np.zeros(0, np.int64)
 
 
@@ -17,20 +18,20 @@ def _empty() -> np.ndarray:
 class Tags:
     """All tags that users of a data set gave to films."""
 
-    movie: np.ndarray = field(default_factory=_empty)  # (T,) int64, original film ids
-    word: np.ndarray = field(default_factory=_empty)  # (T,) int32, indices of `words`
-    timestamp: np.ndarray = field(default_factory=_empty)  # (T,) int64, seconds since 1970
+    movie: np.ndarray = field(default_factory=_no_values)  # (T,) int64, original film ids
+    word: np.ndarray = field(default_factory=_no_values)  # (T,) int32, indices of `words`
+    timestamp: np.ndarray = field(default_factory=_no_values)  # (T,) int64, seconds since 1970
     words: tuple[str, ...] = ()  # (W,) lower case, sorted
 
     @classmethod
-    def from_rows(cls, given: Iterable[tuple[int, str, int]]) -> "Tags":
+    def from_rows(cls, rows: Iterable[tuple[int, str, int]]) -> "Tags":
         """Create tags from (film id, text, time).
 
-        Texts become lower case without repeated blanks. Empty ones are dropped.
+        Texts become lower case without repeated blanks. Empty texts are dropped.
         """
-        given = list(given)
-        plain = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in given}}
-        rows = [(movie, plain[text], time) for movie, text, time in given if plain[text]]
+        rows = list(rows)
+        normalised = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in rows}}
+        rows = [(movie, normalised[text], time) for movie, text, time in rows if normalised[text]]
         words = sorted({text for _, text, _ in rows})
         index = {text: number for number, text in enumerate(words)}
         movie = np.array([movie for movie, _, _ in rows], np.int64)
@@ -46,7 +47,10 @@ class Tags:
         return Tags(self.movie[keep], self.word[keep], self.timestamp[keep], self.words)
 
     def most_frequent(self) -> dict[int, str]:
-        """Return film id → its MAX_TAGS most frequent tags, separated by ", ". Ties are sorted alphabetically."""
+        """Return film id → its MAX_TAGS most frequent tags, separated by ", ".
+
+        Equally frequent tags are in alphabetical order.
+        """
         if not len(self):
             return {}
         table = pd.DataFrame({"movie": self.movie, "word": self.word})
@@ -57,7 +61,7 @@ class Tags:
             tags.setdefault(int(movie), []).append(self.words[word])
         return {movie: ", ".join(words) for movie, words in tags.items()}
 
-    def onto(self, movies: pd.DataFrame) -> pd.DataFrame:
+    def assign_to(self, movies: pd.DataFrame) -> pd.DataFrame:
         """Return a film table with these tags in the column "tags"."""
         tags = self.most_frequent()
         return movies.assign(tags=pd.array([tags.get(movie, "") for movie in movies["movie_id"].tolist()], dtype="str"))

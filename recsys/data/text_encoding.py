@@ -20,20 +20,20 @@ BYTE_ORDER_MARKS = {  # mark → encoding; longer marks first, because UTF-32 be
     codecs.BOM_UTF8: "utf-8-sig",
 }
 FALLBACK = "cp1252"
-GUESSED = N_("It is not in UTF-8, so it was read as Windows-1252; check that accents are right")
+GUESSED_WARNING = N_("It is not in UTF-8, so it was read as Windows-1252; check that accents are right")
 MAX_SAMPLE = 20_000  # characters outside ASCII that are checked
 MAX_ODD_SHARE = 0.25  # of the checked characters
 _NON_ASCII = re.compile(r"[^\0-\x7f]")
 _ODD = re.compile(
     r"[^\0-\x7f\xa0]{3,}"  # a run, as in Russian or Chinese; runs of no-break spaces are usual
-    r"|[À-ÿ][¡-º¼-¿]"  # a letter before a sign: two bytes of UTF-8
+    r"|[À-ÿ][¡-º¼-¿]"  # a letter before a sign: the two bytes of a UTF-8 letter
     r"|(?<=[A-Za-z])[¡-©«-¶¸¹»-¿](?=[A-Za-z])"  # a sign within a word, as in Polish
     r"|[‚ƒ†‡ˆ‰˜¤¦¨¬¯¶¸]"  # unusual signs: lead bytes of Japanese letters
 )
 
 
 class NoTextError(DataError):
-    """Bytes that are no text. The message continues a sentence that begins with the file name."""
+    """The file is not text. The message is a predicate without a subject: the caller puts the file name before it."""
 
 
 class UnknownEncodingError(NoTextError):
@@ -46,26 +46,27 @@ def decode_text(data: bytes) -> tuple[str, bool]:
     try:
         text, guessed = data.decode(encoding or "utf-8"), False
     except UnicodeDecodeError:
-        text, guessed = _western(data), True
+        text, guessed = _decode_windows_1252(data), True
     if "\0" in text:
         raise NoTextError("is not a text file")
     return text, guessed
 
 
-def _western(data: bytes) -> str:
+def _decode_windows_1252(data: bytes) -> str:
     """Decode Windows-1252. Raises NoTextError if the result has too many odd characters."""
     try:
         text = data.decode(FALLBACK)
     except UnicodeDecodeError as error:  # five bytes are undefined
-        raise _unknown(data) from error
-    total = sum(1 for _ in islice(_NON_ASCII.finditer(text), MAX_SAMPLE))
-    odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), MAX_SAMPLE))
-    if odd > MAX_ODD_SHARE * total:
-        raise _unknown(data)
+        raise _encoding_error(data) from error
+    n_checked = sum(1 for _ in islice(_NON_ASCII.finditer(text), MAX_SAMPLE))
+    n_odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), MAX_SAMPLE))
+    if n_odd > MAX_ODD_SHARE * n_checked:
+        raise _encoding_error(data)
     return text
 
 
-def _unknown(data: bytes) -> NoTextError:
+def _encoding_error(data: bytes) -> NoTextError:
+    """Return the error for bytes that cannot be decoded."""
     if b"\0" in data:
         return NoTextError("is not a text file")
     return UnknownEncodingError("has an unknown encoding; save it as UTF-8")

@@ -1,8 +1,8 @@
 """Order ratings with equal user and time (ties).
 
-Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps the order of the file.
-It is the order of a hash table in ML-1M, and the order of film ids in most later data sets. A model could learn this
-order, although it is unrelated to taste. A random order prevents that.
+Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps ties in the order of the
+file. ML-1M has them in the order of a hash table, and most later data sets in the order of film ids. A model could
+learn this order, although it is unrelated to taste. A random order prevents that.
 
 Shapes: E events.
 """
@@ -15,9 +15,9 @@ from recsys.data.dataset import DataError, Dataset
 
 
 def is_duplicate(*columns: np.ndarray) -> np.ndarray:
-    """Return True for the rows that equal an earlier row in all columns (E,), (E,) bool.
+    """Return a mask (E,) of the rows that equal an earlier row. Each column has the shape (E,).
 
-    The rows are sorted, because a hash table of two million rows would take 200 MB.
+    The function sorts the rows internally, because a hash table of two million rows would take 200 MB.
     """
     order = np.lexsort(columns[::-1])
     duplicate = np.zeros(len(order), bool)
@@ -26,15 +26,15 @@ def is_duplicate(*columns: np.ndarray) -> np.ndarray:
 
 
 def equals_previous(values: np.ndarray) -> np.ndarray:
-    """Return True for the values that equal the previous value, without the first value, (E - 1,) bool."""
+    """Return a mask (E - 1,) of the values that equal the previous value. Its first row is about the second value."""
     return values[1:] == values[:-1]
 
 
 def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
     """Return random sort keys, (E,) uint64, that depend only on seed, user id and film id.
 
-    Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. The finisher of
-    SplitMix64 is applied to seed and user, and again after adding the film.
+    Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. The final mixing
+    step of SplitMix64 is applied to the sum of seed and user id, and again after the film id is added.
     """
     keys = np.full(len(user), seed, np.uint64)
     for ids in (user, movie):
@@ -71,10 +71,13 @@ def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
 
 
 def user_time_order(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
-    """Return the stable sort order (E,). One combined key sorts 20 million rows six times as fast as np.lexsort."""
+    """Return the row numbers (E,) that sort by user and then time. The sort is stable.
+
+    One combined key sorts 20 million rows six times as fast as np.lexsort.
+    """
     start = int(timestamp.min(initial=0))
     span = int(timestamp.max(initial=0)) - start + 1
-    if int(user.max(initial=0)) * span >= 1 << 62:  # the key would not fit 64 bits
+    if int(user.max(initial=0)) * span >= 1 << 62:  # the key could exceed int64
         return np.lexsort((timestamp, user))
     key = user.astype(np.int64) * span
     key += timestamp - start

@@ -30,8 +30,8 @@ class Wheel:
 def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
     """Download a wheel with pip, unless it is already in the folder, and return its path.
 
-    The progress callback receives {"stage": "download"} without a total, then {"stage": "wait"} until pip ends. Raises
-    DownloadError, also if the SHA-256 is not the expected one.
+    `report` receives {"stage": "download"} without a total, then {"stage": "wait"} until pip ends. Raises
+    DownloadError, also if the SHA-256 differs from the expected SHA-256.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):

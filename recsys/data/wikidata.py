@@ -1,4 +1,4 @@
-"""Query Wikidata for facts about films by IMDb id. Its data is free (CC0).
+"""Query Wikidata for facts about films by IMDb id. The data of Wikidata is free (CC0).
 
 The client follows the rules of the Query Service: one query at a time, a User-Agent, pauses, and Retry-After. Queries
 are SPARQL 1.1, answers its JSON results format (www.w3.org/TR/sparql11-results-json). Properties are described at
@@ -36,7 +36,7 @@ PAUSE_SECONDS = 1.0  # before another attempt, doubled with every failure in a r
 BUSY_SECONDS = 60.0  # pause if the service is busy and sends no Retry-After
 MAX_PAUSE_SECONDS = 300.0  # if Retry-After is longer, the run ends
 MAX_CAST = 10  # best-known actors
-MAX_NAMES = 40  # values of another property
+MAX_NAMES = 40  # values of every other property
 MAX_NAME_LENGTH = 200  # characters
 JOINERS = "\u200c\u200d"  # invisible characters that Persian and Hindi need
 LANGUAGES = (  # of titles: the most frequent languages of the web, and some for each script
@@ -44,9 +44,9 @@ LANGUAGES = (  # of titles: the most frequent languages of the web, and some for
     *("el", "tr", "sv", "da", "nb", "fi", "lt", "lv", "et", "ca", "ja", "ko", "zh", "zh-hans", "zh-hant", "ar", "he"),
     *("fa", "hi", "bn", "ta", "th", "vi", "id", "ka", "hy", "mul"),
 )
-NAME_LANGUAGES = ("en", "mul")  # of other names, best first; "mul": equal in all languages
+NAME_LANGUAGES = ("en", "mul")  # of people, countries and so on, best first; "mul": equal in all languages
 PROPERTIES = {"directors": "P57", "cast": "P161", "subjects": "P921", "countries": "P495", "languages": "P364"}
-QUESTION = """\
+QUERY = """\
 PREFIX wdt: <http://www.wikidata.org/prop/direct/>
 PREFIX p: <http://www.wikidata.org/prop/>
 PREFIX psn: <http://www.wikidata.org/prop/statement/value-normalized/>
@@ -87,7 +87,7 @@ class QueryError(Exception):
 
 
 class Row(BaseModel):
-    """One fact of an answer."""
+    """One fact of an answer: a film has a thing (a person, a country …), a running time or a title."""
 
     model_config = ConfigDict(strict=True)
 
@@ -115,10 +115,10 @@ def is_id(text: str) -> bool:
     return bool(_IMDB.fullmatch(text))
 
 
-def question(ids: Collection[str]) -> str:
+def build_query(ids: Collection[str]) -> str:
     """Return the SPARQL query for films by their IMDb ids."""
     branches = [f'{{ ?film wdt:{number} ?thing . BIND("{name}" AS ?what) }}' for name, number in PROPERTIES.items()]
-    return QUESTION.format(
+    return QUERY.format(
         ids=_quoted(text for text in ids if is_id(text)),
         properties=" UNION ".join(branches),
         name_languages=_quoted(NAME_LANGUAGES, ", "),
@@ -127,6 +127,7 @@ def question(ids: Collection[str]) -> str:
 
 
 def _quoted(texts: Collection[str] | Iterator[str], separator: str = " ") -> str:
+    """Return texts as SPARQL strings."""
     return separator.join(f'"{text}"' for text in texts)
 
 
@@ -141,7 +142,7 @@ def facts(
 ) -> dict[str, Facts]:
     """Return IMDb id → facts, {} for films that Wikidata does not have.
 
-    Failed queries are repeated after a pause, and divided if they ask too much.
+    A failed query is repeated after a pause. It is divided into two queries if a smaller query may succeed.
 
     Args:
         ids: IMDb ids.
@@ -153,7 +154,7 @@ def facts(
     """
     for failures in range(1, MAX_ATTEMPTS + 1):
         try:
-            return ask(ids, report)
+            return send_query(ids, report)
         except QueryError as error:
             wait = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
             if failures == MAX_ATTEMPTS or wait > MAX_PAUSE_SECONDS:
@@ -177,12 +178,12 @@ def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], Non
         seconds -= POLL_SECONDS
 
 
-def ask(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
+def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Send one query. Raises QueryError, or DownloadError if another attempt cannot succeed."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    late = Message("{host} does not answer in time", host=_host())
+    timeout_message = Message("{host} does not answer in time", host=_host())
     try:
-        with closing(stream_with_timeout(_post(question(ids)), report, deadline, late)) as stream:
+        with closing(stream_with_timeout(_post(build_query(ids)), report, deadline, timeout_message)) as stream:
             _check_response(next(stream))
             body = b""
             for chunk in stream:
@@ -238,6 +239,7 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 
 def _host() -> str:
+    """Return the host of the service, for messages."""
     return urlsplit(ADDRESS).hostname or ADDRESS
 
 
@@ -268,7 +270,7 @@ def _facts(entities: list[list[Row]]) -> Facts:
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].number))
     lists = {name: _names([row for row in rows if row.fact == name]) for name in PROPERTIES}
     titles = [
-        (LANGUAGES.index(row.language), plain(row.text))
+        (LANGUAGES.index(row.language), clean_name(row.text))
         for row in rows
         if row.fact == "titles" and row.language in LANGUAGES
     ]
@@ -285,7 +287,7 @@ def _names(rows: list[Row]) -> list[str]:
     """Return the name of each thing in its best language, the things with most pages first."""
     best: dict[str, tuple[int, int, str]] = {}  # thing → (language, -pages, name)
     for row in rows:
-        if row.language in NAME_LANGUAGES and (name := plain(row.text)):
+        if row.language in NAME_LANGUAGES and (name := clean_name(row.text)):
             candidate = (NAME_LANGUAGES.index(row.language), -int(row.pages), name)
             best[row.thing] = min(candidate, best.get(row.thing, candidate))
     ordered = sorted(best.values(), key=lambda candidate: candidate[1:])
@@ -298,7 +300,7 @@ def _minutes(seconds: list[str]) -> int | None:
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 
 
-def plain(text: str) -> str:
+def clean_name(text: str) -> str:
     """Return a name on one line, without invisible characters and without SEPARATOR."""
     text = " ".join(text[: 10 * MAX_NAME_LENGTH].split())  # limits the running time
     visible = "".join(letter for letter in text if letter in JOINERS or unicodedata.category(letter)[0] != "C")

@@ -80,6 +80,7 @@ class _LimitedFile:
         self._file = file
 
     def read(self, size: int = -1) -> bytes:
+        """Read bytes. Raises ArchiveError if the size is above the limit."""
         if size > MAX_DIRECTORY_BYTES:
             raise ArchiveError("it lists too many files")
         return self._file.read(size)

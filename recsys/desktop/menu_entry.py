@@ -43,7 +43,7 @@ def install() -> Path:
 
 
 def remove() -> list[Path]:
-    """Delete the files of `install` and return those that existed. Raises RecsysError unless on Linux."""
+    """Delete the files of `install` and return the deleted files. Raises RecsysError unless on Linux."""
     removed = [path for path in _paths() if path.exists()]
     for path in removed:
         path.unlink()

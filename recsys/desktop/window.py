@@ -83,7 +83,7 @@ def host_patterns() -> str:
 
 def wait_for(address: str, server: subprocess.Popen) -> str:
     """Return the address when the app answers. Raises ServerError if it stops or does not answer in time."""
-    command = f"{python()} -m streamlit run app.py"  # started by hand, it shows the output that `run_server` discards
+    command = f"{python()} -m streamlit run app.py"  # shows the output that `run_server` discards
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < end_time:
         if server.poll() is not None:
@@ -118,9 +118,9 @@ def show_in_window(address: str, server: subprocess.Popen) -> None:
         except RecsysError as error:
             window.load_html(_page(f"NextReel did not start.<p>{html.escape(str(error))}"))
 
-    storage = paths.home() / "window"  # cookies and settings such as the theme
+    storage_path = paths.home() / "window"  # cookies and settings such as the theme
     try:
-        webview.start(show, private_mode=False, storage_path=str(storage), icon=str(ICON))
+        webview.start(show, private_mode=False, storage_path=str(storage_path), icon=str(ICON))
     except webview.errors.WebViewException:  # pywebview is installed, but no web view
         print(f"no web view for a window; to install one: {python()} -m pip install '{PACKAGE}'", file=sys.stderr)
         show_in_browser(address, server)

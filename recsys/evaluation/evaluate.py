@@ -27,7 +27,7 @@ from recsys.training import distributed
 
 
 class EvaluationError(RecsysError):
-    """An evaluation would mislead. The message contains the alternative."""
+    """An evaluation would give misleading figures. The message says how to avoid that."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SeedEvaluation:
     model: Model
     split: Split
     held_out: HeldOut
-    result: HeldOutRanks
+    held_out_ranks: HeldOutRanks
 
 
 def evaluate(
@@ -55,7 +55,7 @@ def evaluate(
 
     Without `seeds`, all seeds trained on this machine are evaluated, or the shipped seed if there are none. Models
     without training use seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/. Part
-    "valid" writes nothing and serves to compare settings. With `add`, the other seeds of the stored result are kept.
+    "valid" is for the comparison of settings and writes nothing. With `add`, the stored result keeps its other seeds.
 
     Raises:
         EvaluationError: The figures would mislead, such as validation figures of a model fitted on validation items.
@@ -78,22 +78,22 @@ def evaluate(
             "would be too high; measure it on the test films",
             variant_name=variant_name,
         )
-    document = _labels(recommender, list(models.values()), dataset, protocol)
+    document = _identifying_fields(recommender, list(models.values()), dataset, protocol)
     evaluations = []
     for seed, model in models.items():
         split = protocol.split(dataset, seed)
         held_out = split.test if part == "test" else split.valid
-        result = rank_held_out(model, held_out, protocol, dataset, report, seed)
-        evaluations.append(SeedEvaluation(seed, model, split, held_out, result))
-    document |= _accuracy({each.seed: each.result.ranks for each in evaluations})
-    document |= _list_metrics(evaluations, document["seeds"])
+        held_out_ranks = rank_held_out(model, held_out, protocol, dataset, report, seed)
+        evaluations.append(SeedEvaluation(seed, model, split, held_out, held_out_ranks))
+    document |= _accuracy_fields({evaluation.seed: evaluation.held_out_ranks.ranks for evaluation in evaluations})
+    document |= _list_metric_fields(evaluations, document["seeds"])
     if not (protocol.n_candidates or protocol.newest) and all(model.predicts_ratings for model in models.values()):
-        errors = rating_errors.summary([(each.model, each.split, each.held_out) for each in evaluations], dataset)
-        document["stars"] = _rounded(errors)
-    document["run"] = _circumstances(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
-    ranks = np.array([each.result.ranks for each in evaluations])  # (S, B)
+        parts = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
+        document["stars"] = _rounded(rating_errors.summary(parts, dataset))
+    document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
+    ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
     if part == "test" and add:
-        document, ranks = _add_seeds(document, ranks)
+        document, ranks = _with_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
         results.write(document, ranks)
         if ship:
@@ -101,7 +101,9 @@ def evaluate(
     return document
 
 
-def _labels(recommender: Recommender, models: Sequence[Model], dataset: Dataset, protocol: Protocol) -> dict[str, Any]:
+def _identifying_fields(
+    recommender: Recommender, models: Sequence[Model], dataset: Dataset, protocol: Protocol
+) -> dict[str, Any]:
     """Return the fields that identify the recommender, the data and the protocol.
 
     Raises EvaluationError if the seeds differ in settings or training data, because a mean would be meaningless.
@@ -132,8 +134,8 @@ def _labels(recommender: Recommender, models: Sequence[Model], dataset: Dataset,
     }
 
 
-def _accuracy(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
-    """Return the fields computed from the ranks (B,) of each seed: metrics per seed, mean, deviation, intervals."""
+def _accuracy_fields(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
+    """Return the fields that are computed from the ranks (B,) of each seed: metrics, mean, deviation, intervals."""
     metrics = {seed: summary(seed_ranks) for seed, seed_ranks in ranks.items()}
     by_name = {name: [row[name] for row in metrics.values()] for name in results.METRICS}
     stacked = np.array(list(ranks.values()))  # (S, B)
@@ -146,47 +148,51 @@ def _accuracy(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def _list_metrics(evaluations: Sequence[SeedEvaluation], seeds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the fields computed from the lists: `seeds` with `beyond`, its mean, and `calibration` over all seeds."""
+def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seeds: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fields that are computed from the recommended lists: `seeds`, `beyond` and `calibration`.
+
+    The fields of each seed get "beyond". Without lists, as in sampled protocols, {} is returned.
+    """
     document: dict[str, Any] = {"seeds": []}
     lists, probabilities, targets = [], [], []
-    for fields, each in zip(seeds, evaluations, strict=True):
-        if each.result.lists is None:  # a sampled protocol
+    for fields, evaluation in zip(seeds, evaluations, strict=True):
+        if evaluation.held_out_ranks.lists is None:
             return {}
-        beyond = list_metrics.beyond_accuracy(each.result.lists, each.split.train)
+        beyond = list_metrics.beyond_accuracy(evaluation.held_out_ranks.lists, evaluation.split.train)
         document["seeds"].append(fields | {"beyond": _rounded(beyond)})
-        if each.result.probabilities is not None:
-            lists.append(each.result.lists)
-            probabilities.append(each.result.probabilities)
-            targets.append(each.held_out.targets)
-    document |= _mean_beyond(document["seeds"])
+        if evaluation.held_out_ranks.probabilities is not None:
+            lists.append(evaluation.held_out_ranks.lists)
+            probabilities.append(evaluation.held_out_ranks.probabilities)
+            targets.append(evaluation.held_out.targets)
+    document |= _mean_list_metrics(document["seeds"])
     if lists:
         calibration = list_metrics.calibration(*map(np.concatenate, (lists, probabilities, targets)))
         document["calibration"] = {"over": results.UNSEEN, **_rounded(calibration)}
     return document
 
 
-def _mean_beyond(seeds: list[dict[str, Any]]) -> dict[str, Any]:
+def _mean_list_metrics(seeds: list[dict[str, Any]]) -> dict[str, Any]:
     """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics."""
     rows = [fields["beyond"] for fields in seeds if "beyond" in fields]
     return {"beyond": _rounded({name: np.mean([row[name] for row in rows]) for name in rows[0]})} if rows else {}
 
 
-def _circumstances(
+def _run_fields(
     evaluations: Sequence[SeedEvaluation], variant_name: str, dataset: Dataset, protocol: Protocol, seconds: float
 ) -> dict[str, Any]:
     """Return the field `run`, which may differ when the evaluation is repeated.
 
-    `seconds` includes loading, and fitting if a model had to be fitted. "trained" lists the seeds with a training time.
+    `seconds` includes loading the models, and fitting the models without a checkpoint. "trained" has the training time
+    of each seed, if it is known.
     """
     trained = []
-    for each in evaluations:
-        notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, each.seed)
+    for evaluation in evaluations:
+        notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, evaluation.seed)
         if training_time := tables.training_time(notes):
-            trained.append({"seed": each.seed, **training_time})
+            trained.append({"seed": evaluation.seed, **training_time})
     computer = machine.describe()
     return {
-        "device": ", ".join(sorted({each.model.device for each in evaluations})),
+        "device": ", ".join(sorted({evaluation.model.device for evaluation in evaluations})),
         "machine": f"{computer['system']}, {computer['cores']} cores",
         "seconds": round(seconds, 1),
         "versions": machine.versions(),
@@ -195,14 +201,15 @@ def _circumstances(
     }
 
 
-def _add_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
-    """Return a document and ranks (S, B) with the other seeds of the stored result, seeds in ascending order.
+def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+    """Return the document and ranks (S, B) of the new seeds and the stored seeds together, in ascending order.
 
-    `calibration` and `stars` cannot be combined, so they stay those of the seeds evaluated now. `run` contains the
-    stored run as "earlier". Raises EvaluationError, ResultError.
+    `calibration` and `stars` cannot be combined, so they are of the new seeds alone. `run` contains the stored run as
+    "earlier". Raises ResultError as `results.load`, and EvaluationError if stored data or settings differ.
     """
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
-    stored = {"data_sha256": document["data_sha256"]} | results.load(dataset, protocol, variant)  # old results lack it
+    stored = results.load(dataset, protocol, variant)
+    stored.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
     if _identity(stored) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
         raise EvaluationError(
@@ -220,13 +227,13 @@ def _add_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, A
     run = document["run"] | {"earlier": stored["run"]}
     if trained:
         run["trained"] = sorted(trained, key=lambda fields: fields["seed"])
-    joined = document | _accuracy(ranks_by_seed) | {"run": run}
-    joined["seeds"] = [fields_by_seed[seed] for seed in ranks_by_seed]
-    return joined | _mean_beyond(joined["seeds"]), np.array(list(ranks_by_seed.values()))
+    combined = document | _accuracy_fields(ranks_by_seed) | {"run": run}
+    combined["seeds"] = [fields_by_seed[seed] for seed in ranks_by_seed]
+    return combined | _mean_list_metrics(combined["seeds"]), np.array(list(ranks_by_seed.values()))
 
 
 def _identity(document: dict[str, Any]) -> str:
-    """Return a text that is equal for two results of one recommender with equal settings and data."""
+    """Return a text that is equal for two results of a recommender if settings, data and users are equal."""
     fields = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
     return json.dumps([results.population_key(document), fields], sort_keys=True)
 

@@ -22,7 +22,7 @@ The results are in `results/ties/<dataset>.json`, in the home folder or, if it h
                     "untied tied": …, "untied other": …, "seeds": …}, …],          test NDCG@10, best first
   "run": {"commit": …, "date": …, …}                      `machine.describe`
 }
-"tied": users whose target is tied with the film before. "other": all other users.
+"tied": of the users whose target is tied with the film before it. "other": of all other users.
 
 Shapes: E events, I items, U users, K hash tables, N pairs of consecutive films of a user, B queries.
 """
@@ -65,7 +65,7 @@ class FileOrder:
     sizes: np.ndarray  # (K,) number of places of each table
 
     def distances(self, user: np.ndarray, item: np.ndarray, following: np.ndarray) -> np.ndarray:
-        """Return the place of `following` minus that of `item`, (N,) from -1 to 1, in the table of each user."""
+        """Return the place of `following` minus the place of `item` in the table of each user, (N,) from -1 to 1."""
         table = self.table[user]
         return self.places[table, following] - self.places[table, item]
 
@@ -102,13 +102,13 @@ def perl_hash(key: str) -> int:
     return (value + (value >> 5)) & 0xFFFFFFFF
 
 
-def ascending(dataset: Dataset) -> FileOrder:
+def ascending_order(dataset: Dataset) -> FileOrder:
     """Return the order of film ids. Items are numbered in this order."""
     places = np.arange(dataset.n_items, dtype=np.float32)[None] / dataset.n_items
     return FileOrder("ascending", places, np.zeros(dataset.n_users, np.int64), np.array([dataset.n_items]))
 
 
-def hashed(dataset: Dataset, pairs: Neighbours) -> FileOrder:
+def hash_order(dataset: Dataset, pairs: Neighbours) -> FileOrder:
     """Return the order of hash buckets, with the table sizes that fit the data (see `table_sizes`)."""
     hashes = np.array([perl_hash(str(movie)) for movie in dataset.catalog.movie_ids], np.int64)  # (I,)
     sizes, table = np.unique(table_sizes(hashes, pairs, dataset.n_users), return_inverse=True)
@@ -149,7 +149,7 @@ def descending_shares(order: FileOrder, pairs: Neighbours) -> tuple[float, float
 def detect(dataset: Dataset, pairs: Neighbours) -> FileOrder | None:
     """Return the order of the tied pairs, or None."""
     if pairs.same_second.any():
-        for order in (ascending(dataset), hashed(dataset, pairs)):
+        for order in (ascending_order(dataset), hash_order(dataset, pairs)):
             if descending_shares(order, pairs)[0] < MAX_CONTRADICTIONS:
                 return order
     return None
@@ -206,7 +206,11 @@ def tied_targets(dataset: Dataset, leave_one_out_test: HeldOut) -> np.ndarray:
 def measure(
     dataset: Dataset, without_rating: float | None = None, report: ProgressCallback = no_progress
 ) -> dict[str, Any]:
-    """Return the document. Raises DataError if tied events have a random order already."""
+    """Measure the file order of a data set, and return the document.
+
+    With `without_rating`, pairs with a film of this rating are not counted. Raises DataError if tied events have a
+    random order already.
+    """
     if dataset.ties == "drawn":
         raise DataError(
             "{name}: films of one second are in a drawn order already; choose another data set", name=dataset.name
@@ -214,7 +218,7 @@ def measure(
     all_pairs = Neighbours.from_dataset(dataset)
     pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
-    reference_order = order or hashed(dataset, all_pairs)
+    reference_order = order or hash_order(dataset, all_pairs)
     n_pairs = {"same second": int(pairs.same_second.sum()), "alone": int(pairs.alone.sum())}
     shares = (round(share, 5) for share in descending_shares(reference_order, pairs))
     return {
@@ -223,7 +227,7 @@ def measure(
         "people": dataset.n_users,
         "films": dataset.n_items,
         "order": order.name if order else None,
-        "tables": _tables(order, dataset),
+        "tables": _first_user_of_table(order, dataset),
         "pairs": n_pairs,
         "lower": dict(zip(n_pairs, shares, strict=True)),
         "distances": histogram(reference_order, pairs),
@@ -257,7 +261,7 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
     return None
 
 
-def _tables(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
+def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
     """Return the original id of the first user with each table size, {} if the order is not "hash"."""
     if order is None or order.name != "hash":
         return {}
@@ -305,9 +309,9 @@ def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: 
     for start in range(0, len(held_out), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)
         queries, targets = held_out.queries[rows], held_out.targets[rows]
-        scores, added = np.log(model.score(queries).astype(np.float64) + MIN_SCORE), rule.score(queries)
+        scores, rule_scores = np.log(model.score(queries).astype(np.float64) + MIN_SCORE), rule.score(queries)
         for batches, weight in zip(ranks, weights, strict=True):
-            batches.append(target_ranks(scores + weight * added, targets, queries.histories))
+            batches.append(target_ranks(scores + weight * rule_scores, targets, queries.histories))
     return [np.concatenate(batches) for batches in ranks]
 
 

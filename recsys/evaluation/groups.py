@@ -16,7 +16,9 @@ from recsys.ranking.metrics import values
 
 HISTORY_LENGTHS = (10, 20, 50, 100, 200)  # lower bounds of buckets, in items
 TOP_SHARES = (0.01, 0.1, 0.5)  # upper bounds of buckets, as shares of the catalogue, the most watched items first
-NO_GENRE, NO_YEAR, UNSAID = "(none)", "unknown", "not said"
+NO_GENRE = "(none)"
+NO_YEAR = "unknown"
+NO_ANSWER = "not said"  # the user profile has no value
 
 Buckets = list[tuple[str, np.ndarray]]  # names in display order, and the mask (B,) of the queries in each
 
@@ -38,7 +40,7 @@ def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric:
 
 
 def available_groupings(dataset: Dataset) -> list[str]:
-    """Return the GROUPINGS of a data set. Those by USER_GROUPINGS need user profiles."""
+    """Return the names of the GROUPINGS of a data set. Without user profiles, USER_GROUPINGS are left out."""
     return [name for name in GROUPINGS if name not in USER_GROUPINGS or dataset.user_profiles is not None]
 
 
@@ -50,20 +52,23 @@ def median_lengths(split: Split, grouping: str) -> dict[str, int]:
 
 def history_buckets(split: Split) -> Buckets:
     """Group by the number of items in the history."""
-    within = [f"{low}–{high - 1}" for low, high in pairwise(HISTORY_LENGTHS)]
-    names = [f"under {HISTORY_LENGTHS[0]}", *within, f"{HISTORY_LENGTHS[-1]} and more"]
+    inner_names = [f"{low}–{high - 1}" for low, high in pairwise(HISTORY_LENGTHS)]
+    names = [f"under {HISTORY_LENGTHS[0]}", *inner_names, f"{HISTORY_LENGTHS[-1]} and more"]
     return _by_index(names, np.searchsorted(HISTORY_LENGTHS, _history_lengths(split), side="right"))
 
 
 def popularity_buckets(split: Split) -> Buckets:
-    """Group by the rank of the target in the catalogue by training counts. Ties are in item order."""
+    """Group by the popularity of the target: its position among all items, sorted by training counts.
+
+    Items with equal counts are in item order.
+    """
     counts = split.train.counts
-    rank = np.empty(len(counts), np.int64)
-    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
+    position = np.empty(len(counts), np.int64)
+    position[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
     edges = [np.ceil(share * len(counts)) for share in TOP_SHARES]
-    ends = ["0", *(f"{share:.0%}".rstrip("%") for share in TOP_SHARES), "100"]
-    names = [f"{low}–{high}% most watched" for low, high in pairwise(ends)]
-    return _by_index(names, np.searchsorted(edges, rank[split.test.targets], side="right"))
+    percentages = ["0", *(f"{share:.0%}".rstrip("%") for share in TOP_SHARES), "100"]
+    names = [f"{low}–{high}% most watched" for low, high in pairwise(percentages)]
+    return _by_index(names, np.searchsorted(edges, position[split.test.targets], side="right"))
 
 
 def genre_buckets(split: Split) -> Buckets:
@@ -108,13 +113,13 @@ def _history_lengths(split: Split) -> np.ndarray:
 
 
 def _by_profile(split: Split, column: str, names: dict[str, str]) -> Buckets:
-    """Group by a column of the user profiles. `names` maps its values to bucket names. The bucket of "" is UNSAID."""
+    """Group by a column of the user profiles. `names` maps its values to bucket names, and "" becomes NO_ANSWER."""
     if split.train.user_profiles is None:
         return []
     profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]
-    return [(name, profiles == value) for value, name in (names | {"": UNSAID}).items()]
+    return [(name, profiles == value) for value, name in (names | {"": NO_ANSWER}).items()]
 
 
 def _by_index(names: list[str], index: np.ndarray) -> Buckets:
-    """Return buckets from the index (B,) of each query's name."""
+    """Return a bucket for each name. `index` (B,) is the index of the bucket of each query."""
     return [(name, index == number) for number, name in enumerate(names)]

@@ -44,7 +44,7 @@ def novelty(items: np.ndarray, counts: np.ndarray) -> float:
 
 
 def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
-    """Return 1 - the mean cosine of two items of a list, averaged over lists.
+    """Return 1 - the mean cosine of the pairs of items in a list, averaged over lists.
 
     It is 0 if no list has two items. Vectors (I, G) have length 1, or 0 for an item without genres.
     """
@@ -98,7 +98,8 @@ def reliability(probabilities: np.ndarray, hits: np.ndarray) -> list[dict[str, f
 def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd.DataFrame:
     """Return the top k items of one query: rank, item, probability. The table is empty without probabilities.
 
-    With a softmax, probabilities sum to 1 over the unseen items. A sigmoid gives each item its own probability.
+    With a softmax, probabilities sum to 1 over the items outside the history. A sigmoid gives each item its own
+    probability.
     """
     ranking = Ranking.from_scores(model.score(query)[0], query.histories[0], model.log_probabilities)
     items = ranking.top(k)

@@ -35,7 +35,7 @@ class Protocol:
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
     own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
     newest: int = 0  # number of items of each history that the recommender gets, the newest ones; 0: all
-    n_candidates: int = 0  # N, sampled items that compete with a target; 0: all unseen items compete
+    n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
     seed: int = 0  # of the sampler
     sampler: Sampler | None = None  # None if n_candidates is 0
 
@@ -56,7 +56,7 @@ class Protocol:
         return Queries([history[-self.newest :] for history in queries.histories], ratings=ratings)
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
-        """Return the items (B, N) that compete with the target of each query. `histories` are whole and excluded.
+        """Return the items (B, N) that compete with the target of each query. The items of `histories` are excluded.
 
         The sample of a user depends only on the training counts (I,), history, user number and `seed`.
         Raises ProtocolError if too few items are left.
@@ -95,11 +95,11 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
     return positions + np.searchsorted(n_allowed_before, positions, side="right")  # add the excluded items before it
 
 
-def _check_size(left: int, n: int) -> None:
+def _check_size(n_left: int, n: int) -> None:
     """Raise ProtocolError if fewer than n items can be sampled."""
-    if left < n:
+    if n_left < n:
         raise ProtocolError(
-            "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data", n_left=left, n=n
+            "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data", n_left=n_left, n=n
         )
 
 

@@ -1,4 +1,4 @@
-"""Published metrics, for comparison with our results."""
+"""Published figures (values of metrics), for comparison with our results."""
 
 from typing import Any, NotRequired
 
@@ -12,10 +12,10 @@ METRICS = ("hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr")
 
 
 class Rule(TypedDict):
-    """Evaluation rules of a publication. Tables show them as a letter."""
+    """Evaluation rules of publications. The key of a rule, a letter, is its code in tables."""
 
-    short: str
-    text: str
+    short: str  # comparison with our rules in a few words
+    text: str  # comparison with our rules in a sentence
     knows_the_time: NotRequired[bool]  # whether the model gets the time of the held-out item, unlike our models
 
 
@@ -52,11 +52,11 @@ _DOCUMENT = TypeAdapter(Document)
 
 
 def published(dataset: str, protocol: str) -> pd.DataFrame:
-    """Return published metrics, best NDCG@10 first. Their rules are similar to ours, but not all equal.
+    """Return published figures, best NDCG@10 first. Their rules are similar to ours, but not all equal.
 
-    Columns: title, variant (our nearest recommender), METRICS, code, short and rules (how the rules compare to ours: a
-    letter, a few words, a sentence), note, knows_the_time, source. Missing values are NaN. `note` describes how the
-    method differs from ours, or is "". The code of a row with a note ends in *.
+    Columns: title, variant (our nearest recommender), METRICS, code (of the rules), short and rules (`short` and `text`
+    of `Rule`), note, knows_the_time, source. Missing values are NaN. `note` describes how the method differs from ours,
+    or is "". The code of a row with a note ends in *.
     """
     content = storage.read_shipped_json(paths.published(), _is_valid) or {"figures": []}
     rows = [
@@ -70,6 +70,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
 
 
 def _is_valid(content: Any) -> bool:
+    """Return whether published.json is a `Document`, and each figure has a known rule and source."""
     try:
         document = _DOCUMENT.validate_python(content)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Rank held-out items among all unseen or sampled items.
+"""Rank held-out items among all items that are not excluded, or among sampled items.
 
 Shapes: B queries, I items, K items of a list, N sampled candidates.
 """
@@ -39,9 +39,10 @@ def rank_held_out(
 ) -> HeldOutRanks:
     """Rank each held-out item among the items that compete with it under the protocol.
 
-    A tie counts against the held-out item. In lists, equal scores are ordered by item number. Sampled protocols give no
-    lists. With `protocol.newest`, the model gets shortened histories. All items of the whole histories are excluded.
-    Each process that `torchrun` started ranks a part, and all processes return the whole result.
+    Items whose score equals the score of the held-out item are ranked before it. In lists, equal scores are ordered by
+    item number. Sampled protocols give no lists. With `protocol.newest`, the model gets shortened histories. All items
+    of the whole histories are excluded. Each process that `torchrun` started ranks a part, and all processes return the
+    whole result.
 
     `dataset` is the whole data set. `seed` is the training seed, on which a seeded splitting depends. After each batch,
     `report` is called with {"stage": "rank", "done", "total"}.
@@ -76,7 +77,7 @@ def rank_held_out(
                     ranking = Ranking.from_scores(row_scores, history[history != target])
                 target_ranks[row] = ranking.rank_ties_last(target)
         report({"stage": "rank", "done": rows.stop, "total": n_queries})
-    # asked with dummy scores, because a process without a batch must get the same answer as the others
+    # called with dummy scores, because a process without a batch must get the same value as the other processes
     dummy_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
     has_probabilities = with_lists and model.log_probabilities(dummy_scores, no_items) is not None
     return HeldOutRanks(  # rows of other processes are 0, so the sum over processes has all rows
@@ -107,9 +108,9 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
 def _top(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     """Return the best items (K,), -1 if no item is left, and their probabilities (K,), 0 if there are none."""
     items, probabilities = np.full(LIST_LENGTH, -1), np.zeros(LIST_LENGTH)
-    best = ranking.top(LIST_LENGTH)
-    items[: len(best)] = best
-    best_probabilities = ranking.probabilities(best)
+    best_items = ranking.top(LIST_LENGTH)
+    items[: len(best_items)] = best_items
+    best_probabilities = ranking.probabilities(best_items)
     if best_probabilities is not None:
-        probabilities[: len(best)] = best_probabilities
+        probabilities[: len(best_items)] = best_probabilities
     return items, probabilities

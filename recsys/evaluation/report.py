@@ -1,6 +1,6 @@
-"""Results as Markdown beside published figures, and the commands that produce results.
+"""Format results and published figures as Markdown, and return the commands that reproduce results.
 
-Only result files are read, without torch. Paired tests are computed from their ranks.
+This module reads only result files and does not load torch. Paired tests are computed from the stored ranks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ LIST_METRICS = {  # list metrics → titles
 
 @dataclass(frozen=True)
 class Missing:
-    """A recommender without a result under a protocol. Its facts are from results on other data or protocols."""
+    """A recommender without a result under a protocol. The fields are from its results on other data or protocols."""
 
     variant: str
     title: str  # the name of the recommender if it has no result at all
@@ -43,10 +43,10 @@ def format_report(
     warn: WarningCallback = errors.warn,
     other_protocol: str = "",
 ) -> str:
-    """Return the results of data sets and protocols as Markdown. Without any, all data sets and protocols are included.
+    """Return the results of data sets and protocols as Markdown. An empty selection means all.
 
     `brief` selects only leaderboards, as in docs/results.md. The headline metric of `other_protocol` gets a column.
-    `warn` is called with a sentence for each skipped result. Raises ResultError if there is nothing to report.
+    `warn` is called with an error for each skipped result. Raises ResultError if there is nothing to report.
     """
     pairs = [
         (dataset, protocol)
@@ -63,7 +63,7 @@ def format_report(
 
 
 def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
-    """Return the rules, the leaderboard, the list metrics and the circumstances of one data set under one protocol."""
+    """Return the rules, leaderboard, list metrics and provenance of the results of a data set under a protocol."""
     n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
     noise = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
@@ -73,7 +73,7 @@ def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_
         leaderboard(dataset, protocol, documents, other_protocol),
         *_published_rules(dataset, protocol, documents),
         *_list_metrics(documents),
-        _circumstances(documents),
+        _provenance(documents),
     ]
     return "\n\n".join(parts)
 
@@ -81,7 +81,7 @@ def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_
 def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
     """Return a row per recommender: the headline metric with its 95 % interval, other metrics, published figures."""
     tests = significance.against_best(significance.pairwise_tests(dataset, protocol, HEADLINE, _ignore))
-    like_best = set(tests.loc[~tests["differs"].astype(bool), "variant"])
+    equivalent_to_best = set(tests.loc[~tests["differs"].astype(bool), "variant"])
     published = _published(dataset, protocol)
     others = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
     headlines = {document["variant"]: format_headline(document) for document in others}
@@ -93,7 +93,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
             document["variant"],
             document["family"],
             len(document["seeds"]),
-            format_headline(document) + (" =" if document["variant"] in like_best else ""),
+            format_headline(document) + (" =" if document["variant"] in equivalent_to_best else ""),
             short(document["std"][HEADLINE]) if document["std"] else "",
             *(headlines.get(document["variant"], "") for _ in other_column),
             *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
@@ -172,7 +172,7 @@ def commands_for(recommender: Missing, dataset: str, protocol: str) -> list[str]
 
 
 def _facts(dataset: str, variants: set[str]) -> dict[str, Missing]:
-    """Return facts on recommenders from any of their results, preferably on the same data set."""
+    """Return the `Missing` of recommenders, from any of their results, preferably on the same data set."""
     facts: dict[str, Missing] = {}
     for pair in sorted(results.available(), key=lambda pair: (pair[0] != dataset, menu_position(pair[1]))):
         if variants <= facts.keys():  # reading all results would take seconds
@@ -223,7 +223,7 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     return [table, note] if any(row[-1].endswith("*") for row in rows) else [table]
 
 
-def _circumstances(documents: list[dict[str, Any]]) -> str:
+def _provenance(documents: list[dict[str, Any]]) -> str:
     """Return machines, dates, versions and data fingerprints of the results, each once."""
     runs = [document["run"] for document in documents]
     machines = "; ".join(sorted({f"{run['machine']}, {run['device']}" for run in runs}))

@@ -1,7 +1,7 @@
 """Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
-A result in the home folder is preferred to the shipped result. If the data set is on this machine, only results of the
-same data are used. Otherwise the results of the most common data are used. Loads neither torch nor Streamlit.
+A result in the home folder is preferred to the shipped result. If the data set is on this machine, results of other
+data are ignored. `documents` compares only results of the same users. This module loads neither torch nor Streamlit.
 """
 
 import json
@@ -29,7 +29,7 @@ from recsys.models import registry
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
-UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that a user has not seen
+UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that are not excluded
 
 WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
 
@@ -49,9 +49,9 @@ class Result(TypedDict):
     paper: str
     dataset: str
     protocol: dict[str, Any]  # its name and rules
-    fingerprint: str  # of the sequences
-    data_sha256: NotRequired[str]  # of the sequences, times and ratings
-    details: NotRequired[str]  # fingerprint of the credits of films, if the model uses them
+    fingerprint: str  # `Dataset.fingerprint`: of the histories
+    data_sha256: NotRequired[str]  # `Dataset.full_fingerprint`: of the histories, times and ratings
+    details: NotRequired[str]  # `Details.fingerprint`, if the model uses the details of films
     also: NotRequired[str]  # another data set that the model was trained on
     config: NotRequired[dict[str, Any]]
     users: int
@@ -59,7 +59,7 @@ class Result(TypedDict):
     mean: dict[str, float]  # metric → mean over seeds
     std: dict[str, float]  # {} for one seed
     interval: NotRequired[dict[str, list[float]]]  # metric → low, high: 95 % over users
-    beyond: NotRequired[dict[str, float]]  # `list_metrics.beyond_accuracy`, mean over seeds; not if items were sampled
+    beyond: NotRequired[dict[str, float]]  # `list_metrics.beyond_accuracy`, mean over seeds; not for sampled candidates
     calibration: NotRequired[dict[str, Any]]  # `list_metrics.calibration` of the seeds evaluated last
     stars: NotRequired[dict[str, Any]]  # `rating_errors.summary` of the seeds evaluated last
     run: dict[str, Any]  # machine, date, training times ("trained") and, if seeds were added, the "earlier" run
@@ -84,11 +84,11 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def check(board: Path) -> None:
-    """Raise ResultError, with the command that fixes it, if a board is damaged. Reads it again."""
+    """Raise ResultError, with the command that fixes it, if a board is damaged. Reads the files, not the cache."""
     try:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
-        raise _damage(error, board) from error
+        raise _damage_error(error, board) from error
     for variant, document in _read(board).items():
         _validate(document, board, variant)
 
@@ -107,7 +107,7 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     try:
         return boards.read_ranks(board, [variant])[variant].astype(np.int32)  # stored in the smallest integer type
     except (OSError, storage.DamagedFileError) as error:
-        raise _damage(error, board, variant) from error
+        raise _damage_error(error, board, variant) from error
 
 
 def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
@@ -117,7 +117,7 @@ def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
-    """Return the ranks of the seeds with the split of seed 0: only seed 0 if the protocol splits differently per seed.
+    """Return the ranks of all seeds, (S, B), or of seed 0 alone if each seed has another split.
 
     Raises ResultError as `load`, and if seed 0 is missing.
     """
@@ -146,7 +146,7 @@ def version(dataset: str, protocol: str) -> str:
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
-    """Return the results that can be compared, best NDCG@10 first: of the same users, and of listed recommenders.
+    """Return the results of listed recommenders on the same users, best NDCG@10 first.
 
     `warn` receives an error for each damaged board, and for each result that is of other data or another version.
     """
@@ -186,7 +186,7 @@ def as_table(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def curve(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
+def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
     """Return the training log of the lowest seed in the home folder, else the shipped log, else an empty table.
 
     There is a row per epoch with epoch, loss, seconds and other numbers. ndcg@10 and hr@10 are of the validation part.
@@ -237,7 +237,10 @@ def _is_finite(value: object) -> bool:
 
 
 def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
-    """Return the board in the home folder and the shipped board. Move results of older programs into the first."""
+    """Return the board in the home folder and the shipped board.
+
+    If the home folder has results of an older version of the program, they are moved into the board first.
+    """
     home_board, shipped_board = (paths.results(root, dataset, protocol) for root in (paths.home(), paths.ASSETS))
     older_folder = home_board.with_suffix("")
     if older_folder.is_dir():
@@ -249,9 +252,9 @@ def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
 
 
 def _move_into_board(folder: Path, board: Path) -> None:
-    """Move the results of older programs, `<variant>.json` with an .npz file each, into a board.
+    """Move the results of an older version, `<variant>.json` with an .npz file each, into a board.
 
-    Damaged ones are deleted with a warning. Raises ResultError if the board cannot be written. The files then stay.
+    Damaged results are deleted with a warning. Raises ResultError, and keeps all files, if the board cannot be written.
     """
     older_documents, older_ranks = {}, {}
     with storage.locked(board), disk_errors(board, ResultError):
@@ -260,7 +263,7 @@ def _move_into_board(folder: Path, board: Path) -> None:
                 document = storage.read_document(path)
                 older_ranks[path.stem] = boards.read_ranks(path, ["ranks"])["ranks"]
             except storage.DamagedFileError as error:
-                errors.warn(_damage(error, board, path.stem))
+                errors.warn(_damage_error(error, board, path.stem))
                 continue
             document.pop("files", None)  # the hashes of the older files
             document.get("run", {}).pop("sha256", None)
@@ -295,9 +298,9 @@ def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> t
 def _choose(
     contents: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
 ) -> tuple[Path, Document]:
-    """Return the board and the document of a result: the first that is of the data on this machine.
+    """Return the board and the document of the first valid result of the data on this machine.
 
-    `warn` is called if another board has a result of another version. Raises ResultError if there is no result.
+    `warn` is called for each invalid result before it. Raises ResultError if there is no such result.
     """
     fingerprint, failures = prepared.fingerprint(dataset), []
     candidates = [(board, content[variant]) for board, content in contents.items() if variant in content]
@@ -322,15 +325,15 @@ def _choose(
 
 
 def _read(board: Path) -> dict[str, Document]:
-    """Return the documents of a board by recommender. Raises ResultError with the command that fixes it."""
+    """Return the documents of a board by recommender. Raises ResultError with a command that fixes the board."""
     try:
         return boards.read(board)
     except (OSError, storage.DamagedFileError) as error:
-        raise _damage(error, board) from error
+        raise _damage_error(error, board) from error
 
 
 def _validate(document: Document, board: Path, variant: str) -> None:
-    """Raise ResultError, with the command that fixes it, unless a document is a `Result`."""
+    """Raise ResultError, with a command that repeats the evaluation, unless a document is a `Result`."""
     try:
         _RESULT.validate_python(document)
     except ValidationError as error:
@@ -341,11 +344,13 @@ def _validate(document: Document, board: Path, variant: str) -> None:
 
 
 def _update(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:
+    """Replace the result of a recommender in a board. Raises ResultError."""
     with disk_errors(board, ResultError):
         boards.update(board, {variant: document}, {variant: variant_ranks}, _command(board))
 
 
-def _damage(error: OSError | storage.DamagedFileError, board: Path, variant: str = "all") -> ResultError:
+def _damage_error(error: OSError | storage.DamagedFileError, board: Path, variant: str = "all") -> ResultError:
+    """Return the error for a damaged board: the message of `error` and a command that fixes the board."""
     message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
     if board.is_relative_to(paths.ASSETS):
         return ResultError(message, restore_command(board.with_name(f"{board.stem}*")))

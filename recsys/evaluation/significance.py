@@ -59,7 +59,7 @@ def pairwise_tests(
 
 
 def against_best(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `pairwise_tests` with the best recommender, the second best first."""
+    """Return the rows of `pairwise_tests` that compare with the best recommender. The first row has the second best."""
     return tests[~tests["other"].isin(set(tests["variant"]))].reset_index(drop=True)
 
 
@@ -115,8 +115,9 @@ def randomisation(
     Reference: Smucker, Allan and Carterette (CIKM 2007).
     """
     rng, (left, right) = np.random.default_rng(seed), pairs.T
-    total, size = user_values.sum(0), np.abs(user_values).sum(0)
-    observed = np.abs(total[left] - total[right]) - 1e-12 * (size[left] + size[right])  # tolerance for rounding errors
+    total, magnitude = user_values.sum(0), np.abs(user_values).sum(0)
+    tolerance = 1e-12 * (magnitude[left] + magnitude[right])  # for rounding errors
+    observed = np.abs(total[left] - total[right]) - tolerance
     permutations = max(permutations, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
     extreme = np.zeros(len(pairs), np.int64)
     for portion in _portions(permutations, len(user_values)):
@@ -131,9 +132,9 @@ def holm(p: np.ndarray) -> np.ndarray:
     The smallest p is multiplied by P, the next by P - 1, and so on. Products are limited to 1 and never decrease.
     """
     order = np.argsort(p, kind="stable")
-    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(raised, 1)
+    adjusted[order] = np.minimum(corrected, 1)
     return adjusted
 
 

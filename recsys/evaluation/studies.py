@@ -1,7 +1,7 @@
 """Studies: measurements with a question, an answer, a table and a chart, shown on the Evaluation page.
 
-A study is a document `results/studies/<name>.json`, see `Study`. One in the home folder is preferred to a
-shipped one. Loads neither torch nor Streamlit.
+A study is a document `results/studies/<name>.json`, see `Study`. A study in the home folder replaces the shipped study
+of the same name. This module loads neither torch nor Streamlit.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Column(BaseModel):
 
     name: str
     title: str | None = None
-    digits: int | None = None  # decimals
+    digits: int | None = None  # number of decimals; None: not rounded
 
 
 class Chart(BaseModel):
@@ -83,6 +83,7 @@ class Study(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        """Raise ValueError if columns, rows and chart do not fit together."""
         names = {column.name for column in self.columns}
         if not names or len(names) < len(self.columns):
             raise ValueError(Message("needs columns, each with a name of its own"))
@@ -133,7 +134,7 @@ def _check_chart(chart: Chart, table: pd.DataFrame) -> None:
 
 
 def _reason(error: ValidationError) -> Message:
-    """Return what is wrong with a document, as the end of a sentence."""
+    """Return the reason why a document is invalid, as the end of a sentence."""
     details: Any = error.errors()[0]
     if details["type"] == "value_error":
         reason: Message = details["ctx"]["error"].args[0]

@@ -31,7 +31,7 @@ MAX_FOUND_RANK = 10  # a target up to this rank counts as found
 
 @dataclass(frozen=True)
 class Costs:
-    """Training times on one kind of hardware, and the titles without one. The best NDCG@10 comes first."""
+    """Training times on one kind of hardware, and the titles of recommenders without a time. Best NDCG@10 first."""
 
     table: pd.DataFrame  # COST_COLUMNS, a row per recommender
     hardware: str  # "cpu" or "cuda"; "" if no result has a time
@@ -79,8 +79,8 @@ def all_ranks(
     return ranks
 
 
-def orders(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """Return how the same recommenders rank under several protocols, the best under the first protocol on top.
+def protocol_ranks(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
+    """Return the ranks of recommenders under several protocols. The first row is the best under the first protocol.
 
     `boards` has the table of `leaderboard` by protocol. Only recommenders with a result under all protocols are ranked.
     Equal values share the better rank. Columns: variant, title, family and, for each protocol, its name (the metric),
@@ -98,7 +98,7 @@ def orders(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
 
 
 def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None:
-    """Return the share of pairs of recommenders that two protocols of `orders` rank in opposite order.
+    """Return the share of pairs of recommenders that two protocols of `protocol_ranks` rank in opposite order.
 
     It is (1 - τ) / 2 with Kendall's τ. A pair with equal values counts half. None: fewer than two recommenders, or
     fewer than FEW_USERS users, because their order is noise.
@@ -117,8 +117,8 @@ def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> li
 
 
 def curves(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
-    """Return training logs (`results.curve`) by recommender, of the recommenders that have one."""
-    logs = {variant: results.curve(dataset, variant, splitting) for variant in variants}
+    """Return training logs (`results.training_log`) by recommender, of the recommenders that have one."""
+    logs = {variant: results.training_log(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
 
 
@@ -127,7 +127,7 @@ def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[p
 
     Both tables have the columns variant, predicted, hit_rate and over. `over` is results.UNSEEN or ALL_ITEMS, the items
     over which probabilities sum to 1. The table by bin also has the share of the predictions. The table by rank also
-    has the rank, from 1, and times, which is predicted / hit_rate, or NaN if no item was a hit.
+    has the rank, from 1, and the column "times", the ratio predicted / hit_rate. It is NaN if no item was a hit.
     """
     bins = [pd.DataFrame(columns=["variant", "predicted", "hit_rate", "over", "share"])]
     ranks = [pd.DataFrame(columns=["variant", "rank", "predicted", "hit_rate", "over"])]
@@ -163,9 +163,9 @@ def rating_error_table(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
 def rank_margins(ranks: np.ndarray, other_ranks: np.ndarray) -> pd.DataFrame:
     """Count users by the ratio of the ranks that two recommenders give their target: columns margin and users.
 
-    Ranks (S, B) are averaged over seeds as geometric means. Margin 0 means equal ranks. With margin 1, 2, 3 or 4, the
-    other recommender's rank is less than 2, 2 to 4, 4 to 8 or at least 8 times the rank of the first recommender.
-    Negative margins are the reverse.
+    Ranks (S, B) are averaged over seeds as geometric means. The ratio is `other_ranks` / `ranks`. Margin 0 means equal
+    ranks, 1 a ratio below 2, 2 a ratio from 2 to 4, 3 a ratio from 4 to 8, and 4 a higher ratio. Negative margins stand
+    for the inverse ratios.
     """
     log_ratio = np.log2(other_ranks).mean(0) - np.log2(ranks).mean(0)  # (B,) positive: the first recommender is better
     steps = np.minimum(np.floor(np.abs(log_ratio)), 3) + 1

@@ -27,12 +27,13 @@ def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, in
     """Return the numeric settings in `names` that a recommender has, with their values in the preset of a data set."""
     config = registry.get(variant).preset(dataset)
     values = vars(getattr(config, "schedule", config)) | vars(config)  # a network has settings of its schedule too
+    # `type` and not isinstance, because a bool is an int
     return {name: values[name] for name in names if type(values.get(name)) in (int, float)}
 
 
 def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
     """Return the duration of the training that made the stored checkpoint, or None if it is unknown."""
-    notes = checkpoints.notes(variant, dataset, serving_split(dataset))
+    notes = checkpoints.notes(variant, dataset, serving_split(dataset))  # {} if there is no checkpoint
     names = ("seconds", "epochs", "device")
     return PreviousTraining(*(notes[name] for name in names)) if notes.keys() >= {*names} else None
 

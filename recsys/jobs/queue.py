@@ -35,7 +35,7 @@ Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, befor
 MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
 MAX_ACTIVE_JOBS = 20
 MAX_FILE_BYTES = 1 << 20  # of job.json
-MAX_EVENT_VALUE = 2**53  # of a number in progress.jsonl; larger ones are damaged, and too large to be displayed
+MAX_EVENT_VALUE = 2**53  # of a number in progress.jsonl; a larger number is a sign of damage and is dropped
 FILE = "job.json"
 PROGRESS = "progress.jsonl"
 OUTPUT = "output.txt"
@@ -81,7 +81,7 @@ class Job:
     queued: Seconds = 0.0  # when the job was last appended to the queue
     started: Seconds | None = None  # the latest start
     ended: Seconds | None = None
-    error: str | dict[str, Any] = ""  # reason of a failure: a `Message`, or the line of an older version
+    error: str | dict[str, Any] = ""  # reason of a failure: a `Message` as a dict; text from older versions
 
     @property
     def reason(self) -> Message | str:
@@ -132,7 +132,8 @@ def jobs() -> list[Job]:
         return []
     with suppress(OSError), FileLock(paths.jobs() / QUEUE_LOCK):
         return _read_jobs()
-    return _read_jobs()  # without the lock on a read-only disk, where no process changes the queue
+    # the lock file cannot be opened on a read-only disk, but then no process changes the queue
+    return _read_jobs()
 
 
 def add(
@@ -148,14 +149,14 @@ def add(
     _check_allowed()
     check(variant, dataset, changes or {})
     datasets.ensure(dataset)
-    checked_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` checks it
+    job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
         job_id = created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         number = 1
         while (paths.jobs() / job_id).exists():  # another job of the same second
             number += 1
             job_id = f"{created}-{number}"
-        job = Job(job_id, variant, dataset, checked_protocol, seed, changes or {}, device, queued=time.time())
+        job = Job(job_id, variant, dataset, job_protocol, seed, changes or {}, device, queued=time.time())
         _check_can_wait(job, all_jobs)
         _write(job)
     start_runner()
@@ -172,7 +173,7 @@ def check(variant: str, dataset: str, changes: Changes) -> None:
 def check_idle(dataset: str) -> None:
     """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
     has_job = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    # of trainings on the command line and of trials
+    # the lock files of trainings on the command line and of trials
     locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
     if has_job or any(is_locked(lock) for lock in locks):
         raise JobError(
@@ -193,7 +194,7 @@ def is_locked(path: Path) -> bool:
 
 def stop(job_id: str) -> None:
     """Remove a waiting job from the queue, or make a running training save its state and end."""
-    with _changing(job_id) as (job, _):
+    with _locked_job(job_id) as (job, _):
         if job.state is State.WAITING:
             _write(replace(job, state=State.STOPPED, ended=time.time()))
         elif job.state is State.RUNNING:
@@ -202,7 +203,7 @@ def stop(job_id: str) -> None:
 
 def resume(job_id: str) -> None:
     """Append a job that ended early to the queue again. It continues from its saved state, if any."""
-    with _changing(job_id) as (job, all_jobs):
+    with _locked_job(job_id) as (job, all_jobs):
         if job.state not in RESUMABLE:
             raise JobError("training {id} is {state}, so it cannot be resumed", id=job.id, state=Message(job.state))
         _check_can_wait(job, all_jobs)
@@ -212,7 +213,7 @@ def resume(job_id: str) -> None:
 
 def remove(job_id: str) -> None:
     """Delete a job that is not active. Its checkpoint stays."""
-    with _changing(job_id) as (job, _):
+    with _locked_job(job_id) as (job, _):
         if job.state in ACTIVE:
             raise JobError(
                 "training {id} is {state}; stop it before you remove it", id=job.id, state=Message(job.state)
@@ -301,10 +302,10 @@ def _read(folder: Path) -> Job:
     with suppress(OSError, storage.DamagedFileError, ValueError):
         if path.stat().st_size <= MAX_FILE_BYTES:
             document = storage.read_document(path)
-            names = [setting.name for setting in fields(Job) if setting.name in document]  # others are of old versions
+            names = [each.name for each in fields(Job) if each.name in document]  # old versions had other fields
             if "state" in names:  # its default, WAITING, would start a damaged job
                 job = from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
-                str(job.reason)  # raises ValueError
+                str(job.reason)  # raises ValueError if the reason is damaged
                 return job
     return Job(folder.name, state=State.DAMAGED)
 
@@ -324,7 +325,7 @@ def _locked_queue() -> Iterator[list[Job]]:
 
 
 @contextmanager
-def _changing(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
+def _locked_job(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     """Hold the queue lock and yield a job and all jobs. Raise JobError if no job has this id."""
     _check_allowed()
     with _locked_queue() as all_jobs:

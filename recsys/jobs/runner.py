@@ -1,4 +1,4 @@
-"""The runner of waiting jobs. Each job is a process of the command `train`, which the runner can ask to stop."""
+"""The runner of waiting jobs. It starts a process of the command `train` for each job, and can stop the process."""
 
 import os
 import signal
@@ -16,15 +16,15 @@ from recsys.jobs import queue
 from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
 POLL_SECONDS = 0.2  # between two checks whether a job is to stop
-STOP_TIMEOUT_SECONDS = 10.0  # then a training that was asked to stop is killed
+STOP_TIMEOUT_SECONDS = 10.0  # between SIGTERM and SIGKILL
 MAX_REASON_BYTES = 1 << 12  # read from the end of the output of a failed training
 NICENESS = 5  # of a training, so that the pages stay fast
-SIGTERM_EXIT_CODES = (143, -signal.SIGTERM)  # during the training, and before it handles the signal
+SIGTERM_EXIT_CODES = (143, -signal.SIGTERM)  # if the training handles the signal, and if it does not yet handle it
 
 
 def run() -> None:
     """Run waiting jobs one after the other. Return at once if enough runners are active."""
-    while any(job.state is State.WAITING for job in queue.jobs()):  # one may be added before the slot is released
+    while any(job.state is State.WAITING for job in queue.jobs()):  # a job may be added before the slot is released
         slot = _take_slot()
         if slot is None:
             return
@@ -57,7 +57,10 @@ def _run_next() -> bool:
 
 
 def _train(job: Job) -> int:
-    """Train in a new process and return its exit code. It gets SIGTERM when the job is to stop, and SIGKILL later."""
+    """Train in a new process and return its exit code.
+
+    When the job is to stop, the process gets SIGTERM, and SIGKILL after STOP_TIMEOUT_SECONDS.
+    """
     mode = "ab" if job.resume else "wb"
     with (job.folder / PROGRESS).open(mode) as events, (job.folder / OUTPUT).open("wb") as output:
         training = Popen(

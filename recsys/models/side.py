@@ -29,7 +29,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recsys.config import added_later, config_class
-from recsys.data.dataset import PEOPLE_COLUMNS, DataError, Dataset, Queries
+from recsys.data.dataset import PROFILE_COLUMNS, DataError, Dataset, Queries
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
@@ -107,7 +107,7 @@ class PersonVectors(IdVectors):
     def attribute_ids(self, people: pd.DataFrame) -> np.ndarray:
         """Return the ids of the attributes, (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if missing or not in the training data.
 
-        `people` has the columns PEOPLE_COLUMNS.
+        `people` has the columns PROFILE_COLUMNS.
         """
         number = {key: 1 + slot for slot, key in enumerate(self.attribute_keys.tolist()) if key}
         return np.array([[number.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
@@ -116,7 +116,7 @@ class PersonVectors(IdVectors):
 def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
     """Return (P, 3) hashes, one per person and column, the same on every machine; 0 for a missing attribute."""
     columns = [
-        [zlib.crc32(f"{name} {value}".encode()) if value else 0 for value in people[name]] for name in PEOPLE_COLUMNS
+        [zlib.crc32(f"{name} {value}".encode()) if value else 0 for value in people[name]] for name in PROFILE_COLUMNS
     ]
     return list(zip(*columns, strict=True))
 

@@ -14,7 +14,7 @@ import pandas as pd
 from recsys.data.dataset import Catalog, Dataset, Film
 from recsys.data.history_import.entries import Entry, Imported, Skipped
 from recsys.data.history_import.read import read
-from recsys.data.history_import.rows import when
+from recsys.data.history_import.rows import sort_time
 from recsys.errors import N_
 from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
@@ -248,4 +248,4 @@ def _film_record(imported: ImportedFilm, movie: dict[str, Any]) -> dict[str, Any
 
 def sort_entries(entries: Iterable[Entry]) -> list[Entry]:
     """Return the entries of several files, oldest first."""
-    return sorted(entries, key=lambda entry: when(entry) or datetime.min)
+    return sorted(entries, key=lambda entry: sort_time(entry) or datetime.min)

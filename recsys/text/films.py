@@ -21,7 +21,7 @@ from scipy import sparse
 from recsys import arrays, paths, storage
 from recsys.data.dataset import Catalog
 from recsys.data.download import DownloadError
-from recsys.data.film_details import Detail
+from recsys.data.film_details import FilmDetails
 from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder
@@ -65,7 +65,7 @@ def texts_with_credits(catalog: Catalog) -> list[str]:
     return [". ".join(filter(None, [text, _credits(detail)])) for text, detail in zip(texts, details, strict=True)]
 
 
-def _credits(detail: Detail) -> str:
+def _credits(detail: FilmDetails) -> str:
     """Return directors, cast, countries and subjects: "Ann_Lee, United_States, organized crime"."""
     names = dict.fromkeys([*detail.directors, *detail.cast, *detail.countries])
     return ", ".join(["_".join(re.findall(r"\w+", name)) for name in names] + list(detail.subjects))

@@ -134,14 +134,14 @@ def test_a_first_add_that_the_disk_refuses_leaves_nothing(tmp_path, home):
     assert len(done.stderr.splitlines()) == 1
     assert not list((home / "data").iterdir())
     with pytest.raises(DataError, match="nothing of shop"):
-        list(verify.of_set("shop"))
-    assert not [found for found in verify.everything() if found.problem]
+        list(verify.check_dataset("shop"))
+    assert not [found for found in verify.check_all() if found.problem]
 
 
 def test_an_empty_folder_is_no_set(home):
     (home / "data" / "shop").mkdir(parents=True)
     (home / "data" / ".ml-1m~abcdefgh.part" / "new").mkdir(parents=True)  # left by a killed process
-    assert not [found for found in verify.everything() if found.problem]
+    assert not [found for found in verify.check_all() if found.problem]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ TIME = 1_700_000_000  # 2023-11-14 22:13:20
 
 @pytest.mark.parametrize("name", ["user_id", "User ID", "userId", "USERID", "user_id:token", " user-id "])
 def test_a_column_is_known_whatever_its_case_and_signs(name):
-    assert columns.matching(["x", name, "y"], columns.ROLES["user"]) == [name]
+    assert columns.matching_names(["x", name, "y"], columns.ROLES["user"]) == [name]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_columns_of_common_exports_are_recognised(header, columns_of):
 
 
 def test_the_usual_name_goes_before_the_rarer_one():
-    assert columns.matching(["reviewTime", "unixReviewTime"], columns.ROLES["time"])[0] == "unixReviewTime"
+    assert columns.matching_names(["reviewTime", "unixReviewTime"], columns.ROLES["time"])[0] == "unixReviewTime"
 
 
 @pytest.mark.parametrize(

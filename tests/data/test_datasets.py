@@ -217,14 +217,14 @@ def test_a_copy_that_was_not_made_from_the_archive_of_the_project_is_prepared_ag
         datasets.load(datasets.DEFAULT_DATASET)
     (found,) = [
         found
-        for found in verify.of_set(datasets.DEFAULT_DATASET)
+        for found in verify.check_dataset(datasets.DEFAULT_DATASET)
         if found.path == paths.prepared(datasets.DEFAULT_DATASET)
     ]
     assert found.problem
     assert datasets.ensure(datasets.DEFAULT_DATASET).n_users == datasets.load(datasets.DEFAULT_DATASET).n_users == 2745
     (found,) = [
         found
-        for found in verify.of_set(datasets.DEFAULT_DATASET)
+        for found in verify.check_dataset(datasets.DEFAULT_DATASET)
         if found.path == paths.prepared(datasets.DEFAULT_DATASET)
     ]
     assert not found.problem

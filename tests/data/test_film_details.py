@@ -4,7 +4,7 @@ import pytest
 
 from recsys import paths, storage
 from recsys.data import film_details
-from recsys.data.film_details import Detail, Details
+from recsys.data.film_details import Details, FilmDetails
 from tests import toys
 from tests.artifacts import payload
 from tests.data.wikidata_fake import OF_MATRIX
@@ -22,13 +22,13 @@ def test_what_is_written_is_read_again_whatever_stands_in_it():
     assert len(found) == 2
     assert found.get(2571).directors == ("Lana Wachowski", "Lilly Wachowski")
     assert found.get(2571).minutes == 136
-    assert found.get(7) == Detail(titles=tuple(strange["titles"]))
-    assert found.get(8) == Detail()
+    assert found.get(7) == FilmDetails(titles=tuple(strange["titles"]))
+    assert found.get(8) == FilmDetails()
 
 
 def test_a_set_that_was_never_enriched_knows_nothing():
     found = film_details.read("x")
-    assert (len(found), found.fingerprint, found.version, found.get(1)) == (0, "", "", Detail())
+    assert (len(found), found.fingerprint, found.version, found.get(1)) == (0, "", "", FilmDetails())
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\0", b"movie_id,x\n1,2\n", b"\xff\xfe\xfd"])

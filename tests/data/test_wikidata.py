@@ -37,7 +37,7 @@ def facts(ids, sleep=None, report=None):
 
 
 def test_the_question_names_the_films_and_nothing_that_is_no_id():
-    asked = wikidata.question([MATRIX, 'tt1" } # ', "", "tt" + "1" * 40])
+    asked = wikidata.build_query([MATRIX, 'tt1" } # ', "", "tt" + "1" * 40])
     assert f'VALUES ?imdb {{ "{MATRIX}" }}' in asked
     assert [number in asked for number in ("P345", "P57", "P161", "P921", "P495", "P364", "P2047")] == [True] * 7
 
@@ -110,9 +110,9 @@ def test_running_times_are_minutes_and_what_is_none_is_left_out(amounts, minutes
 
 
 def test_names_are_one_line_without_the_sign_between_names_and_without_hidden_signs():
-    assert wikidata.plain(" a|b\n c\u202e\0 ") == "a/b c"
-    assert wikidata.plain("می‌خواهم") == "می‌خواهم"  # with a joiner
-    assert wikidata.plain("x" * 1000) == "x" * wikidata.MAX_NAME_LENGTH
+    assert wikidata.clean_name(" a|b\n c\u202e\0 ") == "a/b c"
+    assert wikidata.clean_name("می‌خواهم") == "می‌خواهم"  # with a joiner
+    assert wikidata.clean_name("x" * 1000) == "x" * wikidata.MAX_NAME_LENGTH
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from recsys.data.split import by_time, leave_one_out
 from recsys.evaluation import results
 from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.groups import (
+    NO_ANSWER,
     NO_GENRE,
     NO_YEAR,
-    UNSAID,
     age_buckets,
     available_groupings,
     by_bucket,
@@ -92,9 +92,9 @@ PEOPLE = [("F", "25-34", ""), ("M", "Under 18", ""), ("F", "", ""), ("M", "56+",
 def test_people_are_grouped_by_what_they_said_of_themselves():
     """The second of five has too few films to be tested, so everybody after him is one row further up."""
     world = toys.described(toys.dataset([[0, 1, 2], [0, 1], [2, 1, 0, 3], [3, 1, 0], [0, 2, 1, 3, 4]], 5), *PEOPLE)
-    assert buckets(world, gender_buckets) == {"women": [0, 1], "men": [2], UNSAID: [3]}
-    assert buckets(world, age_buckets) == {"25–34": [0, 3], "56+": [2], UNSAID: [1]}
-    assert median_lengths(leave_one_out(world), "gender") == {"women": 2, "men": 2, UNSAID: 4}
+    assert buckets(world, gender_buckets) == {"women": [0, 1], "men": [2], NO_ANSWER: [3]}
+    assert buckets(world, age_buckets) == {"25–34": [0, 3], "56+": [2], NO_ANSWER: [1]}
+    assert median_lengths(leave_one_out(world), "gender") == {"women": 2, "men": 2, NO_ANSWER: 4}
 
 
 def test_groups_of_people_are_offered_only_where_the_set_describes_them():

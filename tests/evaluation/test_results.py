@@ -323,15 +323,15 @@ def test_a_training_curve_survives_a_resumed_run_and_a_half_written_line():
     folder.mkdir(parents=True)
     events = [{"note": "started"}, {"epoch": 1, "loss": 5.0}, {"epoch": 2, "loss": 9.0}, {"epoch": 2, "loss": 4.0}]
     (folder / "log.jsonl").write_text("\n".join(map(json.dumps, events)) + '\n{"epoch": 3, "lo')
-    assert results.curve("toy", "bert4rec")[["epoch", "loss"]].values.tolist() == [[1, 5.0], [2, 4.0]]
+    assert results.training_log("toy", "bert4rec")[["epoch", "loss"]].values.tolist() == [[1, 5.0], [2, 4.0]]
 
 
 def test_the_shipped_curve_is_shown_where_nothing_was_trained():
-    assert results.curve("toy", "bert4rec").empty
+    assert results.training_log("toy", "bert4rec").empty
     folder = paths.shipped_checkpoint("toy", "leave-one-out", "bert4rec")
     folder.mkdir(parents=True)
     (folder / "log.jsonl").write_text('{"epoch": 1, "loss": 5.0}\n')
-    assert results.curve("toy", "bert4rec")["loss"].tolist() == [5.0]
+    assert results.training_log("toy", "bert4rec")["loss"].tolist() == [5.0]
 
 
 def test_reading_results_loads_neither_torch_nor_streamlit():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from recsys import checkpoints
-from recsys.data.dataset import PEOPLE_COLUMNS, DataError, Queries
+from recsys.data.dataset import PROFILE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
@@ -213,14 +213,14 @@ def test_what_follows_may_depend_on_who_asks(variant):
     histories = [[*rng.permutation(np.arange(3, 12))[:2], 0, 1 + user % 2] for user in range(160)]
     world = toys.described(toys.dataset(histories, 12), *PEOPLE)
     model = model_of(variant, person=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=RunOptions(device="cpu"))
-    people = pd.DataFrame([("M", "", "astronaut"), ("F", "56+", "")], columns=list(PEOPLE_COLUMNS), dtype="str")
+    people = pd.DataFrame([("M", "", "astronaut"), ("F", "56+", "")], columns=list(PROFILE_COLUMNS), dtype="str")
     history = [np.array([7, 8, 0])]
     assert model.score(Queries(history * 2, user_profiles=people)).argmax(1).tolist() == [1, 2]
     one = model.score(Queries(history, user_profiles=people[1:]))[0]
     assert one.argmax() == 2
     visitor = model.score(Queries(history))[0]
     assert set(visitor.argsort()[-2:]) == {1, 2}
-    unknown = pd.DataFrame([("", "", "")], columns=list(PEOPLE_COLUMNS), dtype="str")
+    unknown = pd.DataFrame([("", "", "")], columns=list(PROFILE_COLUMNS), dtype="str")
     np.testing.assert_allclose(model.score(Queries(history, user_profiles=unknown))[0], visitor, atol=1e-5)
 
 

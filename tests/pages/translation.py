@@ -225,7 +225,7 @@ def _literals(node):
 
 def texts_in_data():
     """Return texts that pages translate with `_(variable)`: of recommenders, protocols, groups, lists and studies."""
-    own_groups = ("under 10", "200 and more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.UNSAID)
+    own_groups = ("under 10", "200 and more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.NO_ANSWER)
     by_popularity = ("0–1% most watched", "1–10% most watched", "10–50% most watched", "50–100% most watched")
     recommenders = registry.RECOMMENDERS.values()
     return {

@@ -136,7 +136,7 @@ def _titles(data: bytes) -> object:
 
 def _dates(data: bytes) -> object:
     cells = _text(data).split("\n")
-    read, _ = dates.reader(cells, Answers())
+    read, _ = dates.date_reader(cells, Answers())
     return [read(cell) for cell in cells], columns.parse_timestamps(tables.pd.Series(cells, dtype="str"))
 
 

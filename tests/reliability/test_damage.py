@@ -13,7 +13,7 @@ import pytest
 
 from recsys import arrays, checkpoints, paths, storage
 from recsys.data import datasets, enrich, film_details, prepared, published
-from recsys.data.dataset import MOVIE_COLUMNS, PEOPLE_COLUMNS, Catalog, Dataset, Interactions
+from recsys.data.dataset import MOVIE_COLUMNS, PROFILE_COLUMNS, Catalog, Dataset, Interactions
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError
 from recsys.evaluation import evaluate, file_order, protocols, results, studies
@@ -60,7 +60,7 @@ def world():
     user, time = np.repeat(np.arange(6, dtype=np.int32), 8), 1_000_000_000 + np.arange(48)
     events = Interactions(user, item, np.full(48, 4, np.float32), time)
     catalog = Catalog(movies, movies.iloc[:0], Tags.from_rows([(100, "slow", 7)]))
-    profiles = pd.DataFrame([["F", "25-34", "none"]] * 6, columns=list(PEOPLE_COLUMNS), dtype="str")
+    profiles = pd.DataFrame([["F", "25-34", "none"]] * 6, columns=list(PROFILE_COLUMNS), dtype="str")
     names = np.array([f"person {user}" for user in range(6)], object)
     return Dataset(NAME, catalog, events, np.arange(6), "file", profiles, names)
 

@@ -44,7 +44,7 @@ def write_tables(number):
 
 def intact_files(home):
     """Return the verified files of the data set and the answers of Wikidata. A damaged file is an error."""
-    findings = list(verify.of_set("mine"))
+    findings = list(verify.check_dataset("mine"))
     assert [finding for finding in findings if finding.problem] == []
     answers = list(paths.wikidata().glob("*.json"))
     for path in answers:

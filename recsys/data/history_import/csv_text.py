@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
-from recsys.data.text_encoding import GUESSED, NoTextError, UnknownEncodingError, decode_text
+from recsys.data.text_encoding import GUESSED_WARNING, NoTextError, UnknownEncodingError, decode_text
 from recsys.errors import N_, Message
 
 MAX_COLUMNS = 200
@@ -50,7 +50,7 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
         raise HistoryError("“{name}” {message}, and choose it again", name=name, message=error.message) from error
     except NoTextError as error:
         raise HistoryError("“{name}” is not a text file; choose a CSV, JSON or ZIP file", name=name) from error
-    return text, (Message(GUESSED),) if guessed else ()
+    return text, (Message(GUESSED_WARNING),) if guessed else ()
 
 
 def table(name: str, text: str) -> Table:
@@ -94,6 +94,7 @@ def _lines(name: str, text: str) -> Lines:
 
 
 def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
+    """Parse CSV. Raises csv.Error, and HistoryError if there are too many lines."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
     lines: Lines = []
     start = 1

@@ -13,14 +13,17 @@ Reader = Callable[[str], datetime | None]  # cell → date; None: no valid date
 MAX_LENGTH = 60  # characters of a cell that are read
 _NUMBERS = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
-_SECONDS, _COMPACT = re.compile(r"^(\d{9,10})(\d{3})?$"), re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")
+_SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, perhaps with milliseconds
+_COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
 _DOTTED = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the month is never the first number
 _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 23 January 2024
 
 
-def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) -> tuple[Reader, DateQuestion | None]:
+def date_reader(
+    cells: Sequence[str], answers: Answers, now: datetime | None = None
+) -> tuple[Reader, DateQuestion | None]:
     """Return a function that reads the dates of a column, and a question if two orders fit equally well.
 
     Args:
@@ -32,10 +35,10 @@ def reader(cells: Sequence[str], answers: Answers, now: datetime | None = None) 
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
     dates = {order: {cell: _until(read(cell, order), latest) for cell in counts} for order in _orders(list(counts))}
     n_valid = {order: sum(counts[cell] for cell in counts if dates[order][cell]) for order in dates}
-    best = [order for order, n in n_valid.items() if n == max(n_valid.values())]
-    is_unclear = {"dmy", "mdy"} <= set(best) and "ymd" not in best
+    best_orders = [order for order, n in n_valid.items() if n == max(n_valid.values())]
+    is_unclear = {"dmy", "mdy"} <= set(best_orders) and "ymd" not in best_orders
     question = _question(dates["dmy"], dates["mdy"], answers.month_first) if is_unclear else None
-    order = best[0]
+    order = best_orders[0]
     if question:
         order = "dmy" if (question.likely if answers.day_first is None else answers.day_first) else "mdy"
     return dates[order].get, question
@@ -112,6 +115,7 @@ def _year(text: str) -> int:
 
 
 def _add_time(date: datetime | None, text: str) -> datetime | None:
+    """Return a date with the time in a text, if the text has a valid time."""
     match = _TIME.search(text)
     if not (date and match):
         return date
@@ -120,6 +124,7 @@ def _add_time(date: datetime | None, text: str) -> datetime | None:
 
 
 def _date(year: int, month: int, day: int) -> datetime | None:
+    """Return a date, or None if it does not exist or is before the first films."""
     try:
         return datetime(year, month, day) if year >= 1890 else None
     except ValueError:

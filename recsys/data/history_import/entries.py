@@ -43,7 +43,7 @@ class Entry:
     rating: float | None = None  # stars, 0.5…5
     times: int = 1  # number of times it was watched
     page: str = ""  # address on the site; distinguishes films of equal title and year
-    perhaps_series: bool = False  # the title looks like the title of an episode
+    perhaps_series: bool = False  # whether the title looks like the title of an episode
 
     @property
     def name(self) -> str:
@@ -96,7 +96,7 @@ class DateQuestion:
     cell: str  # an example, as written
     day_first: datetime
     month_first: datetime
-    likely: bool  # whether the day is probably first, by the order of the lines or else by the user's language
+    likely: bool  # whether the day is probably first: by the order of the lines, else by the language of the user
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,6 @@ class Imported:
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[Message, ...] = ()  # sentences for the user
     dates: DateQuestion | None = None
-    may_be_watchlist: bool = False  # the format does not show whether it is a watchlist
-    looks_like_watchlist: bool = False  # by its file name
+    may_be_watchlist: bool = False  # whether the format is equal for watched films and watchlists
+    looks_like_watchlist: bool = False  # whether the file name contains "watchlist"
     columns: ColumnQuestion | None = None

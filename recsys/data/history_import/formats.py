@@ -25,19 +25,29 @@ class Source:
 
 
 def _source(title: str, required: str, columns: Columns, **options: bool | str) -> Source:
+    """Return a `Source` whose required columns are given as text, separated by commas."""
     return Source(title, frozenset(required.split(",")), columns, **options)  # type: ignore[arg-type]
 
 
 _LETTERBOXD = "date,name,year,letterboxd uri"
-_IMDB = Columns("title", "original title", "year", "", "date rated", "your rating", 10, "const", kind="title type")
-_OURS = "title,year,genres,movie_id,imdb_id,tmdb_id"
-_OURS_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
-_TO_LETTERBOXD = Columns(
+_IMDB = Columns(
+    title="title",
+    original="original title",
+    year="year",
+    logged="date rated",
+    rating="your rating",
+    scale=10,
+    imdb_id="const",
+    kind="title type",
+)
+_NEXTREEL = "title,year,genres,movie_id,imdb_id,tmdb_id"
+_NEXTREEL_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
+_LETTERBOXD_IMPORT = Columns(
     title="title", year="year", imdb_id="imdbid", tmdb_id="tmdbid", watched="watcheddate", rewatch="rewatch"
 )
 
-_OUT_OF_10 = replace(_TO_LETTERBOXD, rating="rating10", scale=10)
-_OUT_OF_5 = replace(_TO_LETTERBOXD, rating="rating")
+_OUT_OF_10 = replace(_LETTERBOXD_IMPORT, rating="rating10", scale=10)
+_OUT_OF_5 = replace(_LETTERBOXD_IMPORT, rating="rating")
 
 SOURCES = (  # the first one with a matching header is used
     _source(
@@ -71,11 +81,11 @@ SOURCES = (  # the first one with a matching header is used
     ),
     _source(
         "predictions of NextReel",
-        f"rank,probability,{_OURS}",
-        _OURS_COLUMNS,
+        f"rank,probability,{_NEXTREEL}",
+        _NEXTREEL_COLUMNS,
         advice=N_("has recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
-    _source(N_("films of NextReel"), f"position,{_OURS}", _OURS_COLUMNS),
+    _source(N_("films of NextReel"), f"position,{_NEXTREEL}", _NEXTREEL_COLUMNS),
     _source(N_("Letterboxd import"), "title,rating10", _OUT_OF_10),
     *(_source(N_("Letterboxd import"), f"title,{column}", _OUT_OF_5) for column in ("tmdbid", "imdbid", "watcheddate")),
 )
@@ -110,7 +120,7 @@ def detect_format(names: Sequence[str]) -> Source | None:
     return next(matches, None)
 
 
-def guess(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
+def guess_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
     """Guess the columns of an unknown format by usual names. The rating scale is inferred from the largest rating."""
     roles = {role: next((word for word in words if word in names), "") for role, words in ROLES.items()}
     columns = Columns(**roles)  # type: ignore[arg-type]
@@ -118,5 +128,5 @@ def guess(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
         return columns
     index = list(names).index(columns.rating)
     cells = [row[index].strip() for row in rows if index < len(row)]
-    best = max((float(cell.replace(",", ".")) for cell in cells if _NUMBER.match(cell)), default=0.0)
-    return replace(columns, scale=next((scale for scale in (5, 10) if best <= scale), 100))
+    highest_rating = max((float(cell.replace(",", ".")) for cell in cells if _NUMBER.match(cell)), default=0.0)
+    return replace(columns, scale=next((scale for scale in (5, 10) if highest_rating <= scale), 100))

@@ -25,15 +25,17 @@ from recsys.errors import N_, Message
 MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an archive
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLE_ROWS = 5  # of an unknown CSV file
-INSIDE = " › "  # between an archive and a file in it
-# files of the Letterboxd archive that differ from watched films only in their path
-_NOT_WATCHED = {"watchlist": Reason.WANTED}
+PATH_SEPARATOR = " › "  # between an archive and a file in it
+# the Letterboxd archive has other files with the header of watched films; only their path is different
+_SKIP_REASONS = {"watchlist": Reason.WANTED}  # by file name without suffix
 _OTHER_FOLDERS = {"deleted", "orphaned", "lists", "likes"}
 _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 
 
 def read(name: str, data: bytes, answers: Answers | None = None, now: datetime | None = None) -> list[Imported]:
-    """Read a file. The result has one element, or for an archive one per history in it and one for the skipped files.
+    """Read a file, or all histories of an archive.
+
+    The result has one element for a file. For an archive, it has one per history, and a last one for the skipped files.
 
     Args:
         name: Name of the file.
@@ -49,14 +51,14 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
         return [_read_file(name, data, answers, now)]
     histories, skipped = [], []
     for path, content in _archive_files(name, data):
-        inside = f"{name}{INSIDE}{path}"
+        member_name = f"{name}{PATH_SEPARATOR}{path}"
         reason = _skip_reason(path)
         imported = None
         if content is not None and not reason:
             with suppress(HistoryError):
-                imported = _read_file(inside, content, replace(answers, watchlist=False), now)
+                imported = _read_file(member_name, content, replace(answers, watchlist=False), now)
         if imported is None or imported.columns:
-            skipped.append(Skipped(inside, 0, path, reason or Reason.NOT_READ))
+            skipped.append(Skipped(member_name, 0, path, reason or Reason.NOT_READ))
         else:
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
@@ -103,7 +105,7 @@ def _skip_reason(path: str) -> Reason | None:
     file = PurePosixPath(path.lower())
     if _OTHER_FOLDERS.intersection(file.parts[:-1]):
         return Reason.NOT_READ
-    return _NOT_WATCHED.get(file.stem)
+    return _SKIP_REASONS.get(file.stem)
 
 
 def _read_file(name: str, data: bytes, answers: Answers, now: datetime | None) -> Imported:
@@ -124,6 +126,7 @@ def _read_file(name: str, data: bytes, answers: Answers, now: datetime | None) -
 
 
 def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -> Imported:
+    """Read a CSV file of a known or unknown format."""
     source = formats.detect_format(table.names)
     if source is None:
         return _read_unknown(name, table, answers, now)
@@ -133,15 +136,16 @@ def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -
     imported = rows.convert_table(name, table, source.title, source.columns, source.episodes, answers, now)
     if not source.may_be_watchlist:
         return imported
-    hint = "watchlist" in name.lower()
-    imported = replace(imported, may_be_watchlist=True, looks_like_watchlist=hint)
-    return _skip_unrated(imported) if (hint if answers.watchlist is None else answers.watchlist) else imported
+    is_named_watchlist = "watchlist" in name.lower()
+    imported = replace(imported, may_be_watchlist=True, looks_like_watchlist=is_named_watchlist)
+    is_watchlist = is_named_watchlist if answers.watchlist is None else answers.watchlist
+    return _skip_unrated(imported) if is_watchlist else imported
 
 
 def _skip_unrated(imported: Imported) -> Imported:
     """Skip the entries of a watchlist without a rating, because these films were not watched."""
-    wanted = [entry for entry in imported.entries if entry.rating is None]
-    skipped = [Skipped(entry.file, entry.line, entry.name, Reason.WANTED) for entry in wanted]
+    unwatched = [entry for entry in imported.entries if entry.rating is None]
+    skipped = [Skipped(entry.file, entry.line, entry.name, Reason.WANTED) for entry in unwatched]
     watched = tuple(entry for entry in imported.entries if entry.rating is not None)
     return replace(imported, entries=watched, skipped=(*imported.skipped, *skipped))
 
@@ -163,7 +167,7 @@ def _read_unknown(name: str, table: Table, answers: Answers, now: datetime | Non
     """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
     names = tuple(column or f"column {number}" for number, column in enumerate(table.names, 1))
     cells: Sequence[Sequence[str]] = [row for _, row in table.rows]
-    guess = formats.guess(names, cells)
+    guess = formats.guess_columns(names, cells)
     question = ColumnQuestion(table.header, names, tuple(tuple(row) for row in cells[:SAMPLE_ROWS]), guess)
     columns = answers.columns or guess
     imported = Imported(name, "")

@@ -47,13 +47,13 @@ def convert_table(
     now: datetime | None = None,
 ) -> Imported:
     """Convert a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
-    extra = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
-    skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in extra]
-    lines = {line for line, _ in extra}
+    long_rows = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
+    skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in long_rows]
+    long_lines = {line for line, _ in long_rows}
     rows = [
         (line, dict(zip(table.names, map(_cell, cells), strict=False)))
         for line, cells in table.rows
-        if line not in lines
+        if line not in long_lines
     ]
     imported = convert_rows(file, rows, source, columns, episodes, answers, now)
     return replace(imported, skipped=(*skipped, *imported.skipped))
@@ -85,8 +85,8 @@ def convert_rows(
         answers: Answers of the user.
         now: Later dates are invalid; None: the current time.
     """
-    dated = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
-    read_date, question = dates.reader(dated, answers or Answers(), now)
+    date_cells = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
+    read_date, question = dates.date_reader(date_cells, answers or Answers(), now)
     entries, skipped = [], []
     for line, cells in rows:
         title, year = title_and_year(_get(cells, columns.title))
@@ -105,29 +105,32 @@ def convert_rows(
 def _entry(
     file: str, line: int, title: str, year: int | None, cells: Row, columns: Columns, read_date: dates.Reader
 ) -> Entry:
+    """Return the entry of a row. `year` is from the title and is used if the row has no other year."""
     rewatched = _get(cells, columns.rewatch).lower() in _YES
     return Entry(
         file,
         line,
         title,
-        _get(cells, columns.original)[:MAX_LENGTH],
-        _year(_get(cells, columns.year)) or year,
-        _imdb(_get(cells, columns.imdb_id)),
-        _integer(_get(cells, columns.tmdb_id)),
-        _integer(_get(cells, columns.movie_id)),
-        read_date(_get(cells, columns.watched)),
-        read_date(_get(cells, columns.logged)),
-        stars(_get(cells, columns.rating), columns.scale),
-        max(_integer(_get(cells, columns.times)) or 1, 2 if rewatched else 1),
-        _get(cells, columns.page),
+        original=_get(cells, columns.original)[:MAX_LENGTH],
+        year=_year(_get(cells, columns.year)) or year,
+        imdb_id=_imdb(_get(cells, columns.imdb_id)),
+        tmdb_id=_integer(_get(cells, columns.tmdb_id)),
+        movie_id=_integer(_get(cells, columns.movie_id)),
+        watched=read_date(_get(cells, columns.watched)),
+        logged=read_date(_get(cells, columns.logged)),
+        rating=stars(_get(cells, columns.rating), columns.scale),
+        times=max(_integer(_get(cells, columns.times)) or 1, 2 if rewatched else 1),
+        page=_get(cells, columns.page),
     )
 
 
 def _get(cells: Row, name: str) -> str:
+    """Return the cell of a column, "" if the file has no such column."""
     return cells.get(name, "") if name else ""
 
 
 def _year(text: str) -> int | None:
+    """Return the first year in a text, or None."""
     match = _YEAR.search(text)
     return int(match[1]) if match else None
 
@@ -139,12 +142,16 @@ def _imdb(text: str) -> str:
 
 
 def _integer(text: str) -> int | None:
+    """Return a positive integer, or None for another text."""
     match = _INTEGER.match(text)
     return int(match[1]) or None if match else None
 
 
 def stars(text: str, scale: int) -> float | None:
-    """Return a rating as stars, 0.5…5 in steps of 0.5, or None if it is missing or out of range. scale: Best rating."""
+    """Return a rating as stars, 0.5…5 in steps of 0.5, or None if it is missing or out of range.
+
+    `scale` is the best rating of the file format.
+    """
     if text and (match := _STARS.match(text)):
         value = len(match[1]) + len(match[2]) / 2
     else:
@@ -156,7 +163,7 @@ def stars(text: str, scale: int) -> float | None:
 
 
 def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
-    """Return why a row is not a film, or None if it can be one."""
+    """Return why a row is not a film, or None if it can be a film."""
     kind = _get(cells, columns.kind).lower()
     if kind in _SERIES_KINDS or (episodes and _SEASON.search(title)):
         return Reason.SERIES
@@ -190,16 +197,17 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
     """Sort entries by time. Entries with equal times keep their order, reversed if the file begins with the newest."""
-    days = [day for entry in entries if (day := when(entry))]
+    days = [day for entry in entries if (day := sort_time(entry))]
     newest_first = columns.newest_first if not days else days[0] > days[-1]
     ordered = entries[::-1] if newest_first else entries
-    return sorted(ordered, key=lambda entry: when(entry) or datetime.min)
+    return sorted(ordered, key=lambda entry: sort_time(entry) or datetime.min)
 
 
-def when(entry: Entry) -> datetime | None:
+def sort_time(entry: Entry) -> datetime | None:
     """Return the time by which an entry is sorted."""
     return entry.watched or entry.logged
 
 
 def _summary(cells: Sequence[str]) -> str:
+    """Return the cells of a skipped line as one text."""
     return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_LENGTH]

@@ -2,7 +2,7 @@ import pytest
 
 from pages.ui import explanation, film_cards, format
 from recsys.data.dataset import Film
-from recsys.data.film_details import Detail
+from recsys.data.film_details import FilmDetails
 from recsys.serving.recommend import Recommendation
 
 SCRIPT = "<script>alert('1')</script> & \"Co\""
@@ -82,12 +82,12 @@ def test_a_length_is_said_in_hours_and_minutes(minutes, said):
 
 
 def test_what_is_known_of_a_film_is_said_in_lines_and_the_rest_left_out():
-    known = Detail(directors=("A", "B"), countries=("France",), minutes=90)
+    known = FilmDetails(directors=("A", "B"), countries=("France",), minutes=90)
     assert explanation.film_facts(known) == [
         ("Directed by", "A, B"),
         ("Made in", "France"),
         ("Length", "1\u00a0h\u00a030\u00a0min"),
     ]
-    assert explanation.film_facts(Detail()) == []
+    assert explanation.film_facts(FilmDetails()) == []
     assert format.credits_line(known) == "1\u00a0h\u00a030\u00a0min · A, B"
-    assert format.credits_line(Detail()) == ""
+    assert format.credits_line(FilmDetails()) == ""
