@@ -129,8 +129,11 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     },
     "bert4rec-ablated": BERT4REC,
     "sasrec-softmax": SASREC | {SAMPLE: SASREC_ON_SEGMENTS},
-    "sasrec-segments": SASREC
-    | {SAMPLE: SASREC_ON_SEGMENTS, "ml-1m": SASREC_ON_SEGMENTS | {"epochs": 60, "validate_every": 6}},
+    "sasrec-segments": {
+        **SASREC,
+        SAMPLE: SASREC_ON_SEGMENTS,
+        "ml-1m": {**SASREC_ON_SEGMENTS, "epochs": 60, "validate_every": 6},
+    },
     "sasrec-ablated": SASREC,
     "sasrec-side": SASREC,
     "sasrec-memory": SASREC,
