@@ -50,7 +50,7 @@ class CaserConfig(PmiConfig):
     window: Size = 5  # L, items that the filters span
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
-    person: bool = True  # add U x̄; the stored name is older than `Batch.person`, which is something else
+    person: bool = True  # add U x̄; the stored name is older than `Batch.attribute_ids`, which is something else
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
     negatives: Size = 3  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch

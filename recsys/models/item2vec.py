@@ -151,17 +151,17 @@ class Item2Vec(SequenceModel):
         return Batch(torch.from_numpy(bags), None, torch.arange(len(targets)), torch.from_numpy(targets))
 
     @torch.inference_mode()
-    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
+    def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
         """Return the scores of all items at masked positions (Q,), (Q, I) float32, see `Model.fill`.
 
         The prediction is the weighted mean of the other tokens on both sides. An item has half the weight of an item
         that is `half_life` positions nearer. At the end of a history the result equals `score`.
         """
         if not self.can_fill_masks:
-            return super().fill(history, blanks)
+            return super().fill(history, masked_positions)
         tokens = np.append(self.module.start, history)  # (1 + T,)
-        unmasked = np.delete(np.arange(len(tokens)), blanks + 1)  # (N,) positions, with the start token
-        distances = np.abs(blanks[:, None] + 1 - unmasked)  # (Q, N)
+        unmasked = np.delete(np.arange(len(tokens)), masked_positions + 1)  # (N,) positions, with the start token
+        distances = np.abs(masked_positions[:, None] + 1 - unmasked)  # (Q, N)
         weights = 0.5 ** ((distances - distances.min(1, keepdims=True)) / self.config.half_life)
         shares = torch.from_numpy(weights / weights.sum(1, keepdims=True)).float().to(self.device)
         return self.module.logits(shares @ self.module.items(self._batch_of_one(tokens[unmasked])[0])).cpu().numpy()

@@ -58,7 +58,8 @@ class Lift(ArrayModel):
         """Set the fitted member."""
         self.member = members[self.config.member]
         self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
-        self.is_fitted_on_validation, self.also = self.member.is_fitted_on_validation, self.member.also
+        self.is_fitted_on_validation = self.member.is_fitted_on_validation
+        self.added_dataset = self.member.added_dataset
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)

@@ -306,7 +306,7 @@ class Pool(Model):
         self.models = [members[name] for name in self.members]
         self.uses_credits = any(model.uses_credits for model in self.models)
         self.uses_query_ratings = any(model.uses_query_ratings for model in self.models)
-        self.also = ", ".join(sorted({model.also for model in self.models} - {""}))
+        self.added_dataset = ", ".join(sorted({model.added_dataset for model in self.models} - {""}))
         self.note = " ".join(model.note for model in self.models if model.note)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
@@ -367,7 +367,7 @@ class VisitorPool(Pool):
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
         super().set_members(members)
         for model in self.models:
-            model.drop_memory()
+            model.remove_count_memory()
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Fit the weights as `Pool` does, and store log((users who watched the item + 1) / users)."""

@@ -57,10 +57,10 @@ class SasRecPaperEncoder(SasRecEncoder):
 
     def position_ids(self, tokens: Tensor) -> Tensor:
         """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
-        return ages(tokens, self.padding)
+        return positions_from_newest(tokens, self.padding)
 
 
-def ages(tokens: Tensor, padding: int) -> Tensor:
+def positions_from_newest(tokens: Tensor, padding: int) -> Tensor:
     """Return how many items of its history are newer than each token (B, T), 0 for the newest and for padding."""
     lengths = (tokens != padding).sum(1, keepdim=True)  # (B, 1)
     return (lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)).clamp(min=0)

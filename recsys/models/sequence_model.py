@@ -289,14 +289,14 @@ class SequenceModel(Model):
             return self.memory.combine(scores, queries)
         return scores if self.calibration is None else self.calibration.combine([scores], queries)
 
-    def drop_memory(self) -> None:
+    def remove_count_memory(self) -> None:
         """Remove the count memory, if any. Scores are then those of the network alone."""
         self._set_memory(None)
 
     def _set_memory(self, memory: CountMemory | None) -> None:
         """Set the memory and the abilities that depend on it."""
         self.memory = memory
-        self.is_fitted_on_validation = memory is not None and memory.is_weighted
+        self.is_fitted_on_validation = memory is not None and memory.has_fitted_weights
         self.has_probabilities = self.is_fitted_on_validation or self.loss_name in SOFTMAX_LOSSES
 
     def network_scores(self, queries: Queries) -> np.ndarray:

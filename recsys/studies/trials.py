@@ -197,8 +197,8 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
             if folder and meta and stored in (config, with_counts):
                 model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
                 if not config.get("memory"):
-                    model.drop_memory()
-                if not model.also:  # trained on this data set alone
+                    model.remove_count_memory()
+                if not model.added_dataset:  # trained on this data set alone
                     return model, meta.notes
     return None
 

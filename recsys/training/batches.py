@@ -28,8 +28,8 @@ class Batch:
     positions: Tensor | None  # (B, Q) int64, positions at which the module returns hidden states; None: Q = T
     loss_index: Tensor  # (M,) int64, indices into the flattened hidden states (B·Q, D), one per target
     targets: Tensor  # (M,) int64, the items to predict
-    stars: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.rating_ids`
-    person: Tensor | None = None  # (B, 3) int64, gender, age and occupation, for models that use them
+    rating_ids: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.to_rating_ids`
+    attribute_ids: Tensor | None = None  # (B, 3) int64, ids of gender, age and occupation, see `side.PersonVectors`
     # (B, I) int16, the first of the Q columns at which the softmax excludes an item, because the user has seen it
     # before; NOT_SEEN: at none. None: no loss excludes an item.
     excluded_from: Tensor | None = None
@@ -58,8 +58,8 @@ class Batch:
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
         """The arguments of the module's forward pass."""
-        has_side_inputs = self.stars is not None or self.person is not None
-        return (self.tokens, self.positions, *((self.stars, self.person) if has_side_inputs else ()))
+        has_side_inputs = self.rating_ids is not None or self.attribute_ids is not None
+        return (self.tokens, self.positions, *((self.rating_ids, self.attribute_ids) if has_side_inputs else ()))
 
     @property
     def loss_positions(self) -> tuple[Tensor, Tensor]:
@@ -98,8 +98,8 @@ class Stream(IntEnum):
     RANDOM_ITEM = 4  # the 80/10/10 rule of BERT: the random item
     END = 5  # `CounterRNG.crop`: the random end of a sample
     OLDER = 6  # `CounterRNG.crop`: whether a sample has a random end
-    NO_RATINGS = 7  # side information: whether the ratings of a sample are hidden
-    NO_PERSON = 8  # side information: whether the person of a sample is hidden
+    NO_RATINGS = 7  # side information: whether the ratings of a sample are removed
+    NO_PERSON = 8  # side information: whether the user attributes of a sample are removed
     ORDER = 9  # the order of items with equal timestamps
     SIZE = 10  # `CounterRNG.crop`: the random number of items of a segment
 

@@ -151,7 +151,7 @@ def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(world, trai
     both = trials.measure(trial, world, FULL)
     assert trainings == []
     np.testing.assert_array_equal(both.ranks, rank_held_out(model, split.test, FULL, world).ranks)
-    model.drop_memory()
+    model.remove_count_memory()
     np.testing.assert_array_equal(alone.ranks, rank_held_out(model, split.test, FULL, world).ranks)
     assert (alone.ranks != both.ranks).any()
 
