@@ -25,7 +25,7 @@ from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import exclude_history
 from recsys.models.transformer import Block, TransformerEncoder, TransformerModel, padding_mask
-from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, pad
+from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
 
 FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}  # see `Model.former_settings`
@@ -122,11 +122,11 @@ class Bert4Rec(TransformerModel):
     ) -> np.ndarray:
         """Return the first excluded position, (B, I) int16, see `SequenceModel.first_excluded_position`.
 
-        Unmasked items of a history are excluded at all positions (0), targets and other items at none (NOT_SEEN).
+        Unmasked items of a history are excluded at all positions (0), targets and other items at none (NEVER_EXCLUDED).
         """
         excluded_from = exclude_history(histories, rows, n_items)
         row, _ = batch.loss_positions
-        excluded_from[row, batch.targets] = NOT_SEEN
+        excluded_from[row, batch.targets] = NEVER_EXCLUDED
         return excluded_from
 
     @torch.inference_mode()

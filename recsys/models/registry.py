@@ -45,7 +45,7 @@ class Recommender:
 
     name: str  # as on the command line: "sasrec-bce"
     title: str  # as on screen: "SASRec (BCE)"
-    family: str  # its heading in menus and tables
+    family: str  # heading in menus and tables
     model_path: str  # module and class of the model: ".sasrec:SasRec"; a leading dot means in this package
     paper: str = ""  # "arXiv:1808.09781" or "doi:10.1109/ICDM.2008.22"
     needs_training: bool = False  # by the command `train`; other recommenders are fitted on first use
@@ -87,7 +87,7 @@ class Recommender:
         return self.model_class(self.preset("") if config is None else config, self.title)
 
     def members(self, dataset: str) -> tuple[str, ...]:
-        """Return the names of the recommenders that it combines on a data set, according to `preset`."""
+        """Return the names of the recommenders that this recommender combines on a data set."""
         return self.model(self.preset(dataset)).members
 
 
@@ -111,7 +111,7 @@ def get(name: str) -> Recommender:
     """Return the recommender with this name, listed or not.
 
     Raises:
-        UnknownModelError: If there is none; the message lists the names of the listed recommenders.
+        UnknownModelError: If there is none. The message contains the names of the listed recommenders.
     """
     if name not in RECOMMENDERS:
         raise UnknownModelError(
@@ -121,9 +121,9 @@ def get(name: str) -> Recommender:
 
 
 def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
-    """Return the settings of a network's count memory for a data set, None if its config has no memory.
+    """Return the settings of a network's count memory for a data set, or None if the network has none.
 
-    They are those of the recommenders `markov` and `ease`.
+    The settings are the presets of the recommenders `markov` and `ease`.
     """
     if not getattr(config, "memory", False):
         return None
@@ -153,7 +153,7 @@ ITEM2VEC = ".item2vec:Item2Vec"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings that differ from the defaults of a model; …_ORIGINAL are those of the papers
+# Settings that differ from the defaults of a model. The names …_ORIGINAL contain the settings of the papers.
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_ORIGINAL = {

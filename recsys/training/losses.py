@@ -57,7 +57,7 @@ def scores_of(
     b_target, b = F.embedding(items, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
-        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # few shapes for the kernels
+        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # kernels may be compiled once per shape
         negative = (padded @ w.T)[: len(hidden)] + b
     else:
         w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
