@@ -121,7 +121,7 @@ class Bert4RecAblated(Bert4Rec):
     def mask_items(
         self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return tokens and targets (E,), see `Bert4Rec.mask_items`, or of BERT's rule."""
+        """Return tokens and targets (E,), see `Bert4Rec.mask_items`. `config.masking` is the rule."""
         tokens, targets = super().mask_items(items, lengths, rows, n_items, rng)
         if self.config.masking == "mask":
             return tokens, targets

@@ -45,7 +45,7 @@ class Model(ABC):
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
-    members: tuple[str, ...] = ()  # names of combined recommenders; `checkpoints` fits them and calls `set_members`
+    members: tuple[str, ...] = ()  # names of the combined recommenders, see `checkpoints.attach_members`
     # data set whose users were added to the training data, "" for none; of a mixture, those of its members, "a, b"
     added_dataset: str = ""
     note: str = ""  # a sentence for users about the fit, "" for none
@@ -56,7 +56,7 @@ class Model(ABC):
         self.title = title or type(self).__name__
 
     def set_members(self, members: "Mapping[str, Model]") -> None:
-        """Set the fitted members by name. Callers do this before `fit`, and after `load_state`."""
+        """Set the fitted members by name. It is called before `fit`, and after `load_state`."""
         raise NotImplementedError(f"{self.title} has no members")
 
     def favours_content(self, history: np.ndarray) -> bool:

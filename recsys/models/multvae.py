@@ -101,7 +101,7 @@ class MultVae(SequenceModel):
     Encoder: ClassVar[type] = MultVaeEncoder
     config: MultVaeConfig
     module: MultVaeEncoder
-    loss_name = ""  # the loss is `loss`; scores are no probabilities of the next item, because π is about all items
+    loss_name = ""  # none of `LossName`; π is a distribution of all items of a user, not of the next item
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return a placeholder, because `loss` is overridden."""

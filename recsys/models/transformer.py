@@ -45,7 +45,7 @@ class RelativeBias(nn.Module):
             (B or 1, H, Q, T).
         """
         # The bias depends only on the distance, so it is computed once for each of the 2T-1 distances. The biases of a
-        # query are T neighbouring ones of these 2T-1.
+        # query are T consecutive values of these 2T-1.
         distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key: T-1 … 1-T
         after = distance < 0
         slopes = self.slopes[:, None]  # (H, 1)
@@ -66,8 +66,7 @@ class Block(nn.Module):
     """Self-attention, then a feed-forward network. Each normalises its input and has a residual connection.
 
     `sasrec.py` and `bert4rec.py` list the departures from the papers. One of them is in this class: both outputs have
-    dropout, but attention weights have none. The fused attention kernels are fast because they never materialise these
-    weights.
+    dropout, but attention weights have none, because the fused attention kernels never materialise them.
     """
 
     Norm: ClassVar[type[nn.Module]] = nn.LayerNorm
