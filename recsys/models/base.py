@@ -46,7 +46,7 @@ class Model(ABC):
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
     members: tuple[str, ...] = ()  # names of the combined recommenders, see `checkpoints.attach_members`
-    # data set whose users were added to the training data, "" for none; of a mixture, those of its members, "a, b"
+    # data set whose users were added to the training data, "" for none; a mixture lists the data sets of its members
     added_dataset: str = ""
     note: str = ""  # a sentence for users about the fit, "" for none
 
@@ -66,7 +66,7 @@ class Model(ABC):
     def remove_count_memory(self) -> None:
         """Remove the transition and co-occurrence counts that are combined with a network's scores, if any.
 
-        Scores are then those of the network alone, see `count_memory.py`.
+        After that, the scores come from the network alone, see `count_memory.py`.
         """
         return
 

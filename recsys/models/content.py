@@ -1,4 +1,4 @@
-"""Content-based filtering: items with descriptions similar to those of the watched items.
+"""Content-based filtering: items whose descriptions are similar to the descriptions of watched items.
 
 Shapes: B queries, I items, D features.
 """

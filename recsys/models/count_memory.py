@@ -1,4 +1,4 @@
-"""A count memory: two count models whose scores are added to those of a trained network.
+"""A count memory: two count models whose scores are added to the scores of a trained network.
 
     score(i | h) = w₀ · z(i | h) + w₁ · log(1 + f(i) / mean f) + w₂ · log(1 + c(i) / mean c)
 
@@ -86,7 +86,7 @@ class CountMemory:
         return self
 
     def combine(self, scores: np.ndarray, queries: Queries) -> np.ndarray:
-        """Return the network's scores (B, I) with those of the counts added, (B, I) float32."""
+        """Return the sum of the network's scores (B, I) and the scores of the count models, (B, I) float32."""
         return self.length_weights.combine(self._component_scores(scores, queries), queries)
 
     def state(self) -> dict[str, np.ndarray]:

@@ -229,9 +229,9 @@ def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generat
     """
     allowed = np.flatnonzero(~np.isin(np.arange(len(scores)), excluded))
     order = np.argpartition(-scores[allowed], N_TOP) if len(allowed) > N_TOP else np.arange(len(allowed))
-    top, rest = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
-    sampled = rng.choice(rest, min(N_SAMPLED, len(rest)), replace=False)
-    count = len(rest) / max(len(sampled), 1)
+    top, others = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
+    sampled = rng.choice(others, min(N_SAMPLED, len(others)), replace=False)
+    count = len(others) / max(len(sampled), 1)
     return np.concatenate([top, sampled]), np.concatenate([np.ones(len(top)), np.full(len(sampled), count)])
 
 
@@ -353,7 +353,7 @@ class Pool(Model):
 class VisitorPool(Pool):
     """A pool that also ranks well for visitors, who type one to ten films.
 
-    Three differences from `Pool`:
+    Differences from `Pool`:
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
@@ -361,8 +361,8 @@ class VisitorPool(Pool):
       of their own. Inside a network, counts could only have the weight of that network.
     - The weight of `content-fields` is multiplied by clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS). s is the geometric
       mean, over the films of the list, of the share of users who watched them. The weights are then rescaled to their
-      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 of the 10 % of
-      the lists with the rarest films rises by a tenth, and that of the other lists does not change
+      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 rises by a
+      tenth for the 10 % of the lists with the rarest films. It does not change for the other lists
       (docs/experiments.md).
     """
 

@@ -135,8 +135,8 @@ def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
 def siblings(name: str) -> list[str]:
     """Return the names of the recommenders with the same model, the given name first."""
     model_path = get(name).model_path
-    rest = [row.name for row in RECOMMENDERS.values() if row.model_path == model_path and row.name != name]
-    return [name, *rest]
+    others = [row.name for row in RECOMMENDERS.values() if row.model_path == model_path and row.name != name]
+    return [name, *others]
 
 
 # Paths of models
@@ -153,7 +153,7 @@ ITEM2VEC = ".item2vec:Item2Vec"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings that differ from the defaults of a model. The names …_ORIGINAL contain the settings of the papers.
+# Settings that differ from the defaults of a model. …_ORIGINAL are the settings of the papers.
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_ORIGINAL = {

@@ -73,7 +73,7 @@ class SequenceEncoder(nn.Module):
         return self.items.weight
 
     def token_embeddings(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), with those of their positions if there are any, (B, T, D)."""
+        """Return the embeddings of tokens (B, T) plus their position embeddings, if any, (B, T, D)."""
         x = F.embedding(tokens, self.item_vectors())
         return x if self.positions is None else x + self.positions(self.position_ids(tokens))
 
@@ -95,7 +95,7 @@ class SequenceModel(Model):
     """A model that scores items by the hidden state of a `SequenceEncoder` at the last position of a history.
 
     A new model declares `Config`, mostly a subclass of `SequenceConfig` (`schedule` and `length` are required), and
-    `Encoder`, a subclass of `SequenceEncoder`. A model with another loss than those of `recsys.training.losses`
+    `Encoder`, a subclass of `SequenceEncoder`. A model with a loss that is not in `recsys.training.losses`
     overrides `make_loss` or `loss` and sets `loss_name` to "".
     """
 
@@ -104,7 +104,7 @@ class SequenceModel(Model):
     has_item_embeddings: bool = True
     module: SequenceEncoder
     item_loss: Loss
-    memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to those of the network
+    memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to the scores of the network
     calibration: LengthWeights | None = None  # factors of the logits by the length of the history, see `calibrate`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
@@ -213,8 +213,7 @@ class SequenceModel(Model):
         """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the order.
 
         Without the factor, probabilities are too high, especially for short histories. On the built-in set, BERT4Rec
-        gave the top film after one watched film 19 % on average. This film was the next one in 2.7 % of the cases
-        (docs/experiments.md).
+        gave the top film after one watched film 19 % on average. This film was the next one in 2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
@@ -291,7 +290,7 @@ class SequenceModel(Model):
         return scores if self.calibration is None else self.calibration.combine([scores], queries)
 
     def remove_count_memory(self) -> None:
-        """Remove the count memory, if any. Scores are then those of the network alone."""
+        """Remove the count memory, if any. After that, the scores come from the network alone."""
         self._set_memory(None)
 
     def _set_memory(self, memory: CountMemory | None) -> None:

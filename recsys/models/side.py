@@ -8,9 +8,9 @@ The embedding of each input item is the sum of
 - the vectors of the user's gender, age group and occupation.
 
 The output weights are the item embeddings plus the vectors of the features. All vectors except the item embeddings
-start at zero, so training starts like that of the model without side information. The network gets a tenth of the
-training samples without ratings, and a tenth without user attributes, because visitors of the app may rate nothing, and
-their attributes are unknown. `attention`, `fill` and `training_example` use neither ratings nor attributes.
+start at zero, so training starts as without side information. The network gets a tenth of the training samples without
+ratings, and a tenth without user attributes, because visitors of the app may give neither. `attention`, `fill` and
+`training_example` use neither ratings nor attributes.
 
 Shapes: B sequences, b sequences scored at once, T positions, I items, S values of a kind of feature, P people,
 D dimensions.

@@ -69,8 +69,8 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
 def compare_costs(dataset: str) -> dict[str, Any]:
     """Return a document with the metric and the training time of each recommender.
 
-    The protocol is the one with most training times among those that rank all items. The document has the format of
-    `evaluation.studies`.
+    Of the protocols that rank all items, the protocol with the most training times is used. The document has the format
+    of `evaluation.studies`.
 
     Raises:
         RecsysError: No result has a training time.

@@ -23,7 +23,7 @@ from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
 MIN_FILMS = 3  # tags and credits of fewer films are dropped, because a rare tag is often a private note of its author
-TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; at 40 years, the similarity of two films is 0
+TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; films 40 years apart have the similarity 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # of original and alternative titles

@@ -137,7 +137,7 @@ class CounterRNG:
     def integers(
         self, stream: int, high: np.ndarray, sequence: np.ndarray, position: np.ndarray | int = 0
     ) -> np.ndarray:
-        """Return int64 numbers in [0, high). The other arguments are those of `uniform`."""
+        """Return int64 numbers in [0, high). See `uniform` for the other arguments."""
         return (self.uniform(stream, sequence, position) * high).astype(np.int64)
 
     def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, kind: Crop) -> list[np.ndarray]:

@@ -46,7 +46,7 @@ class TrainingSummary:
     """The outcome of a training run."""
 
     best_epoch: int  # the first epoch with the best validation, from 1; without validation, the last epoch
-    epochs: int  # epochs trained, including those before a resume
+    epochs: int  # epochs trained, including the epochs before a resume
     seconds: float  # training time, including the time before a resume
     validation: dict[str, float]  # metrics of the best epoch by name; empty without validation
     device: str = ""  # "cpu", "cuda"
