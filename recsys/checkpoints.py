@@ -366,7 +366,7 @@ def _describe(
         "dataset": dataset.name,
         "n_items": dataset.n_items,
         "films": dataset.catalog.fingerprint,
-        **({"also": model.also} if model.also else {}),
+        **({"also": model.added_dataset} if model.added_dataset else {}),
         **({"members": members} if members else {}),
         **training_fingerprints(model, dataset, splitting),
     }
@@ -381,7 +381,7 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
         arrays = _arrays(payloads).items()
         state = {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in arrays}
         model.load_state(state, meta.n_items)
-        model.also = meta.also
+        model.added_dataset = meta.also
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
         # first line only, because torch lists every tensor
         reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]

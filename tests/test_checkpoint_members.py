@@ -193,9 +193,9 @@ def test_what_is_kept_names_its_members_and_holds_nothing_of_them():
 
 def test_it_says_whose_people_its_members_learnt_from_besides():
     model = KNOWN["trained"].model().fit(leave_one_out(WORLD).train)
-    model.also = "ml-1m"
+    model.added_dataset = "ml-1m"
     checkpoints.save("trained", model, WORLD, 0)
-    assert checkpoints.load_or_fit("mixed", WORLD).also == "ml-1m"
+    assert checkpoints.load_or_fit("mixed", WORLD).added_dataset == "ml-1m"
 
 
 def ship(name, power=0.5):

@@ -59,10 +59,10 @@ def train_command(variant, *more):
 
 def test_a_checkpoint_remembers_whose_histories_were_learnt_from_besides():
     model = fitted()
-    model.also = "ml-1m"
+    model.added_dataset = "ml-1m"
     loaded = checkpoints.load(checkpoints.save("counts", model, WORLD, 0), WORLD)
-    assert loaded.also == "ml-1m"
-    assert checkpoints.load(save(), WORLD).also == ""
+    assert loaded.added_dataset == "ml-1m"
+    assert checkpoints.load(save(), WORLD).added_dataset == ""
 
 
 def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings():

@@ -93,7 +93,7 @@ class Train(Options, Generic[Config]):
                 count_configs=registry.count_configs(self.settings, self.dataset),
             )
             model.fit(training_part, parts.valid, options)
-            model.also = self.also or model.also  # a pool has the value of its members
+            model.added_dataset = self.also or model.added_dataset  # a pool has the value of its members
             if distributed.rank() > 0:
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}

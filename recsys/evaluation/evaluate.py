@@ -114,7 +114,7 @@ def _identifying_fields(
             "the seeds of {variant_name} were trained with different settings; choose some with --seeds",
             variant_name=variant_name,
         )
-    second_sets = {model.also for model in models}
+    second_sets = {model.added_dataset for model in models}
     if len(second_sets) > 1:
         raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
     uses_credits = any(model.uses_credits for model in models)

@@ -1,1 +1,1 @@
-"""One recommender per file; see base.py for what each promises."""
+"""Models, one per file. `base.py` has their interface and `registry.py` the table of recommenders."""

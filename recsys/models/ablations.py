@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from recsys.config import added_later, config_class
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, Bert4RecEncoder, positions_of
-from recsys.models.bert4rec_paper import from_oldest
+from recsys.models.bert4rec_paper import positions_from_oldest
 from recsys.models.layers import gather_positions
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
-from recsys.models.sasrec_paper import ages
+from recsys.models.sasrec_paper import positions_from_newest
 from recsys.models.sequence_model import SequenceEncoder
 from recsys.models.transformer import Block
 from recsys.training.batches import CounterRNG, Stream
@@ -26,10 +26,12 @@ Part = Literal["nothing", "relative bias", "order", "feed-forward", "norms", "re
 
 @config_class(kw_only=True)
 class WithoutConfig:
-    """The part that is left out."""
+    """The setting that selects the part to leave out.
 
-    # "relative bias": position embeddings take its place. "order": no bias and no position embeddings (a causal mask
-    # remains). "tied output": separate output weights.
+    Without "relative bias", the network has position embeddings. Without "order", it has neither a bias nor position
+    embeddings, but SASRec keeps its causal mask. Without "tied output", it has separate output weights.
+    """
+
     without: Part = added_later("nothing")  # part of the network that is left out
 
 
@@ -65,7 +67,7 @@ BLOCKS = {"feed-forward": NoFeedForwardBlock, "norms": NoNormBlock, "residual": 
 
 
 class AblatedEncoder(SequenceEncoder):
-    """Mixin that leaves a part out: `class Encoder(AblatedEncoder, Bert4RecEncoder)`. `super()` is that encoder."""
+    """Mixin that leaves a part out: `class Encoder(AblatedEncoder, Bert4RecEncoder)`. `super()` is Bert4RecEncoder."""
 
     causal: ClassVar[bool]
 
@@ -75,9 +77,9 @@ class AblatedEncoder(SequenceEncoder):
 
     def make_block(self, config: Any) -> Block:
         """Return a block without the part."""
-        block = BLOCKS.get(config.without, Block)
+        block_class = BLOCKS.get(config.without, Block)
         has_bias = config.without not in ("relative bias", "order")
-        return block(config.dim, config.heads, config.dropout, causal=self.causal, relative_bias=has_bias)
+        return block_class(config.dim, config.heads, config.dropout, causal=self.causal, relative_bias=has_bias)
 
     def make_norm(self, config: Any) -> nn.Module:
         """Return a normalisation, or the identity without norms."""
@@ -106,7 +108,7 @@ class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
 
     def position_ids(self, tokens: Tensor) -> Tensor:
         """Return 0 for the oldest item, 1 for the next one, and so on, (T,)."""
-        return from_oldest(tokens, self.config.length)
+        return positions_from_oldest(tokens, self.config.length)
 
 
 class Bert4RecAblated(Bert4Rec):
@@ -119,13 +121,14 @@ class Bert4RecAblated(Bert4Rec):
     def mask_items(
         self, items: np.ndarray, lengths: np.ndarray, rows: np.ndarray, n_items: int, rng: CounterRNG
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return tokens and targets (E,), see `Bert4Rec.mask_items`. BERT's rule replaces 80 % by [mask]."""
+        """Return tokens and targets (E,), see `Bert4Rec.mask_items`. `config.masking` is the rule."""
         tokens, targets = super().mask_items(items, lengths, rows, n_items, rng)
         if self.config.masking == "mask":
             return tokens, targets
-        masked, owners, positions = targets != IGNORE_INDEX, np.repeat(rows, lengths), positions_of(lengths)
-        draws = rng.uniform(Stream.REPLACE_OR_KEEP, owners, positions)
-        random_items = rng.integers(Stream.RANDOM_ITEM, np.full(len(items), n_items), owners, positions)
+        masked = targets != IGNORE_INDEX  # (E,)
+        row, position = np.repeat(rows, lengths), positions_of(lengths)  # (E,) each
+        draws = rng.uniform(Stream.REPLACE_OR_KEEP, row, position)
+        random_items = rng.integers(Stream.RANDOM_ITEM, np.full(len(items), n_items), row, position)
         tokens = np.where(masked & (draws < 0.8), n_items + 1, items.astype(np.int64))
         return np.where(masked & (draws >= 0.9), random_items, tokens), targets
 
@@ -142,7 +145,7 @@ class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
 
     def position_ids(self, tokens: Tensor) -> Tensor:
         """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
-        return ages(tokens, self.padding)
+        return positions_from_newest(tokens, self.padding)
 
 
 class SasRecAblated(SasRec):

@@ -42,7 +42,7 @@ class ArrayModel(Model):
         """Set the attributes of the state. `counts` is already set."""
 
     def _prepare(self) -> None:
-        """Set the attributes that follow from the state, after `_fit` and after `load_state`."""
+        """Compute attributes from the state. It is called after `_fit` and at the end of `load_state`."""
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return a score for every item, (B, I) float32. For an empty history, it is the item's share of `counts`."""
@@ -73,8 +73,8 @@ def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np
     """Return the array `name` of a saved state, which has one row per item.
 
     Raises:
-        KeyError: If it is missing.
-        ValueError: If it has another number of rows.
+        KeyError: If the array is missing.
+        ValueError: If the array has another number of rows.
     """
     if name not in state:
         raise KeyError(f"the saved model has no {name}; fit it again")

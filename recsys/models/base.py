@@ -30,14 +30,14 @@ class Model(ABC):
 
     Config: ClassVar[type] = NoConfig  # declared with `config_class`
     needs_training: ClassVar[bool] = False  # with the command `train`; other models are fitted on first use
-    state_has_histories: ClassVar[bool] = False  # the state contains user histories: it is never shipped
+    state_has_histories: ClassVar[bool] = False  # the state contains user histories, so it is never published
     uses_times_or_ratings: bool = False  # `fit` uses times or ratings, not only the order of items
     uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
     uses_credits: bool = False  # `fit` uses directors, cast and subjects, if they were fetched with `data enrich`
     uses_query_ratings: bool = False  # ratings in a query change the scores
     scores_cold_items: bool = False  # scores films without ratings, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
-    is_fitted_on_validation: bool = False  # validation items set weights of a combination, not only the epoch
+    is_fitted_on_validation: bool = False  # validation items set weights of scores, not only the best epoch
     can_fill_masks: bool = False  # has `fill`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`
@@ -45,8 +45,9 @@ class Model(ABC):
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
-    members: tuple[str, ...] = ()  # recommenders that it combines; `checkpoints` passes them, fitted, to `set_members`
-    also: str = ""  # a second data set whose users were added to the training, "" for none
+    members: tuple[str, ...] = ()  # names of the combined recommenders, see `checkpoints.attach_members`
+    # data set whose users were added to the training data, "" for none; a mixture lists the data sets of its members
+    added_dataset: str = ""
     note: str = ""  # a sentence for users about the fit, "" for none
 
     def __init__(self, config: Any = None, title: str = "") -> None:
@@ -55,17 +56,17 @@ class Model(ABC):
         self.title = title or type(self).__name__
 
     def set_members(self, members: "Mapping[str, Model]") -> None:
-        """Set the fitted members by name. Call it before `fit` and after `load_state`."""
+        """Set the fitted members by name. It is called before `fit`, and after `load_state`."""
         raise NotImplementedError(f"{self.title} has no members")
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether descriptions of items count more than usual, because few users watched the history."""
+        """Return whether item descriptions have a higher weight than usual, because few users watched these items."""
         return False
 
-    def drop_memory(self) -> None:
+    def remove_count_memory(self) -> None:
         """Remove the transition and co-occurrence counts that are combined with a network's scores, if any.
 
-        Scores are then those of the network alone, see `count_memory.py`.
+        After that, the scores come from the network alone, see `count_memory.py`.
         """
         return
 
@@ -82,7 +83,7 @@ class Model(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that `fit` has computed as arrays, which `checkpoints` writes to disk."""
+        """Return the results of `fit` as arrays by name. `checkpoints` writes them to disk."""
 
     @abstractmethod
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -105,7 +106,7 @@ class Model(ABC):
             free_gpu_bytes: Free memory of the GPU on which `fit` computes. None for a CPU.
 
         Raises:
-            DataError: If it needs more.
+            DataError: If `fit` needs more than half.
         """
         needed = self.fit_memory_bytes(train.n_users, train.n_items)
         free = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
@@ -166,11 +167,11 @@ class Model(ABC):
         """Return the attention weights of tokens (T,), (L, H, T, T) float32. Rows sum to 1."""
         raise NotImplementedError(f"{self.title} has no attention")
 
-    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
+    def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
         """Return the scores of all items at masked positions, (Q, I), from the items on both sides.
 
         Args:
             history: Items (T,), at most `max_length`. Items at masked positions are ignored.
-            blanks: The masked positions, (Q,).
+            masked_positions: Positions in the history, (Q,).
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")

@@ -5,7 +5,7 @@ Departures from the paper (effects: docs/experiments.md; `bert4rec_paper.py` has
 - A learnt relative position bias in place of position embeddings.
 - Blocks that normalise before each part, and no projection before the output.
 - Item embeddings initialised from the PMI of items, see pmi.py.
-- A fixed share of samples that mask only the last item. The paper adds such samples without a number.
+- In a fixed share of the samples, only the last item is masked. The paper does not state this share.
 - No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
 
 Shapes: B sequences, E items of all sequences, T positions, Q masks, L blocks, H heads, D dimensions, I items.
@@ -25,7 +25,7 @@ from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import exclude_history
 from recsys.models.transformer import Block, TransformerEncoder, TransformerModel, padding_mask
-from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, pad
+from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
 
 FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}  # see `Model.former_settings`
@@ -35,7 +35,7 @@ MaskedLength = Annotated[int, Field(ge=2, le=MAX_LENGTH)]  # an item and the [ma
 
 @config_class
 class Bert4RecConfig(TransformerConfig):
-    """Settings of BERT4Rec, tuned on ML-1M; the sizes are the paper's for it."""
+    """Settings of BERT4Rec, tuned on ML-1M. The sizes are the ones that the paper uses for ML-1M."""
 
     schedule: TrainConfig = TrainConfig(epochs=140)
     length: MaskedLength = 200  # positions: the newest items of a history that are read, [mask] included
@@ -77,7 +77,8 @@ class Bert4Rec(TransformerModel):
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")  # the first two bullets
+    # names of the departures in the first two points of the module docstring, see `bert4rec_steps.paper_differences`
+    architecture_departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
@@ -112,31 +113,34 @@ class Bert4Rec(TransformerModel):
             n_items: The number of items of the catalogue, I. Token I is padding, I + 1 is [mask].
             rng: The random numbers of the epoch.
         """
-        masked = masked_positions(lengths, rows, self.config, rng)
+        masked = choose_masks(lengths, rows, self.config, rng)
         items = items.astype(np.int64)
         return np.where(masked, n_items + 1, items), np.where(masked, items, IGNORE_INDEX)
 
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return (B, I): 0 at the items of a history, which are excluded everywhere; NOT_SEEN at targets and others."""
+        """Return the first excluded position, (B, I) int16, see `SequenceModel.first_excluded_position`.
+
+        Unmasked items of a history are excluded at all positions (0), targets and other items at none (NEVER_EXCLUDED).
+        """
         excluded_from = exclude_history(histories, rows, n_items)
         row, _ = batch.loss_positions
-        excluded_from[row, batch.targets] = NOT_SEEN
+        excluded_from[row, batch.targets] = NEVER_EXCLUDED
         return excluded_from
 
     @torch.inference_mode()
-    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
-        """Return the network's logits (Q, I) at masked positions `blanks` (Q,) of a history (T,), T ≤ `length`."""
+    def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
+        """Return the network's logits (Q, I) at `masked_positions` (Q,) of a history (T,), T ≤ `length`."""
         tokens = history.astype(np.int64)  # a copy
-        tokens[blanks] = self.module.mask
-        positions = torch.from_numpy(blanks.astype(np.int64))[None].to(self.device)
+        tokens[masked_positions] = self.module.mask
+        positions = torch.from_numpy(masked_positions.astype(np.int64))[None].to(self.device)
         return self.module.logits(self.module(self._batch_of_one(tokens), positions)[0]).float().cpu().numpy()
 
     def training_example(self, history: np.ndarray) -> np.ndarray:
         """Return a history (T,) with masks of seed 0, epoch 0. Each item is masked with probability `mask_prob`."""
         config = replace(self.config, last_item_mask_prob=0.0)
-        masked = masked_positions(np.array([len(history)]), np.array([0]), config, CounterRNG(seed=0, epoch=0))
+        masked = choose_masks(np.array([len(history)]), np.array([0]), config, CounterRNG(seed=0, epoch=0))
         return np.where(masked, self.module.mask, history.astype(np.int64))
 
     def embed_tokens(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -151,16 +155,22 @@ def positions_of(lengths: np.ndarray) -> np.ndarray:
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def masked_positions(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, rng: CounterRNG) -> np.ndarray:
+def choose_masks(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, rng: CounterRNG) -> np.ndarray:
     """Choose the items to mask, (E,) bool. At least one of each sequence is masked.
 
-    Each item is masked with probability `mask_prob`. In a share `last_item_mask_prob` of the sequences (lengths (B,),
-    indices in the training data `rows` (B,)), only the last item is masked.
+    Each item is masked with probability `mask_prob`. In a share `last_item_mask_prob` of the sequences, only the last
+    item is masked.
+
+    Args:
+        lengths: The length of each sequence, (B,).
+        rows: The index of each sequence in the training data, (B,).
+        config: The settings with the two probabilities.
+        rng: The random numbers of the epoch.
     """
     ends = np.cumsum(lengths)
     masked = rng.uniform(Stream.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob
-    unmasked = np.add.reduceat(masked, ends - lengths) == 0  # (B,)
-    masked[(ends - 1 - rng.integers(Stream.MASK_ONE, lengths, rows))[unmasked]] = True
+    lacks_mask = np.add.reduceat(masked, ends - lengths) == 0  # (B,)
+    masked[(ends - 1 - rng.integers(Stream.MASK_ONE, lengths, rows))[lacks_mask]] = True
     last_only = rng.uniform(Stream.LAST_ITEM_ONLY, rows) < config.last_item_mask_prob  # (B,)
     masked[np.repeat(last_only, lengths)] = False
     masked[ends[last_only] - 1] = True

@@ -47,14 +47,14 @@ class Bert4RecPaperEncoder(TransformerEncoder):
 
     def position_ids(self, tokens: Tensor) -> Tensor:
         """Return 0 for the oldest item, 1 for the next one, and so on, (T,)."""
-        return from_oldest(tokens, self.length)
+        return positions_from_oldest(tokens, self.length)
 
     def head(self, x: Tensor) -> Tensor:
         """Return GELU(xW + b) of equation 7, (…, D)."""
         return self.project(x)
 
 
-def from_oldest(tokens: Tensor, length: int) -> Tensor:
+def positions_from_oldest(tokens: Tensor, length: int) -> Tensor:
     """Return the positions 0 … T-1 of tokens (B, T), (T,). Padding beyond `length` gets the last position."""
     return torch.arange(tokens.shape[1], device=tokens.device).clamp(max=length - 1)
 
@@ -63,5 +63,5 @@ class Bert4RecPaper(Bert4Rec):
     """BERT4Rec with the published architecture."""
 
     Encoder: ClassVar[type] = Bert4RecPaperEncoder
-    departures = ()  # of the architecture
+    architecture_departures = ()
     former_settings = FORMER_SETTINGS | {"relative_bias": False, "pre_norm": False, "projection": True}

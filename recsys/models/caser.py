@@ -17,11 +17,12 @@ Departures from the paper:
   this shift it would be the paper's loss.
 - All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In
   the paper it predicts the next three items.
-- The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So new users are
-  served. A start token precedes each history.
+- The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So users without
+  training data are represented too. A start token precedes each history.
 - A LayerNorm takes the place of the activation φ. U x̄ is added before it. The paper concatenates z and P_u after φ.
 - The output weights W′ are the input embeddings, which are initialised from the PMI of items (`pmi.py`).
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+
 Results with a softmax loss are in docs/experiments.md.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind, I
@@ -50,11 +51,11 @@ class CaserConfig(PmiConfig):
     window: Size = 5  # L, items that the filters span
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
-    person: bool = True  # add U x̄; the stored name is older than `Batch.person`, which is something else
+    person: bool = True  # add U x̄
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
-    negatives: Size = 3  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch
-    gbce_t: Fraction = 0.0  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
+    negatives: Size = 3  # sampled negatives, see `SequenceConfig.negatives`
+    gbce_t: Fraction = 0.0  # t of gBCE: with 1 the sigmoids are calibrated, with lower values they are too high
 
 
 class CaserEncoder(SequenceEncoder):
@@ -92,8 +93,8 @@ class CaserEncoder(SequenceEncoder):
         `conv` has N filters of height h.
         """
         matches = F.relu(conv(x))  # (B, N, L-h+T)
-        n_places = self.window - height + 1  # of a filter within a window
-        return F.max_pool1d(matches, n_places, stride=1).transpose(1, 2)
+        n_starts = self.window - height + 1  # positions of a filter within a window
+        return F.max_pool1d(matches, n_starts, stride=1).transpose(1, 2)
 
 
 class Caser(SequenceModel):

@@ -1,4 +1,4 @@
-"""Content-based filtering: items with descriptions similar to those of the watched items.
+"""Content-based filtering: items whose descriptions are similar to the descriptions of watched items.
 
 Shapes: B queries, I items, D features.
 """
@@ -52,7 +52,7 @@ class Content(ArrayModel):
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
         self.uses_credits = self.config.vectors in ("tf-idf", "fields")
-        # `serving.predictor` then fits it on all films. Sentence embeddings of all films would take minutes.
+        # `serving.predictor` fits such a model on all films. Sentence embeddings of all films would take minutes.
         self.scores_cold_items = not self.has_item_embeddings
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
@@ -70,17 +70,17 @@ class Content(ArrayModel):
             self.vectors = films.genre_vectors(train.catalog)
 
     def _prepare(self) -> None:
-        """Set the note and the ability. A sparse matrix for "sentences" means that TF-IDF was used."""
-        wants_sentences, has_words = self.config.vectors == "sentences", sparse.issparse(self.vectors)
-        self.has_item_embeddings = wants_sentences and not has_words
-        self.note = films.NO_ENCODER if wants_sentences and has_words else ""
+        """Set `note` and `has_item_embeddings`. A sparse matrix for "sentences" means that TF-IDF was used."""
+        wants_sentences, is_sparse = self.config.vectors == "sentences", sparse.issparse(self.vectors)
+        self.has_item_embeddings = wants_sentences and not is_sparse
+        self.note = films.NO_ENCODER if wants_sentences and is_sparse else ""
 
     def _score(self, queries: Queries) -> np.ndarray:
         """Return cosines, and 0 for a profile of zeros."""
         weights = profile_weights(queries.histories, self.vectors.shape[0], self.config.half_life)  # (B, I)
         profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
-        # a dense factor, because most products of sparse vectors are not 0
+        # The second factor is dense, because the product has few zeros.
         scores = (self.vectors @ (profiles.toarray() if sparse.issparse(profiles) else profiles).T).T  # (B, I)
         return scores / np.where(lengths > 0, lengths, 1)[:, None]
 

@@ -1,11 +1,11 @@
-"""A count memory: two count models whose scores are added to those of a trained network.
+"""A count memory: two count models whose scores are added to the scores of a trained network.
 
     score(i | h) = w₀ · z(i | h) + w₁ · log(1 + f(i) / mean f) + w₂ · log(1 + c(i) / mean c)
 
-with z the scores of the network, f those of a Markov chain (what followed the items of the history h) and c those of a
-low-rank EASE (what was watched by the same users as the items of h). f and c are excesses over the lowest score, see
-`comparable_scores`. It is a log-linear pool (`pool.py`) of three members, with weights for each range of history
-lengths.
+z are the scores of the network. f are the scores of a Markov chain: which items followed the items of the history h.
+c are the scores of a low-rank EASE: which items the same users watched. The lowest score is subtracted from f and c,
+see `comparable_scores`. The sum is a log-linear pool (`pool.py`) of three members, with weights for each range of
+history lengths.
 
 The logits of a network with D dimensions are a matrix of rank D + 1. Counts have no such limit, and they use the whole
 history. The weights are fitted after the training of the network, because the counts contain the target of every
@@ -32,11 +32,11 @@ from recsys.models.pool import LengthWeights, member_scores
 from recsys.models.presets import MANY_ITEMS
 from recsys.training.options import RunOptions
 
-EDGES = (10, 50)  # the lowest lengths of the second and third range, as in `PoolConfig`
+LENGTH_EDGES = (10, 50)  # shortest histories of the second and third range, as in `PoolConfig`
 MAX_TRANSITIONS = 75  # per item, the highest counts; without this limit, NDCG@10 on ML-1M is .0007 higher
 RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a request would be too slow
-RANK_OF_MANY_ITEMS = 64  # of EASE above MANY_ITEMS: a request with 27,000 items takes .2 ms less than with RANK
-# settings of the Markov chain that `score` uses; `fit` alone uses the others
+REDUCED_RANK = 64  # of EASE for more than MANY_ITEMS: with 27,000 items, a request takes .2 ms less than with RANK
+# settings of the Markov chain that `score` needs, so they are stored; `fit` needs only the other settings
 SCORING_SETTINGS = ("recent", "history_decay")
 PREFIX = "memory."  # first part of the names of the arrays of a memory in the state of a network
 
@@ -56,12 +56,12 @@ class CountMemory:
         """Create an unfitted memory, in which the network has the weight 1 and the counts 0."""
         configs = configs or CountConfigs()
         self.markov, self.ease = Markov(configs.markov), Ease(replace(configs.ease, rank=RANK))
-        self.length_weights = LengthWeights(n_members=3, edges=EDGES)
-        self.length_weights.load(np.tile(np.array([1, 0, 0], np.float32), (len(EDGES) + 1, 1)))
+        self.length_weights = LengthWeights(n_members=3, edges=LENGTH_EDGES)
+        self.length_weights.load(np.tile(np.array([1, 0, 0], np.float32), (len(LENGTH_EDGES) + 1, 1)))
 
     @property
-    def is_weighted(self) -> bool:
-        """Whether the weights were fitted. The softmax of the scores is then p(next item) for any loss."""
+    def has_fitted_weights(self) -> bool:
+        """Whether the weights were fitted. If so, the softmax of the scores is p(next item), whatever the loss."""
         return bool((self.length_weights.weights != (1, 0, 0)).any())
 
     def fit(
@@ -77,20 +77,22 @@ class CountMemory:
         """
         self.markov.fit(train)
         self.markov.transitions = top_per_row(self.markov.transitions, MAX_TRANSITIONS)
-        rank = RANK if train.n_items <= MANY_ITEMS else RANK_OF_MANY_ITEMS
+        rank = RANK if train.n_items <= MANY_ITEMS else REDUCED_RANK
         self.ease = Ease(replace(self.ease.config, rank=rank)).fit(train)
         if valid:
-            self.length_weights.fit(lambda queries: self._scores(network_scores(queries), queries), valid, run)
+            self.length_weights.fit(
+                lambda queries: self._component_scores(network_scores(queries), queries), valid, run
+            )
         return self
 
     def combine(self, scores: np.ndarray, queries: Queries) -> np.ndarray:
-        """Return the network's scores (B, I) with those of the counts added, (B, I) float32."""
-        return self.length_weights.combine(self._scores(scores, queries), queries)
+        """Return the sum of the network's scores (B, I) and the scores of the count models, (B, I) float32."""
+        return self.length_weights.combine(self._component_scores(scores, queries), queries)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the arrays of the Markov chain ("followers") and EASE ("companions"), and the weights (W, 3).
 
-        SCORING_SETTINGS are stored as well, one array () each.
+        Each of SCORING_SETTINGS is an array ().
         """
         models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
         state = {
@@ -103,7 +105,7 @@ class CountMemory:
         return state | settings | {f"{PREFIX}pool": self.length_weights.weights}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned. Older states lack SCORING_SETTINGS, which then keep their values.
+        """Restore what `state` returned. Older states have no SCORING_SETTINGS. The current values then stay.
 
         Raises:
             KeyError: If an array is missing.
@@ -120,18 +122,18 @@ class CountMemory:
             model.load_state(arrays, n_items)
         self.length_weights.load(state[f"{PREFIX}pool"])
 
-    def _scores(self, scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
-        """Return the scores of the network `scores`, the Markov chain and EASE, (B, I) float32 each."""
-        n_items = scores.shape[1]
-        return [scores, member_scores(self.markov, queries, n_items), member_scores(self.ease, queries, n_items)]
+    def _component_scores(self, network_scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
+        """Return the scores of the network, the Markov chain and EASE, (B, I) float32 each."""
+        n_items = network_scores.shape[1]
+        count_scores = [member_scores(model, queries, n_items) for model in (self.markov, self.ease)]
+        return [network_scores, *count_scores]
 
 
 def top_per_row(matrix: sparse.csr_array, n: int) -> sparse.csr_array:
     """Return the matrix with the n highest values of each row. Ties at the n-th place are resolved arbitrarily."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((-matrix.data, rows))
-    # place of each value of `order` in its row; `order` permutes only within rows, so rows[order] equals rows
-    rank = np.arange(matrix.nnz) - matrix.indptr[rows]
+    rank = np.arange(matrix.nnz) - matrix.indptr[rows]  # of the values in `order` within their row: rows[order] == rows
     kept = np.sort(order[rank < n])
     row, column = rows[kept].astype(np.int32), matrix.indices[kept].astype(np.int32)  # 64 bits would double the memory
     return sparse.csr_array((matrix.data[kept], (row, column)), shape=matrix.shape)

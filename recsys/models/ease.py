@@ -16,7 +16,7 @@ from recsys.models.linalg import truncated_svd
 from recsys.training.options import RunOptions
 
 BLOCK_ROWS = 1024  # rows of an (I, I) matrix that are computed together, so that temporary arrays are small
-MAX_COPIES = 3  # of the weights in memory together: the weights, and two more while they are written to disk
+MAX_COPIES = 3  # copies of the weights in memory: the weights, and two more while they are written to disk
 
 
 @config_class
@@ -35,10 +35,10 @@ class Ease(ArrayModel):
     used. A score is about 1 for a relevant item and about 0 for other items.
 
     With a `rank` r, no (I, I) matrix is computed. Let V Λ Vᵀ be the eigendecomposition of G with the r largest
-    eigenvalues. The others are set to 0. Then P = (I - A) / λ with A = V Λ / (Λ + λ) Vᵀ, and B_ij = A_ij / (1 - A_jj)
-    for i ≠ j. A is stored as L Lᵀ, with L (I, r).
+    eigenvalues. The other eigenvalues are set to 0. Then P = (I - A) / λ with A = V Λ / (Λ + λ) Vᵀ. It follows that
+    B_ij = A_ij / (1 - A_jj) for i ≠ j. A is stored as L Lᵀ, with L (I, r).
 
-    Departure from the paper: single precision, and B overwrites P to save memory.
+    Departures from the paper: single precision, and B overwrites P to save memory.
     """
 
     Config = EaseConfig

@@ -6,10 +6,11 @@ u is the user and l the last item. FMC (`personal=False`) has no first term. The
 
 Departures from the paper:
 - The user's factors v_u^{U,I} are the mean of learnt vectors of the start token and all items so far, as in FISM
-  (Kabbur, Ning and Karypis, KDD 2013). So new users are served. The paper learns a row per user.
+  (Kabbur, Ning and Karypis, KDD 2013). So users without training data have factors too. The paper learns a row per
+  user.
 - A basket contains one item.
-- Each item has a bias b_j. A start token precedes each history, predicts the first item and answers for an empty
-  history.
+- Each item has a bias b_j. A start token precedes each history. It predicts the first item and stands for an
+  empty history.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
 - The optimiser is AdamW, and the weights are averaged over steps (EMA). The paper uses stochastic gradient descent
   with weight decay.

@@ -19,9 +19,10 @@ Departures from the papers:
 - The output shares its weights with the input embeddings, which the second paper calls constrained embeddings. A linear
   map and a LayerNorm precede it. Scores have no tanh or ELU.
 - torch's GRU applies the reset gate to the product with the state. The paper applies it to the state.
-- A start token answers for an empty history. Item embeddings are initialised from the PMI of items, see `pmi.py`.
+- A start token stands for an empty history. Item embeddings are initialised from the PMI of items, see `pmi.py`.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
-docs/experiments.md has the effects that were measured.
+
+docs/experiments.md has the measured effects.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the recurrent layer.
 """
@@ -60,7 +61,7 @@ class Gru4RecEncoder(SequenceEncoder):
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.dropout = Dropout(config.dropout)
-        # called `gru` for every cell, because checkpoints have this name
+        # `gru` whatever the cell, because checkpoints contain this name
         self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)
         self.project = nn.Linear(config.hidden, config.dim)
         self.norm = nn.LayerNorm(config.dim)

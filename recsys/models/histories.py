@@ -15,15 +15,17 @@ def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
     """Return each distinct item of each history, sorted by history, then item.
 
     Returns:
-        Row of the history, item and age, (N,) each. The newest item of a history has age 0, the item before it age 1. A
-        repeated item has the age of its newest occurrence.
+        Index of the history, item and age, (N,) each. The newest item of a history has age 0, the item before it age 1.
+        A repeated item has the age of its newest occurrence.
     """
     row = np.repeat(np.arange(len(histories)), [len(history) for history in histories])  # (E,)
     empty = np.empty(0, np.int64)  # because `concatenate` needs at least one array
     item = np.concatenate([*histories, empty]).astype(np.int64)  # (E,)
     age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), empty])  # (E,)
-    newest = len(row) - 1 - np.unique((row * n_items + item)[::-1], return_index=True)[1]  # (N,)
-    return row[newest], item[newest], age[newest]
+    pair = row * n_items + item  # (E,)
+    _, from_end = np.unique(pair[::-1], return_index=True)  # (N,), first occurrence from the end
+    event = len(row) - 1 - from_end  # (N,), last occurrence of each pair
+    return row[event], item[event], age[event]
 
 
 def history_matrix(
@@ -44,8 +46,8 @@ def history_matrix(
     values = np.full(len(item), unrated, np.float32)
     if ratings is not None:
         ends = np.cumsum([len(history) for history in histories])
-        given = np.concatenate([*ratings, np.empty(0)])[ends[row] - 1 - age]
-        values = np.where(np.isnan(given), values, given).astype(np.float32)
+        rating = np.concatenate([*ratings, np.empty(0)])[ends[row] - 1 - age]  # (N,)
+        values = np.where(np.isnan(rating), values, rating).astype(np.float32)
     indices = row.astype(np.int32), item.astype(np.int32)  # half the memory of int64
     return sparse.csr_array((values, indices), shape=(len(histories), n_items))
 

@@ -16,7 +16,7 @@ Departures from the papers:
 - The negatives are shared by a batch. There are `N_NEGATIVES` of them, weighted as if there were k.
 - Scores are products with context vectors. item2vec uses cosines of item vectors, which give similar items and not the
   next item.
-- A start token precedes each history. It is a neighbour of the first items and answers for an empty history.
+- A start token precedes each history. It is a neighbour of the first items and stands for an empty history.
 
 Shapes: B sequences, T positions, Q positions per sequence, M samples of W items, K negatives, D dimensions, I items, E
 items of a batch, N unmasked positions.
@@ -39,7 +39,7 @@ from recsys.training.losses import Loss, Sampler, sampling_distribution, scores_
 from recsys.training.options import TrainConfig
 
 N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
-WINDOW_STREAM = 2  # of random numbers; it may equal a `batches.Stream`, because this model draws from none of those
+WINDOW_STREAM = 2  # stream of `CounterRNG`; this model uses no `batches.Stream`, so the number may equal one of them
 
 
 @config_class
@@ -91,14 +91,14 @@ class Item2VecEncoder(SequenceEncoder):
 
     def mean(self, bags: Tensor) -> Tensor:
         """Return the mean vector (M, D) of the items of each sample, bags (M, W) with padding."""
-        present = (bags != self.padding).float()  # (M, W)
-        return (present[:, None] @ self.items(bags))[:, 0] / present.sum(1, keepdim=True).clamp(min=1)
+        is_item = (bags != self.padding).float()  # (M, W), 0 or 1
+        return (is_item[:, None] @ self.items(bags))[:, 0] / is_item.sum(1, keepdim=True).clamp(min=1)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the vectors u of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
-        times = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
-        ends = times.expand(len(tokens), -1) if positions is None else positions  # (B, Q)
-        ages = ends[:, :, None] - times  # (B, Q, T), negative for later items
+        indices = torch.arange(tokens.shape[1], device=tokens.device)  # (T,)
+        ends = indices.expand(len(tokens), -1) if positions is None else positions  # (B, Q)
+        ages = ends[:, :, None] - indices  # (B, Q, T), negative for later items
         weights = (0.5 ** (ages / self.half_life)).masked_fill(ages < 0, 0)
         return (weights / weights.sum(2, keepdim=True)) @ self.items(tokens)
 
@@ -115,7 +115,7 @@ class Item2Vec(SequenceModel):
     Encoder: ClassVar[type] = Item2VecEncoder
     config: Item2VecConfig
     module: Item2VecEncoder
-    loss_name = ""  # its own loss
+    loss_name = ""  # the loss is `NegativeSampling`
     former_settings: ClassVar[Mapping[str, Any]] = {"subsample": 1.0}  # see `Model.former_settings`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
@@ -133,7 +133,7 @@ class Item2Vec(SequenceModel):
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return the samples that the histories `rows` (B,) give, as `tokens` (M, W) and `targets` (M,)."""
+        """Return a batch with the M samples of the histories `rows` (B,): `tokens` (M, W) and `targets` (M,)."""
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)
         lengths = [len(sequence) for sequence in sequences]
@@ -145,26 +145,26 @@ class Item2Vec(SequenceModel):
             is_sample = (items < n_items) & (context != n_items).any(1)
             bags, targets = context[is_sample], items[is_sample]
         else:
-            by_column = context.T
-            is_target = by_column < n_items  # neither padding nor a start token
-            bags, targets = items[np.nonzero(is_target)[1]][:, None], by_column[is_target]
+            neighbour = context.T  # (2 · `window`, E)
+            is_target = neighbour < n_items  # neither padding nor a start token
+            bags, targets = items[np.nonzero(is_target)[1]][:, None], neighbour[is_target]
         return Batch(torch.from_numpy(bags), None, torch.arange(len(targets)), torch.from_numpy(targets))
 
     @torch.inference_mode()
-    def fill(self, history: np.ndarray, blanks: np.ndarray) -> np.ndarray:
+    def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
         """Return the scores of all items at masked positions (Q,), (Q, I) float32, see `Model.fill`.
 
         The prediction is the weighted mean of the other tokens on both sides. An item has half the weight of an item
         that is `half_life` positions nearer. At the end of a history the result equals `score`.
         """
         if not self.can_fill_masks:
-            return super().fill(history, blanks)
+            return super().fill(history, masked_positions)
         tokens = np.append(self.module.start, history)  # (1 + T,)
-        unmasked = np.delete(np.arange(len(tokens)), blanks + 1)  # (N,) positions, with the start token
-        distances = np.abs(blanks[:, None] + 1 - unmasked)  # (Q, N)
+        unmasked = np.delete(np.arange(len(tokens)), masked_positions + 1)  # (N,) positions, with the start token
+        distances = np.abs(masked_positions[:, None] + 1 - unmasked)  # (Q, N)
         weights = 0.5 ** ((distances - distances.min(1, keepdims=True)) / self.config.half_life)
-        shares = torch.from_numpy(weights / weights.sum(1, keepdims=True)).float().to(self.device)
-        return self.module.logits(shares @ self.module.items(self._batch_of_one(tokens[unmasked])[0])).cpu().numpy()
+        weights = torch.from_numpy(weights / weights.sum(1, keepdims=True)).float().to(self.device)
+        return self.module.logits(weights @ self.module.items(self._batch_of_one(tokens[unmasked])[0])).cpu().numpy()
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """Return the sum of the losses of a batch, ()."""
@@ -185,6 +185,6 @@ def neighbours(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: 
     distances = np.arange(1, max_window + 1)
     offsets = np.column_stack([distances, -distances]).ravel()  # 1, -1, 2, -2, …
     positions = np.arange(len(items))[:, None] + offsets
-    nearest = positions.clip(0, len(items) - 1)
-    is_neighbour = (positions == nearest) & (row[nearest] == row[:, None]) & (np.abs(offsets) <= window[:, None])
-    return np.where(is_neighbour, items[nearest], n_items)
+    clipped = positions.clip(0, len(items) - 1)
+    is_neighbour = (positions == clipped) & (row[clipped] == row[:, None]) & (np.abs(offsets) <= window[:, None])
+    return np.where(is_neighbour, items[clipped], n_items)

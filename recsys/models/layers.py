@@ -14,7 +14,7 @@ class Dropout(nn.Module):
     def __init__(self, rate: float) -> None:
         """Create a layer. The rate is rounded to a multiple of 1/256."""
         super().__init__()
-        self.n_zeroed = round(256 * rate)  # of the 256 values of a byte
+        self.n_zeroed = round(256 * rate)  # number of the 256 values of a byte for which an element is set to 0
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply dropout to a tensor of any shape. Outside training, return it unchanged."""
@@ -23,8 +23,8 @@ class Dropout(nn.Module):
         if x.is_cuda:
             return F.dropout(x, self.n_zeroed / 256)
         words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)  # all 64 bits random
-        kept = words.view(torch.uint8)[: x.numel()].view_as(x) >= self.n_zeroed
-        return x * kept * (256 / (256 - self.n_zeroed))
+        is_kept = words.view(torch.uint8)[: x.numel()].view_as(x) >= self.n_zeroed
+        return x * is_kept * (256 / (256 - self.n_zeroed))
 
 
 def gather_positions(x: Tensor, positions: Tensor | None) -> Tensor:

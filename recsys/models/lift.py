@@ -1,6 +1,6 @@
 """Lift: the probability of an item divided by its popularity.
 
-It is not in menus or leaderboards (`listed=False` in `registry.py`): it exists only for the study "popularity".
+It exists only for the study "popularity". Menus and leaderboards do not contain it (`listed=False` in `registry.py`).
 
     score(i | h) = log p(i | h) - power · log(1 + c(i))
 
@@ -37,7 +37,7 @@ from recsys.training.options import RunOptions
 
 @config_class
 class LiftConfig:
-    """The power follows from the protocol, so nothing is tuned."""
+    """Settings of Lift. They are not tuned, because the best power follows from the protocol."""
 
     member: str = "sasrec-memory"  # the recommender whose probabilities are divided
     power: NonNegative = 1.0  # of popularity: 0 leaves the member as it is
@@ -58,7 +58,8 @@ class Lift(ArrayModel):
         """Set the fitted member."""
         self.member = members[self.config.member]
         self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
-        self.is_fitted_on_validation, self.also = self.member.is_fitted_on_validation, self.member.also
+        self.is_fitted_on_validation = self.member.is_fitted_on_validation
+        self.added_dataset = self.member.added_dataset
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)

@@ -10,22 +10,22 @@ def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple
 
     Args:
         matrix: A sparse matrix, (m, n).
-        rank: The number of singular values wanted. The result has r = min(rank, min(m, n) - 1), 1 for a single row or
-            column, and 0 for a matrix of zeros.
+        rank: The number of singular values to compute. ARPACK computes at most min(m, n) - 1.
         start: Start vector of the iteration, (min(m, n),). Without it, ARPACK would start from a random vector.
 
     Returns:
         Left singular vectors (m, r), singular values (r,) in no particular order, right singular vectors (r, n).
+        r is min(rank, min(m, n) - 1). It is 1 for a matrix with one row or column and 0 for a matrix of zeros.
     """
     if not matrix.count_nonzero():  # ARPACK fails for a matrix of zeros
         return np.zeros((matrix.shape[0], 0)), np.zeros(0), np.zeros((0, matrix.shape[1]))
-    if min(matrix.shape) == 1:  # ARPACK computes at most min(m, n) - 1 singular values
+    if min(matrix.shape) == 1:  # ARPACK would compute min(m, n) - 1 = 0 values
         return np.linalg.svd(matrix.toarray(), full_matrices=False)
     return svds(matrix, min(rank, min(matrix.shape) - 1), v0=start)
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Return the columns of (m, r) with signs such that the entry with the largest absolute value is positive.
+    """Flip columns so that the entry with the largest absolute value in each column is positive, (m, r).
 
     The sign of a singular vector is arbitrary and differs between processors.
     """

@@ -31,9 +31,9 @@ class MarkovConfig:
 class Markov(ArrayModel):
     """A Markov chain with transitions over several positions.
 
-    Let n(i, j) = Σ distance^-decay over the times that item j followed item i within `window` positions, and c(j) how
-    often j was watched. i_d is the item at position d = 1, 2, … from the end of the history. A repeated item counts
-    only at its newest position. Then
+    n(i, j) = Σ distance^-decay is summed over the times that item j followed item i within `window` positions. c(j) is
+    how often j was watched. i_d is the item at position d = 1, 2, … from the end of the history. A repeated item counts
+    only at its newest position.
 
         score(j) = Σ_d d^-history_decay · n(i_d, j) / (Σ_k n(i_d, k))^normalisation / c(j)^popularity_discount
 
@@ -52,9 +52,10 @@ class Markov(ArrayModel):
         events = train.interactions
         transitions = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
         for distance in range(1, self.config.window + 1):
-            forward = transition_counts(events.user, events.item, train.n_items, distance)
-            counted = forward + forward.T if self.config.both_directions else forward
-            transitions = transitions + counted * np.float32(distance**-self.config.decay)
+            counts = transition_counts(events.user, events.item, train.n_items, distance)
+            if self.config.both_directions:
+                counts = counts + counts.T
+            transitions = transitions + counts * np.float32(distance**-self.config.decay)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
         rows = _inverse_power(transitions.sum(1), self.config.normalisation)
         columns = _inverse_power(self.counts, self.config.popularity_discount)
@@ -63,9 +64,9 @@ class Markov(ArrayModel):
     def _score(self, queries: Queries) -> np.ndarray:
         n_items = len(self.counts)
         row, item, age = distinct_items(queries.histories, n_items)
-        used = age < self.config.recent
-        row, item = row[used], item[used]
-        weight = ((1.0 + age[used]) ** -self.config.history_decay).astype(np.float32)
+        is_recent = age < self.config.recent
+        row, item = row[is_recent], item[is_recent]
+        weight = ((1.0 + age[is_recent]) ** -self.config.history_decay).astype(np.float32)
         bounds = np.searchsorted(row, np.arange(len(queries) + 1))  # (B+1,), where each query's items start and end
         scores = np.empty((len(queries), n_items), np.float32)
         # A dense-by-sparse product per query. For a batch of one query, it is ten times as fast as one sparse product.

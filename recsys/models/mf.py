@@ -1,7 +1,7 @@
 """Matrix factorisation of implicit feedback, fitted by the library `implicit`: ALS and BPR-MF.
 
 A score is the product of a user's and an item's factors. The state contains item factors only. The user's factors are
-computed from the history of the query (fold-in), so new users are served, and histories may have grown since training.
+computed from the history of the query (fold-in). So a user may be new, and a history may have grown since training.
 
 Shapes: B queries, I items, F factors.
 """
@@ -56,7 +56,7 @@ class AlsConfig:
     factors: Size = 192  # numbers per item and per user
     regularization: NonNegative = 10.0  # λ, added to the diagonal once per user and item, not per rating
     alpha: NonNegative = 1.0  # confidence in a watched item; the confidence in all other items is 1
-    iterations: Count = 15  # each computes all users, then all items
+    iterations: Count = 15  # each iteration computes all users, then all items
 
 
 class Als(FactorModel):
@@ -126,8 +126,8 @@ class BprMf(FactorModel):
 
     Departures from the paper:
     - `implicit` draws j in proportion to popularity. The paper draws uniformly.
-    - The trained factors of users are not used. A user is a Newton step from zero, see `_prepare`. On ML-1M's
-      validation set, NDCG@10 is .046 with this step and .033 with the trained factors.
+    - The trained factors of users are not used. Instead, a user's factors are one Newton step from zero, see
+      `_prepare`. On the validation set of ML-1M, NDCG@10 is .046 with this step and .033 with the trained factors.
     """
 
     Config = BprMfConfig

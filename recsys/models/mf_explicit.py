@@ -22,7 +22,7 @@ class MfExplicitConfig:
 
     factors: Size = 8  # numbers per item and per user
     regularization: Positive = 30.0  # λ, added to the diagonal once per user and item, not per rating
-    iterations: Count = 10  # each computes all users, then all items
+    iterations: Count = 10  # each iteration computes all users, then all items
     liked: Finite = 5.0  # stars assumed for an item of a query without a rating
 
 

@@ -15,6 +15,7 @@ Departures from the paper:
 - β rises linearly to `kl_weight` over a share of the training. In the paper it rises over 200,000 steps.
 - The loss of a batch is divided by its number of items. The paper divides by its number of users.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+
 The order of a history and repeated items have no effect. An empty history is scored as x_u = 0.
 
 Shapes: B users, T items of the longest history, I items, H hidden units, Z latent dimensions, M items of a batch.
@@ -55,7 +56,7 @@ class MultVaeConfig:
 class VaeBatch(Batch):
     """A batch with a weight of the KL divergence. `loss_index` is the row of each target."""
 
-    beta: Tensor | None = None  # (); None only because fields with defaults precede it
+    beta: Tensor | None = None  # (), always set; the default is needed because `Batch` has fields with defaults
 
 
 class MultVaeEncoder(SequenceEncoder):
@@ -100,7 +101,7 @@ class MultVae(SequenceModel):
     Encoder: ClassVar[type] = MultVaeEncoder
     config: MultVaeConfig
     module: MultVaeEncoder
-    loss_name = ""  # its own loss; π is no distribution of the next item
+    loss_name = ""  # none of `LossName`; π is a distribution of all items of a user, not of the next item
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return a placeholder, because `loss` is overridden."""
@@ -117,13 +118,13 @@ class MultVae(SequenceModel):
         order = np.random.default_rng([rng.seed, rng.epoch]).permutation(len(samples))
         for start in range(0, len(order), size):
             rows = order[start : start + size]
-            share = distributed.shard(rows)
+            own_rows = distributed.shard(rows)
             progress = (rng.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
-            # A process without a share of the batch must take part in the step.
-            plain = self.collate(samples.histories, share if len(share) else rows[:1], n_items, rng)
-            batch = VaeBatch(**vars(plain), beta=beta)
-            yield batch if len(share) else batch.without_targets()
+            # A process without rows must take part in the step all the same, so it gets a batch without targets.
+            fields = vars(self.collate(samples.histories, own_rows if len(own_rows) else rows[:1], n_items, rng))
+            batch = VaeBatch(**fields, beta=beta)
+            yield batch if len(own_rows) else batch.without_targets()
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
@@ -142,5 +143,6 @@ class MultVae(SequenceModel):
         latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
         log_pi = module.logits(module.decode(latent)).float().log_softmax(1)  # (B, I)
         divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1)  # (B,) KL(q ‖ N(0, I))
-        has_targets = torch.zeros_like(divergence).index_fill(0, batch.loss_index, 1.0)  # (B,) 0 or 1
-        return batch.beta * (has_targets * divergence).sum() - log_pi[batch.loss_index, batch.targets].sum()
+        # (B,), 1 for a user with targets, 0 for the user of `without_targets`
+        user_weight = torch.zeros_like(divergence).index_fill(0, batch.loss_index, 1.0)
+        return batch.beta * (user_weight * divergence).sum() - log_pi[batch.loss_index, batch.targets].sum()

@@ -15,7 +15,7 @@ Departures from the paper:
 - A LayerNorm follows B c, as in our GRU4Rec.
 - All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
-- A start token answers for an empty history. Each item has a bias. Item embeddings are initialised from the PMI of
+- A start token stands for an empty history. Each item has a bias. Item embeddings are initialised from the PMI of
   items, see `pmi.py`. Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
 
@@ -62,8 +62,8 @@ class NarmEncoder(SequenceEncoder):
         x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
         h = self.gru(x)[0]  # (B, T, H)
         c_global = gather_positions(h, positions)  # (B, Q, H)
-        # Causal, no softmax: (B, Q, H)
-        c_local = self.attention(queries=self.a1(h), keys=self.a2(h), values=h, positions=positions)
+        # As in the paper, a state attends to no later states, and there is no softmax over the weights α.
+        c_local = self.attention(queries=self.a1(h), keys=self.a2(h), values=h, positions=positions)  # (B, Q, H)
         return self.norm(self.b(self.dropout(torch.cat([c_global, c_local], 2))))
 
 

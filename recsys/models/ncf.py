@@ -7,11 +7,12 @@ target and of 4 items drawn uniformly.
 
 Departures from the paper:
 - The user's factors p_u, p'_u are the mean of learnt vectors of the start token and all items so far, as in FISM
-  (Kabbur, Ning and Karypis, KDD 2013). So new users are served. The paper learns a row per user.
+  (Kabbur, Ning and Karypis, KDD 2013). So users without training data have factors too. The paper learns a row per
+  user.
 - The first layer of the MLP is W[p'; q'] = W₁p' + W₂q'. Its matrices are part of the learnt vectors p' and q'.
 - Both parts are trained together from the start. The paper trains them separately first.
 - A negative may be an item that the user watched, except the target.
-- Each item has a bias b_j. A start token precedes each history, predicts the first item and answers for an empty
+- Each item has a bias b_j. A start token precedes each history. It predicts the first item and stands for an empty
   history.
 
 Shapes: B users, T positions, Q positions per sequence, D dimensions of either part, I items of the catalogue, N items
@@ -53,13 +54,13 @@ class NcfConfig:
     init: Positive = 0.05  # standard deviation of the initial factors; the layers keep PyTorch's initialisation
 
     def __post_init__(self) -> None:
-        """Raise ConfigError if the last layer would have no width."""
+        """Raise ConfigError if the last layer would have the width 0."""
         if self.dim >> (self.layers - 1) < 1:
-            least = 1 << (self.layers - 1)
+            min_dim = 1 << (self.layers - 1)
             raise ConfigError(
                 "dim is {dim}, but must be at least {minimum} to be halved for {layers} layers",
                 dim=self.dim,
-                minimum=least,
+                minimum=min_dim,
                 layers=self.layers,
             )
 
@@ -109,7 +110,7 @@ class Ncf(SequenceModel):
     Encoder: ClassVar[type] = NeuMf
     config: NcfConfig
     module: NeuMf
-    loss_name = ""  # its own loss
+    loss_name = ""  # the loss is `binary_cross_entropy`
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return `binary_cross_entropy`."""

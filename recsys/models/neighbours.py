@@ -26,7 +26,7 @@ class UserKnnConfig:
 
     neighbours: Count = 50  # X, the most similar users
     shrink: NonNegative = 100.0  # added to the number of ratings; 0 is the original formula
-    centred: bool = False  # subtract each neighbour's mean rating
+    centred: bool = False  # subtract the mean rating of each neighbour
 
 
 class UserKnn(ArrayModel):
@@ -71,10 +71,10 @@ class UserKnn(ArrayModel):
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
         """Return the predicted stars, (B, I) float32. If no neighbour rated an item, they are the user's mean."""
-        given = history_matrix(queries.histories, len(self.counts), queries.ratings, self.mean)  # (B, I)
-        n_ratings = np.diff(given.indptr)
-        means = np.where(n_ratings > 0, given.sum(1) / np.maximum(n_ratings, 1), self.mean)[:, None]  # (B, 1)
-        predicted = np.empty(given.shape, np.float32)
+        ratings = history_matrix(queries.histories, len(self.counts), queries.ratings, self.mean)  # (B, I)
+        n_ratings = np.diff(ratings.indptr)
+        means = np.where(n_ratings > 0, ratings.sum(1) / np.maximum(n_ratings, 1), self.mean)[:, None]  # (B, 1)
+        predicted = np.empty(ratings.shape, np.float32)
         for chunk, cosines in self._neighbours(queries):
             total, weight = (cosines @ self.votes).toarray(), (cosines @ self.is_rated).toarray()
             votes = total / np.maximum(weight, 1e-9) + (means[chunk] if self.config.centred else 0)
@@ -89,9 +89,9 @@ class UserKnn(ArrayModel):
         for start in range(0, len(queries), CHUNK_SIZE):
             chunk = slice(start, start + CHUNK_SIZE)
             part = queries[chunk]
-            given = history_matrix(part.histories, n_items, part.ratings, unrated)  # (b, I)
-            cosine = (given @ self.directions).toarray()  # (b, U)
-            cosine /= np.sqrt(np.maximum((given * given).sum(1), 1e-9))[:, None]
+            ratings = history_matrix(part.histories, n_items, part.ratings, unrated)  # (b, I)
+            cosine = (ratings @ self.directions).toarray()  # (b, U)
+            cosine /= np.sqrt(np.maximum((ratings * ratings).sum(1), 1e-9))[:, None]
             nearest = np.argpartition(cosine, n_users - n_neighbours, axis=1)[:, n_users - n_neighbours :]  # (b, X)
             values = np.take_along_axis(cosine, nearest, 1)
             ends = np.arange(0, nearest.size + 1, n_neighbours)
@@ -101,7 +101,7 @@ class UserKnn(ArrayModel):
         """Derive the matrices that scoring needs from the ratings (U, I)."""
         ratings = self.ratings
         self.mean = float(ratings.data.mean())
-        self.votes, self.base = ratings, 0.0  # r_kj, and the first summand of the formula
+        self.votes, self.base = ratings, 0.0  # r_kj or r_kj - r̄_k, and the first summand of the formula
         if self.config.centred:
             means = ratings.sum(1) / np.maximum(np.diff(ratings.indptr), 1)  # (U,)
             self.votes, self.base = _with_values(ratings, ratings.data - _per_rating(ratings, means)), self.mean
@@ -147,7 +147,7 @@ class ItemKnn(ArrayModel):
     matrix_name = "similarities"
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
-        model = _implicit(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
+        model = _implicit_class(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
         with warnings.catch_warnings():  # about unused BLAS threads and the format of a matrix
             warnings.simplefilter("ignore")
             model.fit(sparse.csr_matrix(history_matrix(train.histories, train.n_items)), show_progress=False)
@@ -158,7 +158,7 @@ class ItemKnn(ArrayModel):
         return (weights @ self.similarities).toarray()
 
 
-def _implicit(weighting: str) -> Any:
+def _implicit_class(weighting: str) -> Any:
     """Return the class of `implicit` for a weighting."""
     try:
         from implicit import nearest_neighbours

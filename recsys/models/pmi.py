@@ -48,8 +48,8 @@ def pmi_vectors(train: Dataset, dim: int, std: float, rng: np.random.Generator) 
     vectors[:, : len(singular_values)] = fix_signs(left) * np.sqrt(singular_values)
     vectors = vectors @ np.linalg.qr(rng.normal(size=(dim, dim)))[0]
     vectors *= std / max(float(vectors.std()), np.finfo(float).tiny)
-    isolated = ~vectors.any(1)
-    vectors[isolated] = rng.normal(scale=std, size=(isolated.sum(), dim))
+    is_zero = ~vectors.any(1)
+    vectors[is_zero] = rng.normal(scale=std, size=(is_zero.sum(), dim))
     return vectors.astype(np.float32)
 
 

@@ -35,7 +35,7 @@ N_SAMPLED = 256  # candidates drawn from the other items
 EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
 FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the factor is 1
 MAX_EMPHASIS = 8.0  # highest factor of the weight
-NOTED_EMPHASIS = 2.0  # lowest factor that users are told about
+NOTED_EMPHASIS = 2.0  # lowest factor at which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 
 MemberScores = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
@@ -69,8 +69,8 @@ class Examples:
     """B validation queries from which weights are fitted."""
 
     queries: Queries
-    targets: np.ndarray  # (B,) the items watched next
-    excluded: list[np.ndarray]  # items of each query that are no candidates, because the user watched them before
+    targets: np.ndarray  # (B,), the item that each user watched next
+    excluded: list[np.ndarray]  # for each query, the watched items, which are no candidates
 
 
 ChooseExamples = Callable[[HeldOut, Sequence[int], np.random.Generator], Examples]  # valid, edges, rng
@@ -122,9 +122,9 @@ class LengthWeights:
 
         log Σ_j n_j · exp(Σ_m w_m · (z_m(j) - z_m(t)))
 
-    The candidates are t, the N_TOP items with the highest mean score (n = 1) and N_SAMPLED others, which stand for all
-    the rest (n = rest / N_SAMPLED). Sampled candidates in place of all items change a weight by about 1 %. The loss is
-    convex in w.
+    The candidates are t, the N_TOP items with the highest mean score (n_j = 1) and N_SAMPLED of the remaining items. A
+    sampled item represents several remaining items (n_j = their number / N_SAMPLED). Compared with a loss over all
+    items, this changes a weight by about 1 %. The loss is convex in w.
 
     The penalty PRIOR_STRENGTH / 2 · ‖w - prior‖² is added to the loss of all queries. The prior of a range is the
     weights fitted on the queries of all ranges, whose own prior is 1 / M.
@@ -152,7 +152,8 @@ class LengthWeights:
         Args:
             scores_of: Returns the z of each member for some queries.
             valid: Held-out queries with their targets.
-            run: Its seed draws examples and candidates. Reports {"stage": "fit", "done": queries, "total": queries}.
+            run: `seed` selects examples and candidates. `report` receives {"stage": "fit", "done": queries, "total":
+                queries}.
             choose_examples: Chooses the queries of each range.
         """
         rng = np.random.default_rng(run.seed)
@@ -188,7 +189,7 @@ class LengthWeights:
         """Set stored weights (W, M).
 
         Raises:
-            ValueError: If they belong to other members or ranges.
+            ValueError: If their shape is wrong.
         """
         if weights.shape != self.weights.shape:
             raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
@@ -229,9 +230,9 @@ def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generat
     """
     allowed = np.flatnonzero(~np.isin(np.arange(len(scores)), excluded))
     order = np.argpartition(-scores[allowed], N_TOP) if len(allowed) > N_TOP else np.arange(len(allowed))
-    top, rest = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
-    sampled = rng.choice(rest, min(N_SAMPLED, len(rest)), replace=False)
-    count = len(rest) / max(len(sampled), 1)
+    top, others = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
+    sampled = rng.choice(others, min(N_SAMPLED, len(others)), replace=False)
+    count = len(others) / max(len(sampled), 1)
     return np.concatenate([top, sampled]), np.concatenate([np.ones(len(top)), np.full(len(sampled), count)])
 
 
@@ -307,11 +308,11 @@ class Pool(Model):
         self.models = [members[name] for name in self.members]
         self.uses_credits = any(model.uses_credits for model in self.models)
         self.uses_query_ratings = any(model.uses_query_ratings for model in self.models)
-        self.also = ", ".join(sorted({model.also for model in self.models} - {""}))
+        self.added_dataset = ", ".join(sorted({model.added_dataset for model in self.models} - {""}))
         self.note = " ".join(model.note for model in self.models if model.note)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights on `valid`; without it they are equal. The members were fitted on `train` before.
+        """Fit the weights on `valid`. Without `valid`, the weights stay equal. The members were fitted before.
 
         Reports {"stage": "fit", "done": queries, "total": queries}.
         """
@@ -330,11 +331,15 @@ class Pool(Model):
         return next((model.device for model in self.models if model.device != "cpu"), "cpu")
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return {"weights": (W, M) float32, "n_items": ()}, nothing of the members."""
+        """Return {"weights": (W, M) float32, "n_items": ()}. The members are stored separately."""
         return {"weights": self.length_weights.weights, "n_items": np.array(self.n_items)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the weights, which must belong to these members, edges and number of items."""
+        """Restore the weights.
+
+        Raises:
+            ValueError: If the shape of the weights or the number of items is wrong.
+        """
         weights, stored = state["weights"], int(state["n_items"])
         if stored != n_items:
             raise ValueError(f"the saved weights are for {stored} items, not {n_items}")
@@ -349,7 +354,7 @@ class Pool(Model):
 class VisitorPool(Pool):
     """A pool that also ranks well for visitors, who type one to ten films.
 
-    Three differences from `Pool`:
+    Differences from `Pool`:
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
@@ -357,8 +362,8 @@ class VisitorPool(Pool):
       of their own. Inside a network, counts could only have the weight of that network.
     - The weight of `content-fields` is multiplied by clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS). s is the geometric
       mean, over the films of the list, of the share of users who watched them. The weights are then rescaled to their
-      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 of the 10 % of
-      the lists with the rarest films rises by a tenth, and that of the other lists does not change
+      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 rises by a
+      tenth for the 10 % of the lists with the rarest films. It does not change for the other lists
       (docs/experiments.md).
     """
 
@@ -369,7 +374,7 @@ class VisitorPool(Pool):
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
         super().set_members(members)
         for model in self.models:
-            model.drop_memory()
+            model.remove_count_memory()
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Fit the weights as `Pool` does, and store log((users who watched the item + 1) / users)."""

@@ -78,11 +78,11 @@ class SessionPopular(ArrayModel):
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         events = train.interactions
         sessions = _sessions(events, self.config.gap)
-        after = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I)
+        transitions = sparse.csr_array((train.n_items, train.n_items), dtype=np.float32)  # (I, I), j after i
         for distance in range(1, self.config.window + 1):
-            after = after + transition_counts(sessions, events.item, train.n_items, distance)
+            transitions = transitions + transition_counts(sessions, events.item, train.n_items, distance)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
-        self.neighbour_counts = sparse.csr_array(after + after.T)  # (I, I)
+        self.neighbour_counts = sparse.csr_array(transitions + transitions.T)  # (I, I)
         self.neighbour_counts.sort_indices()
 
     def _score(self, queries: Queries) -> np.ndarray:

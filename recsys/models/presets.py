@@ -1,6 +1,6 @@
 """Settings of each recommender by data set. Loads no torch.
 
-`PRESETS` contains the tuned settings, and a few that are marked as not tuned. Settings were tuned on these data sets:
+`PRESETS` contains the tuned settings. A few settings have the comment "not tuned". The data sets of the tuning are:
 
     ml-100k             943 users, 6 % of all pairs of user and item observed
     ml-latest-small     610 users, 1.5 %
@@ -21,15 +21,15 @@ Changes = Mapping[str, Any]  # setting → value; the settings of `schedule` are
 TUNED = ("ml-100k", "ml-latest-small", "ml-latest-sample", "ml-1m")
 MAX_USERS_OF_SMALL = 1_500  # with fewer users: settings of ml-100k or ml-latest-small
 MAX_USERS_OF_SAMPLE = 4_000  # with fewer users, if the data set is sparse: settings of ml-latest-sample
-MIN_DENSITY = 0.03  # share of observed pairs of user and item; below, a data set is sparse
-MANY_ITEMS = 20_000  # above: no (I, I) matrix, and a loss over sampled items
-MANY_USERS = 20_000  # above: larger batches
-MIN_EVENTS_PER_ITEM = 20  # below, networks overfit their item embeddings unless dropout is higher
+MIN_DENSITY = 0.03  # share of observed pairs of user and item; a data set with a lower share is sparse
+MANY_ITEMS = 20_000  # for data sets with more items, models compute no (I, I) matrix and sample items in the loss
+MANY_USERS = 20_000  # data sets with more users have larger batches
+MIN_EVENTS_PER_ITEM = 20  # with fewer events, networks overfit their item embeddings unless dropout is higher
 USERS_OF_ML_1M = 6_040  # a data set with more users has fewer epochs, so that the number of steps is similar
-LARGE_SET_NEGATIVES = 256  # of gBCE, above MANY_ITEMS
-LARGE_SET_BATCH_SIZE = 128  # at least, above MANY_USERS
-LARGE_SET_RANK = 256  # of EASE, above MANY_ITEMS
-SPARSE_SET_DROPOUT = 0.4  # at least, below MIN_EVENTS_PER_ITEM
+LARGE_SET_NEGATIVES = 256  # negatives of gBCE with more than MANY_ITEMS
+LARGE_SET_BATCH_SIZE = 128  # smallest batch size with more than MANY_USERS
+LARGE_SET_RANK = 256  # rank of EASE with more than MANY_ITEMS
+SPARSE_SET_DROPOUT = 0.4  # lowest dropout with fewer than MIN_EVENTS_PER_ITEM
 MIN_EPOCHS = 10  # of a scaled schedule
 MAX_EPOCHS_FACTOR = 2  # a scaled schedule has at most twice the epochs
 N_VALIDATIONS = 8  # of a scaled schedule
@@ -87,7 +87,7 @@ EASE: dict[str, Changes] = {
     **repeat_for((SAMPLE, "ml-100k"), {"regularization": 100.0}),
     "ml-latest-small": {"regularization": 50.0},
 }
-SEGMENTS: Changes = {  # trained with --also ml-1m; not in the memory variants, which are older
+SEGMENTS: Changes = {  # trained with --also ml-1m; the older presets of the …-memory recommenders do not have them
     "crop": "segments",
     "only_unseen": True,
     "redraw": True,

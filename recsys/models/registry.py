@@ -46,7 +46,7 @@ class Recommender:
 
     name: str  # as on the command line: "sasrec-bce"
     title: str  # as on screen: "SASRec (BCE)"
-    family: str  # its heading in menus and tables
+    family: str  # heading in menus and tables
     model_path: str  # module and class of the model: ".sasrec:SasRec"; a leading dot means in this package
     paper: str = ""  # "arXiv:1808.09781" or "doi:10.1109/ICDM.2008.22"
     needs_training: bool = False  # by the command `train`; other recommenders are fitted on first use
@@ -88,7 +88,7 @@ class Recommender:
         return self.model_class(self.preset("") if config is None else config, self.title)
 
     def members(self, dataset: str) -> tuple[str, ...]:
-        """Return the names of the recommenders that it combines on a data set, according to `preset`."""
+        """Return the names of the recommenders that this recommender combines on a data set."""
         return self.model(self.preset(dataset)).members
 
 
@@ -112,7 +112,7 @@ def get(name: str) -> Recommender:
     """Return the recommender with this name, listed or not.
 
     Raises:
-        UnknownModelError: If there is none; the message lists the names of the listed recommenders.
+        UnknownModelError: If there is none. The message contains the names of the listed recommenders.
     """
     if name not in RECOMMENDERS:
         raise UnknownModelError(
@@ -122,9 +122,9 @@ def get(name: str) -> Recommender:
 
 
 def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
-    """Return the settings of a network's count memory for a data set, None if its config has no memory.
+    """Return the settings of a network's count memory for a data set, or None if the network has none.
 
-    They are those of the recommenders `markov` and `ease`.
+    The settings are the presets of the recommenders `markov` and `ease`.
     """
     if not getattr(config, "memory", False):
         return None
@@ -136,8 +136,8 @@ def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
 def siblings(name: str) -> list[str]:
     """Return the names of the recommenders with the same model, the given name first."""
     model_path = get(name).model_path
-    rest = [row.name for row in RECOMMENDERS.values() if row.model_path == model_path and row.name != name]
-    return [name, *rest]
+    others = [row.name for row in RECOMMENDERS.values() if row.model_path == model_path and row.name != name]
+    return [name, *others]
 
 
 # Paths of models
@@ -154,7 +154,7 @@ ITEM2VEC = ".item2vec:Item2Vec"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings that differ from the defaults of a model; …_ORIGINAL are those of the papers
+# Settings that differ from the defaults of a model. …_ORIGINAL are the settings of the papers.
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_ORIGINAL = {

@@ -1,12 +1,14 @@
 """SASRec: each item of a history is predicted from the items before it (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
 
 The recommenders of the registry differ in the loss: binary cross-entropy with one negative (`sasrec-bce`), softmax over
-all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192). The loss of
-`sasrec-bce` is "gbce" with t = 0, not "bce". Unlike the papers, "gbce" subtracts log I from the scores of the I items,
-see `losses.py`.
+all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192).
 
-Departures from the papers (docs/experiments.md has the effect of each; `sasrec_paper.py` is without most of them):
-- A start token predicts the first item and serves an empty history. With the crop "segments" it serves only this.
+Unlike the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. `sasrec-bce`
+uses "gbce" with t = 0, because this is binary cross-entropy with the subtraction. The loss "bce" has no subtraction.
+
+Departures from the papers (docs/experiments.md has the effect of each; `sasrec_paper.py` avoids most of them):
+- A start token before the first item predicts this item. It is also the input for an empty history. With the crop
+  "segments", only an empty history has a start token.
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.
 - Item embeddings initialised from the PMI of items, see pmi.py.
@@ -31,7 +33,7 @@ from recsys.training.options import TrainConfig
 
 @config_class
 class SasRecConfig(TransformerConfig):
-    """Settings of SASRec, tuned on ML-1M. The sizes are those of the paper for ML-1M, except that its `dim` is 50."""
+    """Settings of SASRec, tuned on ML-1M. The paper has the same sizes for ML-1M, but `dim` = 50."""
 
     schedule: TrainConfig = TrainConfig(epochs=40, validate_every=4)
     dropout: DropoutRate = 0.2  # share of the values set to zero
@@ -76,8 +78,8 @@ class SasRec(TransformerModel):
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
         """Return the newest `length` tokens, (T,): a start token and the items.
 
-        With the crop "segments" there is a start token only without items, because the list of a visitor is no
-        beginning of a history.
+        With the crop "segments", only an empty history gets the start token. The films that a visitor enters are
+        seldom the first films that the visitor watched.
         """
         if self.config.crop == "segments" and len(history):
             return history[-self.config.length :].astype(np.int64)
@@ -86,6 +88,7 @@ class SasRec(TransformerModel):
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` + 1 items of each of the histories `rows` (B,).
 
-        Of `length` + 1 items, the first is only an input. If there are fewer, the start token predicts the first.
+        The first of `length` + 1 items is an input and no target. In a shorter sequence, the first item is the target
+        of the start token.
         """
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)

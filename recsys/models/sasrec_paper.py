@@ -1,20 +1,21 @@
 """SASRec as published (Kang and McAuley, ICDM 2018, arXiv:1808.09781).
 
-Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU as wide as an
-embedding, binary cross-entropy with one negative, and no bias per item. Sizes, learning rate and dropout are the
-paper's (`SASREC_ORIGINAL` in registry.py). Position 0 is the newest item, as with the paper's padding at the front.
+Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU and the width of an
+embedding, binary cross-entropy with one negative, and no bias per item. The paper's sizes, learning rate and dropout
+are in `SASREC_ORIGINAL` of registry.py. Position 0 is the newest item, because the paper pads histories at the front.
 
 Departures:
 
 - A start token, as in `sasrec.py`.
 - No dropout on attention weights.
-- The output of the attention head has one more linear map, which adds nothing that the values' map could not do.
+- The output of the attention head has one more linear map, which could be merged with the map of the values.
 - A negative may be another item of the same user.
-- A learning rate that decays, and β₂ = .999, where the authors' code has .98.
+- The learning rate decays. β₂ of AdamW is .999, and .98 in the authors' code.
 - A LayerNorm after the last block, as in the authors' code.
 
-Where the authors' code differs otherwise, the text is followed. In the code, only the queries are normalised, the
-residual connection adds these normalised queries in place of x, and item embeddings are multiplied by √D.
+Where the authors' code differs from the text of the paper in other ways, this file follows the text. In the code, only
+the queries are normalised, the residual connection adds these normalised queries in place of x, and item embeddings are
+multiplied by √D.
 
 Shapes: B sequences, T positions, D dimensions.
 """
@@ -57,10 +58,10 @@ class SasRecPaperEncoder(SasRecEncoder):
 
     def position_ids(self, tokens: Tensor) -> Tensor:
         """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
-        return ages(tokens, self.padding)
+        return positions_from_newest(tokens, self.padding)
 
 
-def ages(tokens: Tensor, padding: int) -> Tensor:
+def positions_from_newest(tokens: Tensor, padding: int) -> Tensor:
     """Return how many items of its history are newer than each token (B, T), 0 for the newest and for padding."""
     lengths = (tokens != padding).sum(1, keepdim=True)  # (B, 1)
     return (lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)).clamp(min=0)

@@ -26,10 +26,11 @@ class SequenceConfig:
     dim: Size = 64  # width of an embedding
     length: Length = 200  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.1  # share of the values set to zero
-    init: Positive = 0.05  # standard deviation of the initial weights, truncated at two of them
+    init: Positive = 0.05  # standard deviation σ of the initial weights, which are truncated at ± 2σ
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 256  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch
-    gbce_t: Fraction = 0.75  # gBCE's calibration t: at 1 the sigmoid is calibrated, at 0 it is too high
+    # sampled negatives, shared by all targets of a batch; if they are 8 or fewer, gbce and bce sample for each target
+    negatives: Size = 256
+    gbce_t: Fraction = 0.75  # t of gBCE: with 1 the sigmoids are calibrated, with lower values they are too high
     sampling_power: NonNegative = 0.75  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
 
 
@@ -37,7 +38,7 @@ class SequenceConfig:
 class PmiConfig(SequenceConfig):
     """Settings of a network whose embeddings can start from pointwise mutual information (PMI), see `pmi.py`."""
 
-    pmi_init: bool = True  # item embeddings start from pointwise mutual information, positions from sinusoids
+    pmi_init: bool = True  # item embeddings start from PMI, position embeddings from sinusoids
 
 
 @config_class(kw_only=True)

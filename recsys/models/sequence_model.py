@@ -26,15 +26,15 @@ from recsys.models.pool import LengthWeights, histories_cut_to_each_range
 from recsys.ranking import metrics
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
-from recsys.training.batches import NOT_SEEN, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
+from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
 from recsys.training.losses import Loss, item_loss
 from recsys.training.options import RunOptions
 
-WEIGHT_COPIES = 6  # during training: weights, gradients, two moments of AdamW, average, best so far
+WEIGHT_COPIES = 6  # in memory during training: weights, gradients, two moments of AdamW, average, best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
-SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # their scores are log-probabilities plus a constant
+SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # with them, scores are log-probabilities plus a constant
 CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # lowest lengths, in items, of the second and each later range of histories
-MIN_CALIBRATION_FACTOR = 0.05  # a factor of 0, of a network that is no better than chance, would lose the order
+MIN_CALIBRATION_FACTOR = 0.05  # with a factor of 0, which fits a network no better than chance, all scores are equal
 CALIBRATION = "inverse_temperatures"  # name of the factors in the state of a network
 
 
@@ -73,7 +73,7 @@ class SequenceEncoder(nn.Module):
         return self.items.weight
 
     def token_embeddings(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), with those of their positions if there are any, (B, T, D)."""
+        """Return the embeddings of tokens (B, T) plus their position embeddings, if any, (B, T, D)."""
         x = F.embedding(tokens, self.item_vectors())
         return x if self.positions is None else x + self.positions(self.position_ids(tokens))
 
@@ -95,7 +95,7 @@ class SequenceModel(Model):
     """A model that scores items by the hidden state of a `SequenceEncoder` at the last position of a history.
 
     A new model declares `Config`, mostly a subclass of `SequenceConfig` (`schedule` and `length` are required), and
-    `Encoder`, a subclass of `SequenceEncoder`. A model with another loss than those of `recsys.training.losses`
+    `Encoder`, a subclass of `SequenceEncoder`. A model with a loss that is not in `recsys.training.losses`
     overrides `make_loss` or `loss` and sets `loss_name` to "".
     """
 
@@ -104,7 +104,7 @@ class SequenceModel(Model):
     has_item_embeddings: bool = True
     module: SequenceEncoder
     item_loss: Loss
-    memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to those of the network
+    memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to the scores of the network
     calibration: LengthWeights | None = None  # factors of the logits by the length of the history, see `calibrate`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
@@ -114,8 +114,8 @@ class SequenceModel(Model):
         self.uses_memory = getattr(self.config, "memory", False)
         self.reshuffles_ties = getattr(self.config, "redraw", False)
         self.uses_times_or_ratings = self.reshuffles_ties
-        # The next two assume that the weights of a memory will be fitted, which gives probabilities with any loss.
-        # `_set_memory` corrects them.
+        # A count memory with fitted weights gives probabilities with any loss. `_set_memory` sets the next two
+        # attributes again, because only then it is clear whether the weights are fitted.
         self.is_fitted_on_validation = self.uses_memory
         self.has_probabilities = self.uses_memory or self.loss_name in SOFTMAX_LOSSES
 
@@ -132,7 +132,7 @@ class SequenceModel(Model):
 
     @property
     def loss_name(self) -> str:
-        """The name of the loss, or "" for a loss of the model's own, whose scores are no probabilities."""
+        """The name of the loss. "": the model has another loss, and its scores are no probabilities."""
         return self.config.loss
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
@@ -171,7 +171,7 @@ class SequenceModel(Model):
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return the first position at which the softmax excludes each item, (B, I) int16; NOT_SEEN: never.
+        """Return the first position at which the softmax excludes each item, (B, I) int16; NEVER_EXCLUDED: never.
 
         The batch is made of the histories `rows` (B,). By default, a target is excluded after its own position.
         Other items of the history are excluded at all positions.
@@ -210,10 +210,10 @@ class SequenceModel(Model):
         return self
 
     def calibrate(self, valid: HeldOut, seed: int = 0) -> None:
-        """Fit a factor of the logits for each range of history lengths, which changes probabilities but not the order.
+        """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the order.
 
-        Without it, probabilities are too high, and most of all for short histories: the first film of BERT4Rec on the
-        built-in set had 19 % after one film, and 2.7 % were right (docs/experiments.md).
+        Without the factor, probabilities are too high, especially for short histories. On the built-in set, BERT4Rec
+        gave the top film after one watched film 19 % on average. This film was the next one in 2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
@@ -226,16 +226,16 @@ class SequenceModel(Model):
         """Return the interface of this model and its data to the training loop."""
         samples = self.samples(train)
 
-        def epoch_of(number: int) -> Iterator[Batch]:
+        def epoch_batches(number: int) -> Iterator[Batch]:
             rng = CounterRNG(run.seed, number)
             if not (self.reshuffles_ties and train.ties == "drawn"):
                 return self.batches(samples, train.n_items, rng)
-            return self.batches(self.samples(reshuffle_ties(train, rng.key(Stream.ORDER))), train.n_items, rng)
+            return self.batches(self.samples(reshuffle_ties(train, rng.key(Stream.TIE_ORDER))), train.n_items, rng)
 
         return trainer.Task(
             module=self.module,
             steps=math.ceil(len(samples) / self.config.schedule.batch_size),
-            batches=epoch_of,
+            batches=epoch_batches,
             loss=self.loss,
             validate=(lambda module: self._validate(module, valid)) if valid else None,
             identity={
@@ -253,10 +253,10 @@ class SequenceModel(Model):
         lengths = np.array([min(len(history), self.config.length) for history in samples.histories])
         shuffle_rng = np.random.default_rng([rng.seed, rng.epoch])
         for rows in bucketed_batches(lengths, self.config.schedule.batch_size, shuffle_rng):
-            share = distributed.shard(rows)
-            batch = self.batch_of(samples, share if len(share) else rows[:1], n_items, rng)
-            # a process without sequences of its own takes part in the step all the same
-            yield batch if len(share) else batch.without_targets()
+            own_rows = distributed.shard(rows)
+            batch = self.batch_of(samples, own_rows if len(own_rows) else rows[:1], n_items, rng)
+            # A process without rows must take part in the step all the same, so it gets a batch without targets.
+            yield batch if len(own_rows) else batch.without_targets()
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return the training batch of the samples `rows` (B,)."""
@@ -275,11 +275,11 @@ class SequenceModel(Model):
     def _validate(self, module: SequenceEncoder, valid: HeldOut) -> dict[str, float]:
         """Return the metrics of the validation targets among all unseen items. Each process ranks its share."""
         ranks = np.zeros(len(valid), np.int64)
-        share = distributed.shard(np.arange(len(valid)))
-        queries = valid.queries[share]
+        own_rows = distributed.shard(np.arange(len(valid)))
+        queries = valid.queries[own_rows]
         for rows, scores in self._scores(module, queries):
             excluded = [queries.histories[row] for row in rows]
-            ranks[share[rows]] = metrics.target_ranks(scores, valid.targets[share[rows]], excluded)
+            ranks[own_rows[rows]] = metrics.target_ranks(scores, valid.targets[own_rows[rows]], excluded)
         ranks = distributed.all_reduce_array(ranks)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
@@ -290,14 +290,14 @@ class SequenceModel(Model):
             return self.memory.combine(scores, queries)
         return scores if self.calibration is None else self.calibration.combine([scores], queries)
 
-    def drop_memory(self) -> None:
-        """Remove the count memory, if any. Scores are then those of the network alone."""
+    def remove_count_memory(self) -> None:
+        """Remove the count memory, if any. After that, the scores come from the network alone."""
         self._set_memory(None)
 
     def _set_memory(self, memory: CountMemory | None) -> None:
         """Set the memory and the abilities that depend on it."""
         self.memory = memory
-        self.is_fitted_on_validation = memory is not None and memory.is_weighted
+        self.is_fitted_on_validation = memory is not None and memory.has_fitted_weights
         self.has_probabilities = self.is_fitted_on_validation or self.loss_name in SOFTMAX_LOSSES
 
     def network_scores(self, queries: Queries) -> np.ndarray:
@@ -403,7 +403,7 @@ class SequenceModel(Model):
 
 def exclude_history(histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
     """Return `Batch.excluded_from` (B, I) that excludes all items of the histories `rows` (B,) at every position."""
-    excluded_from = np.full((len(rows), n_items), NOT_SEEN, np.int16)
-    for line, row in zip(excluded_from, rows, strict=True):
-        line[histories[row]] = 0
+    excluded_from = np.full((len(rows), n_items), NEVER_EXCLUDED, np.int16)
+    for excluded_row, row in zip(excluded_from, rows, strict=True):
+        excluded_row[histories[row]] = 0
     return excluded_from

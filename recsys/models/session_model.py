@@ -28,7 +28,7 @@ class SessionConfig(PmiConfig):
     length: Length = 50  # positions: the newest items of a history that are read
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "sampled-softmax"  # softmax: over all items; the others sample negatives
-    negatives: Size = 512  # sampled negatives: of each target for gbce and bce with 8 or fewer, else shared by a batch
+    negatives: Size = 512  # sampled negatives, see `SequenceConfig.negatives`
 
 
 class SessionModel(SequenceModel):
@@ -37,8 +37,8 @@ class SessionModel(SequenceModel):
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return at most `length` + 1 consecutive items of each of the histories `rows` (B,).
 
-        They are the newest items or, in half of the samples, items that end at a random position. Of
-        `length` + 1 items, the first is only an input.
+        They are the newest items or, in half of the samples, items that end at a random position. The first of
+        `length` + 1 items is an input and no target.
         """
         return rng.crop(histories, rows, self.config.length + 1, "windows")
 
@@ -65,8 +65,8 @@ class AdditiveAttention(nn.Module):
         Returns:
             The weighted sums, (B, Q, H).
         """
-        times = torch.arange(keys.shape[1], device=keys.device)
-        ends = times[:, None] if positions is None else positions[..., None]  # (T, 1) or (B, Q, 1)
+        indices = torch.arange(keys.shape[1], device=keys.device)  # (T,)
+        ends = indices[:, None] if positions is None else positions[..., None]  # (T, 1) or (B, Q, 1)
         queries = gather_positions(queries, positions)
         weights = self.v(torch.sigmoid(queries[:, :, None] + keys[:, None]))[..., 0]  # (B, Q, T)
-        return weights.masked_fill(times > ends, 0.0) @ values
+        return weights.masked_fill(indices > ends, 0.0) @ values

@@ -8,9 +8,9 @@ The embedding of each input item is the sum of
 - the vectors of the user's gender, age group and occupation.
 
 The output weights are the item embeddings plus the vectors of the features. All vectors except the item embeddings
-start at zero, so training starts like that of the model without side information. The network gets a tenth of the
-training samples without ratings, and a tenth without user attributes, because visitors of the app may rate nothing and
-never say who they are. `attention`, `fill` and `training_example` use neither ratings nor attributes.
+start at zero, so training starts as without side information. The network gets a tenth of the training samples without
+ratings, and a tenth without user attributes, because visitors of the app may give neither. `attention`, `fill` and
+`training_example` use neither ratings nor attributes.
 
 Shapes: B sequences, b sequences scored at once, T positions, I items, S values of a kind of feature, P people,
 D dimensions.
@@ -54,16 +54,19 @@ class SideConfig:
 
 
 class ItemDetails(nn.Module):
-    """A vector for every genre, decade and popularity bucket. The values of the items are stored with the weights."""
+    """A vector for every genre, decade and popularity bucket.
+
+    The genres, decade and bucket of each item are buffers, so they are stored with the weights.
+    """
 
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
         for kind in kinds:
-            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), 1: has it
+            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), see FEATURES
         self.vectors = nn.ParameterDict({kind: nn.Parameter(torch.zeros(N_VALUES[kind], dim)) for kind in kinds})
 
     def set_features(self, train: Dataset) -> None:
-        """Set the values of the items from the training data."""
+        """Set the buffers from the training data."""
         for kind in self.vectors:
             getattr(self, kind).copy_(torch.from_numpy(FEATURES[kind](train)))
 
@@ -109,8 +112,8 @@ class PersonVectors(IdVectors):
 
         `people` has the columns PROFILE_COLUMNS.
         """
-        number = {key: 1 + slot for slot, key in enumerate(self.attribute_keys.tolist()) if key}
-        return np.array([[number.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
+        ids = {key: i for i, key in enumerate(self.attribute_keys.tolist(), start=1) if key}
+        return np.array([[ids.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
 
 
 def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
@@ -122,7 +125,7 @@ def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
 
 
 class SideEncoder(SequenceEncoder):
-    """Mixin that adds side information: `class Encoder(SideEncoder, Bert4RecEncoder)`. `super()` is that encoder."""
+    """Mixin that adds side information: `class Encoder(SideEncoder, Bert4RecEncoder)`. `super()` is Bert4RecEncoder."""
 
     def __init__(self, config: Any, n_items: int) -> None:
         super().__init__(config, n_items)
@@ -148,18 +151,20 @@ class SideEncoder(SequenceEncoder):
     def _add_details(self) -> Tensor:
         return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
 
-    def token_embeddings(self, tokens: Tensor, ratings: Tensor | None = None, people: Tensor | None = None) -> Tensor:
+    def token_embeddings(
+        self, tokens: Tensor, rating_ids: Tensor | None = None, attribute_ids: Tensor | None = None
+    ) -> Tensor:
         """Return the sums (B, T, D) of the vectors of tokens (B, T), `rating_ids` (B, T) and `attribute_ids` (B, 3)."""
         x = super().token_embeddings(tokens)
-        if self.star_vectors is not None and ratings is not None:
-            x = x + self.star_vectors(ratings)
-        if self.person_vectors is not None and people is not None:
-            x = x + self.person_vectors(people).sum(1)[:, None]
+        if self.star_vectors is not None and rating_ids is not None:
+            x = x + self.star_vectors(rating_ids)
+        if self.person_vectors is not None and attribute_ids is not None:
+            x = x + self.person_vectors(attribute_ids).sum(1)[:, None]
         return x
 
 
 class SideModel(SequenceModel):
-    """Mixin that adds side information: `class Model(SideModel, Bert4Rec)`. `super()` is that model."""
+    """Mixin that adds side information: `class Model(SideModel, Bert4Rec)`. `super()` is Bert4Rec."""
 
     module: Any  # a SideEncoder
 
@@ -182,62 +187,62 @@ class SideModel(SequenceModel):
         super().initialise(module, train, seed)
 
     def samples(self, train: Dataset) -> Queries:
-        """Return the non-empty histories with their users. `ratings` holds `rating_ids` here, not stars."""
+        """Return the non-empty histories with their users. `Queries.ratings` are rating ids here, not stars."""
         ratings = None
         if self.config.stars:
-            ratings = np.split(rating_ids(np.asarray(train.interactions.rating)), train.offsets[1:-1])
+            ratings = np.split(to_rating_ids(np.asarray(train.interactions.rating)), train.offsets[1:-1])
         users = Queries(train.histories, ratings=ratings, user_profiles=train.user_profiles)
         return users[np.flatnonzero(np.diff(train.offsets))]
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return the training batch of the samples `rows` (B,). No rating of a target reaches its prediction."""
+        """Return the training batch of the samples `rows` (B,). A target's rating is no input of its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
             # the same rows and rng as for the items, so the ratings are cropped at the same places
-            inputs = [self.input_ratings(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
-            ratings = token_ratings(batch.tokens.numpy(), inputs, n_items)
-            ratings[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
-            batch = replace(batch, stars=torch.from_numpy(ratings))
+            inputs = [self.input_rating_ids(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
+            ids = token_rating_ids(batch.tokens.numpy(), inputs, n_items)  # (B, T)
+            ids[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
+            batch = replace(batch, rating_ids=torch.from_numpy(ids))
         if self.config.person and samples.user_profiles is not None:
-            people = self.module.person_vectors.attribute_ids(samples.user_profiles.iloc[rows])
-            people[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
-            batch = replace(batch, person=torch.from_numpy(people))
+            ids = self.module.person_vectors.attribute_ids(samples.user_profiles.iloc[rows])  # (B, 3)
+            ids[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
+            batch = replace(batch, attribute_ids=torch.from_numpy(ids))
         return batch
 
     def side_inputs(
         self, module: Any, queries: Queries, rows: np.ndarray, tokens: np.ndarray
     ) -> tuple[Tensor | None, ...]:
-        """Return the rating ids (b, T) and `attribute_ids` (b, 3) of some queries. None: unknown or not used."""
+        """Return rating ids (b, T) and attribute ids (b, 3) of the queries `rows` (b,). None: unknown or not used."""
         device = module.bias.device
-        ratings = people = None
+        ratings = attributes = None
         if self.config.stars and queries.ratings is not None:
-            newest = [self.query_ratings(rating_ids(queries.ratings[row])) for row in rows]
-            ratings = token_ratings(tokens, newest, module.n_items)
+            inputs = [self.query_rating_ids(to_rating_ids(queries.ratings[row])) for row in rows]
+            ratings = token_rating_ids(tokens, inputs, module.n_items)
         if self.config.person and queries.user_profiles is not None:
-            people = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])
-        return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, people))
+            attributes = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])
+        return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, attributes))
 
-    def input_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the input tokens of a training sequence, from those of all its items (T,)."""
-        return ratings
+    def input_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the input tokens of a training sequence, given the rating ids of all its items."""
+        return item_ratings
 
-    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the input tokens of a history, from those of its items (T,)."""
-        return ratings
+    def query_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the input tokens of a history, given the rating ids of its items."""
+        return item_ratings
 
 
-def token_ratings(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items: int) -> np.ndarray:
+def token_rating_ids(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items: int) -> np.ndarray:
     """Return the rating id of each token, (B, T) int64, UNKNOWN for tokens that are not items.
 
     Args:
         tokens: Padded tokens, (B, T).
-        ratings: The rating ids of each row. The last one belongs to the last token of the row.
+        ratings: The rating ids of each row, aligned at the end: the last id belongs to the last token before padding.
         n_items: I. Token I is padding.
     """
     ids = np.full(tokens.shape, UNKNOWN, np.int64)
-    for line, length, row in zip(ids, (tokens != n_items).sum(1), ratings, strict=True):
-        newest = row[-length:]
-        line[length - len(newest) : length] = newest
+    for row, length, row_ratings in zip(ids, (tokens != n_items).sum(1), ratings, strict=True):
+        newest = row_ratings[-length:]
+        row[length - len(newest) : length] = newest
     ids[tokens >= n_items] = UNKNOWN
     return ids
 
@@ -257,9 +262,9 @@ class Bert4RecSide(SideModel, Bert4Rec):
     Config: ClassVar[type] = Bert4RecSideConfig
     Encoder: ClassVar[type] = Bert4RecSideEncoder
 
-    def query_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the items and of the [mask] after them, which has none."""
-        return np.append(ratings, UNKNOWN)
+    def query_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids of the items and UNKNOWN for the [mask] after them."""
+        return np.append(item_ratings, UNKNOWN)
 
 
 @config_class
@@ -277,12 +282,12 @@ class SasRecSide(SideModel, SasRec):
     Config: ClassVar[type] = SasRecSideConfig
     Encoder: ClassVar[type] = SasRecSideEncoder
 
-    def input_ratings(self, ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids without that of the last item, which is only a target."""
-        return ratings[:-1]
+    def input_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
+        """Return the rating ids without the last one, because the last item is only a target."""
+        return item_ratings[:-1]
 
 
-def rating_ids(ratings: np.ndarray) -> np.ndarray:
+def to_rating_ids(ratings: np.ndarray) -> np.ndarray:
     """Return the number of half stars of each rating, clipped to 1 … N_RATINGS; UNKNOWN for NaN. int64, same shape."""
     halves = np.clip(np.rint(2 * np.nan_to_num(ratings)), 1, N_RATINGS)
     return np.where(np.isnan(ratings), UNKNOWN, halves).astype(np.int64)

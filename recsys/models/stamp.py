@@ -15,7 +15,7 @@ Departures from the paper:
   all items (`loss="softmax"`), which takes three times as long for the same number of steps.
 - All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
-- A start token precedes each history, counts in m_s and answers for an empty history.
+- A start token precedes each history. It is one of the items in m_s and stands for an empty history.
 - Each item has a bias. Item embeddings are initialised from the PMI of items, see `pmi.py`. Dropout is applied to
   embeddings and to the attended memory.
 - The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
@@ -54,8 +54,9 @@ class StampEncoder(SequenceEncoder):
         """
         x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
         m_s = running_mean(x)  # (B, T, D)
-        # Causal, no softmax: (B, Q, D)
-        m_a = self.attention(queries=self.w2(x) + self.w3(m_s), keys=self.w1(x), values=x, positions=positions)
+        # As in the paper, a position attends to no later positions, and there is no softmax over the weights α.
+        queries = self.w2(x) + self.w3(m_s)
+        m_a = self.attention(queries=queries, keys=self.w1(x), values=x, positions=positions)  # (B, Q, D)
         h_s = torch.tanh(self.w_s(self.dropout(m_a)))
         h_t = torch.tanh(self.w_t(gather_positions(x, positions)))
         return self.norm(h_s * h_t)

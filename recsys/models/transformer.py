@@ -44,7 +44,8 @@ class RelativeBias(nn.Module):
         Returns:
             (B or 1, H, Q, T).
         """
-        # The bias of each of the 2T-1 distances is computed once. A row of the result is a window on these biases.
+        # The bias depends only on the distance, so it is computed once for each of the 2T-1 distances. The biases of a
+        # query are T consecutive values of these 2T-1.
         distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key: T-1 … 1-T
         after = distance < 0
         slopes = self.slopes[:, None]  # (H, 1)
@@ -64,8 +65,8 @@ class RelativeBias(nn.Module):
 class Block(nn.Module):
     """Self-attention, then a feed-forward network. Each normalises its input and has a residual connection.
 
-    Departures from the papers are listed in `sasrec.py` and `bert4rec.py`. One is made here for speed: dropout on both
-    outputs but not on attention weights, which the fused attention kernels never materialise.
+    `sasrec.py` and `bert4rec.py` list the departures from the papers. One of them is in this class: both outputs have
+    dropout, but attention weights have none, because the fused attention kernels never materialise them.
     """
 
     Norm: ClassVar[type[nn.Module]] = nn.LayerNorm
@@ -128,10 +129,7 @@ class Block(nn.Module):
         return x + self.dropout(update)
 
     def attend(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
-        """Return the multi-head self-attention of x (B, T, D).
-
-        All outputs, (B, T, D), or those at `positions` (B, Q): (B, Q, D).
-        """
+        """Return the multi-head self-attention of x (B, T, D): (B, T, D), or (B, Q, D) with `positions` (B, Q)."""
         if positions is None:
             q, k, v = self.qkv(x).chunk(3, -1)  # (B, T, D) each
         else:
@@ -143,27 +141,29 @@ class Block(nn.Module):
         # it is skipped if autocast is off.
         is_autocast = torch.is_autocast_enabled(x.device.type)
         with torch.autocast(x.device.type, enabled=False) if is_autocast else nullcontext():
-            mixed = self.mix(q, k, v, attention_mask, positions)
-        return self.out(mixed.transpose(1, 2).flatten(2))
+            values = self.weighted_values(q, k, v, attention_mask, positions)
+        return self.out(values.transpose(1, 2).flatten(2))
 
-    def mix(self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
+    def weighted_values(
+        self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, positions: Tensor | None
+    ) -> Tensor:
         """Return the attention-weighted values (B, H, Q, D/H) of q (B, H, Q, D/H), k and v (B, H, T, D/H)."""
-        # torch.compile would compile `kernels.attention_with_bias` once per shape.
+        # `torch.compile` would compile `kernels.attention_with_bias` once per shape.
         is_eager = not torch.compiler.is_compiling()
         if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda and is_eager:
             padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
             return kernels.attention_with_bias(q, k, v, self.relative_bias(positions, k.shape[2]), padding)
-        plain_causal = self.causal and positions is None and self.relative_bias is None
-        mask = None if plain_causal else self.full_mask(positions, k.shape[2], attention_mask)
+        is_plain_causal = self.causal and positions is None and self.relative_bias is None
+        mask = None if is_plain_causal else self.full_mask(positions, k.shape[2], attention_mask)
         if mask is not None and mask.is_floating_point():
             mask = mask.to(q.dtype)
-        return F.scaled_dot_product_attention(q, k, v, mask, is_causal=plain_causal)
+        return F.scaled_dot_product_attention(q, k, v, mask, is_causal=is_plain_causal)
 
     def full_mask(self, positions: Tensor | None, length: int, attention_mask: Tensor | None) -> Tensor | None:
         """Combine padding, causality and relative bias in a mask that broadcasts to the logits (B, H, Q, T).
 
-        A causal block without relative bias ignores `attention_mask`: padding is at the end, after every query that
-        counts.
+        A causal block without relative bias ignores `attention_mask`. It needs none, because padding is at the end of a
+        row, after all items.
 
         Args:
             positions: The positions of the queries, (B, Q). None: all T positions.
@@ -171,8 +171,8 @@ class Block(nn.Module):
             attention_mask: (B, 1, 1, T), True where a position may be attended to. None: everywhere.
 
         Returns:
-            A bool mask, True where a query may attend; a float mask to add to the logits, with a relative bias; or
-            None for no mask.
+            With a relative bias, a float mask to add to the logits. Otherwise a bool mask, True where a query may
+            attend, or None for no mask.
         """
         if self.relative_bias is not None:
             bias = self.relative_bias(positions, length)  # (B or 1, H, Q, T)
@@ -247,9 +247,9 @@ class TransformerEncoder(SequenceEncoder):
         x, attention_mask = self.embed(tokens, *side)
         for block in self.blocks[:-1]:
             x = block(x, attention_mask)
-        return self.head(
-            self.blocks[-1](x, attention_mask, positions) if self.blocks else gather_positions(x, positions)
-        )
+        if not self.blocks:
+            return self.head(gather_positions(x, positions))
+        return self.head(self.blocks[-1](x, attention_mask, positions))
 
 
 class TransformerModel(SequenceModel):

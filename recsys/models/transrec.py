@@ -7,8 +7,8 @@ Euclidean distance is one of the paper's two distances. The loss is the paper's 
 
 Departures from the paper:
 - t_u is the mean of learnt vectors of the start token and all items so far, as in FISM (Kabbur, Ning and Karypis, KDD
-  2013). So new users are served. The paper learns a row per user.
-- A start token precedes each history. It has coordinates, predicts the first item and answers for an empty history.
+  2013). So users without training data have a translation too. The paper learns a vector per user.
+- A start token precedes each history. It has coordinates, predicts the first item and stands for an empty history.
 - Coordinates may leave the unit ball.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
 - The optimiser is AdamW, and the weights are averaged over steps (EMA). Dropout takes the place of weight penalties.
@@ -50,7 +50,7 @@ class TransRecEncoder(SequenceEncoder):
 
     def __init__(self, config: TransRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: γ, and `bias`: β
-        self.people = nn.Embedding(n_items + 2, config.dim)  # (I + 2, D) per token; running mean: t_u
+        self.people = nn.Embedding(n_items + 2, config.dim)  # (I + 2, D); t_u is the mean of these vectors
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)

@@ -51,11 +51,11 @@ class Ranking:
         """
         if not scores.max(initial=-np.inf) < np.inf:  # the maximum is NaN if any score is NaN
             raise ScoreError("the model returned scores that are no numbers; train it again with a lower learning rate")
-        listed = np.array(scores)
+        listed_scores = np.array(scores)
         if excluded is not None:
-            listed[excluded] = -np.inf
-        listed.setflags(write=False)
-        return cls(listed, log_probabilities)
+            listed_scores[excluded] = -np.inf
+        listed_scores.setflags(write=False)
+        return cls(listed_scores, log_probabilities)
 
     def __len__(self) -> int:
         """Return the number of listed items."""
@@ -99,16 +99,18 @@ class Ranking:
         Returns:
             Probabilities (n,) float64, or None if there are none.
         """
-        logs = self.log_probabilities and self.log_probabilities(self.scores, items)
-        return None if logs is None else np.exp(np.asarray(logs, np.float64))
+        if self.log_probabilities is None:
+            return None
+        log_p = self.log_probabilities(self.scores, items)
+        return None if log_p is None else np.exp(np.asarray(log_p, np.float64))
 
 
 def _lower_bound_of_kth(scores: np.ndarray, k: int) -> float:
     """Return the k-th largest score or, for a long row, a lower bound close to it.
 
     The bound takes a sixth of the time of np.partition over the row. Group g consists of the scores g, g + n_groups,
-    g + 2 · n_groups, …, GROUP_SIZE in all. The k largest of the groups' maxima are k scores of the row, so the k-th
-    largest score is at least the smallest of these maxima. Fewer than GROUP_SIZE scores remain at the end of the row.
+    g + 2 · n_groups, …, GROUP_SIZE in all. The k largest maxima of groups are k scores of the row. So the k-th largest
+    score is at least the smallest of these maxima. Fewer than GROUP_SIZE scores remain at the end of the row.
     They are ignored, because they can only raise the k-th largest score.
 
     Args:

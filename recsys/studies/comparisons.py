@@ -12,15 +12,15 @@ from recsys.evaluation.report import short
 from recsys.evaluation.significance import FEW_USERS
 
 METRIC = "ndcg@10"
-MIN_RECOMMENDERS = 5  # measured under both protocols of a pair; with fewer, a rank correlation is noise
+MIN_RECOMMENDERS = 5  # recommenders measured under both protocols; with fewer, the rank correlation is noise
 TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this share below the best
 
 
 def compare_protocols(dataset: str) -> dict[str, Any]:
     """Return a document with the rank correlation of each pair of protocols, over the recommenders of both.
 
-    Pairs with few recommenders or few users are left out, because their order is noise. The document has the format of
-    `evaluation.studies`.
+    Pairs with few recommenders or few users are left out, because their correlation is noise. The document has the
+    format of `evaluation.studies`.
 
     Raises:
         RecsysError: No pair remains.
@@ -43,7 +43,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
             dataset=dataset,
         )
     rows.sort(key=lambda row: row[1])  # by the correlation
-    (least, lowest, *_), (most, highest, *_) = rows[0], rows[-1]
+    (low_pair, low_tau, *_), (high_pair, high_tau, *_) = rows[0], rows[-1]
     sizes = "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
     return {
         "title": "Do protocols agree?",
@@ -52,7 +52,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
         "order, 0: no connection, -1: the reverse.",
         "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred drawn films instead of all can "
         "change which recommender is best.",
-        "answer": f"Here {least} agree least ({_signed(lowest)}) and {most} most ({_signed(highest)}).",
+        "answer": f"Here {low_pair} agree least ({_signed(low_tau)}) and {high_pair} most ({_signed(high_tau)}).",
         "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; {sizes}.",
         "columns": [
             {"name": "pair", "title": "Protocols"},
@@ -69,8 +69,8 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
 def compare_costs(dataset: str) -> dict[str, Any]:
     """Return a document with the metric and the training time of each recommender.
 
-    The protocol is the one with most training times among those that rank all items. The document has the format of
-    `evaluation.studies`.
+    Of the protocols that rank all items, the protocol with the most training times is used. The document has the format
+    of `evaluation.studies`.
 
     Raises:
         RecsysError: No result has a training time.
@@ -86,16 +86,16 @@ def compare_costs(dataset: str) -> dict[str, Any]:
     table = measured[protocol].table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]
     fastest = table[table[METRIC] >= (1 - TOLERANCE) * best[METRIC]].iloc[0]
-    rest = f"nothing quicker comes within {TOLERANCE:.0%} of it"
+    comparison = f"nothing quicker comes within {TOLERANCE:.0%} of it"
     if fastest["title"] != best["title"]:
-        rest = f"{fastest['title']} is the quickest to come within {TOLERANCE:.0%} of it ({_result(fastest)})"
+        comparison = f"{fastest['title']} is the quickest to come within {TOLERANCE:.0%} of it ({_result(fastest)})"
     return {
         "title": "Quality for time",
         "dataset": dataset,
         "question": "Which recommender gives most for the time that it is trained?",
         "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than is usual to "
         "reach its published figures, and Klenitskiy and Vasilev (RecSys 2023) that SASRec gets there sooner.",
-        "answer": f"Here {best['title']} is best ({_result(best)}), and {rest}.",
+        "answer": f"Here {best['title']} is best ({_result(best)}), and {comparison}.",
         "how": f"{dataset}, protocol “{protocols.title(protocol)}”, test NDCG@10; seconds by the training loop's own "
         f"clock, one training each, {measured[protocol].hardware}, in part beside other work; validation included.",
         "columns": [

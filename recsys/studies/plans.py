@@ -32,7 +32,7 @@ MASKING: Changes = {  # what replaces a masked item, and the share of samples in
     "the last item alone, always": {"last_item_mask_prob": 1.0},
     "80 % [mask], 10 % another, 10 % itself": {"masking": "80-10-10"},
 }
-CROPS: Changes = {  # the parts of longer histories that samples show, see `CounterRNG.crop`
+CROPS: Changes = {  # parts of long histories that are training samples, see `CounterRNG.crop`
     "newest items only": {},
     "windows over older items": {"crop": "windows"},
     "prefixes of the history": {"crop": "prefixes"},
@@ -47,7 +47,7 @@ HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
 # Settings of `ExtrasConfig`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
 # "redraw": films with equal times get a new order in each epoch. "only_unseen": the softmax excludes seen films.
 NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
-STEPS: Changes = {  # each row leaves out one setting more
+STEPS: Changes = {  # each row turns off one more setting
     BASELINE: {},
     "no memory": {"memory": False},
     "and a fixed order of films of one second": {"memory": False, "redraw": False},

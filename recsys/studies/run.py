@@ -25,11 +25,12 @@ from recsys.studies.trials import Outcome, Trial
 
 METRIC = "ndcg@10"
 POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
-# Columns of the table of a study: name → title. LABELS have no decimals, and `setting` gets `plan.setting_title`.
-LABELS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}
-FIGURES = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}  # low … high: 95 %
-CHANGES = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
-COLUMNS = LABELS | FIGURES | CHANGES
+# Columns of the table of a study: name → title. The title of `setting` is `plan.setting_title`.
+LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}
+# `low` and `high` are the ends of a 95 % interval.
+METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
+CHANGE_COLUMNS = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
+COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 
 
@@ -119,7 +120,7 @@ def build_document(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequ
         "answer": plan.summarise(table),
         "how": _method(dataset, protocol, outcomes),
         "columns": [
-            {"name": name, "title": title} | ({} if name in LABELS else {"digits": 4})
+            {"name": name, "title": title} | ({} if name in LABEL_COLUMNS else {"digits": 4})
             for name, title in (COLUMNS | {"setting": plan.setting_title}).items()
         ],
         "rows": table.round(6).astype(object).where(table.notna(), None).to_numpy().tolist(),
@@ -153,8 +154,8 @@ def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequenc
 def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
     """Return a row of the table: metrics of a point, means over its seeds, and its change from the baseline.
 
-    The change is paired by user and seed: trials with the same seed share initial weights and the order of samples if
-    the changed setting allows it. If point and baseline have no seed in common, the row has no change.
+    The change is paired by user and seed. Trials with the same seed share initial weights and the order of samples, if
+    the changed setting allows it. If the point and the baseline have no seed in common, the row has no change.
     """
     ndcg = _by_user(by_seed.values(), METRIC)
     low, high = bootstrap(ndcg[:, None])
@@ -169,15 +170,15 @@ def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
         "hr": _by_user(by_seed.values(), "hr@10").mean(),
     }
     if common_seeds := by_seed.keys() & baseline.keys():
-        changed, unchanged = (_by_user([side[seed] for seed in common_seeds], METRIC) for side in (by_seed, baseline))
-        change = changed - unchanged
+        changed = _by_user([by_seed[seed] for seed in common_seeds], METRIC)
+        change = changed - _by_user([baseline[seed] for seed in common_seeds], METRIC)
         low, high = bootstrap(change[:, None])
         row |= {"change": change.mean(), "change_low": low[0], "change_high": high[0]}
     return row
 
 
 def _by_user(outcomes: Iterable[Outcome], metric: str) -> np.ndarray:
-    """Return a metric of each test user, the mean over outcomes, (B,)."""
+    """Return a metric of each test user, (B,), averaged over outcomes."""
     return values(np.stack([outcome.ranks for outcome in outcomes]), metric).mean(0)
 
 

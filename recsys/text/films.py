@@ -4,7 +4,7 @@ Sentence vectors are shipped for the data sets that have shipped models. For oth
 stored. Each file of vectors contains the fingerprint of its texts. If the sentence encoder is not available, TF-IDF
 over the same texts replaces it.
 
-Shapes: I items, G genres, D dimensions of a vector: 384 of the encoder, the size of the vocabulary of TF-IDF.
+Shapes: I items, G genres, D dimensions of a vector: 384 for the encoder, the size of the vocabulary for TF-IDF.
 """
 
 import json
@@ -143,7 +143,7 @@ def read_vectors(candidates: Iterable[Path], fingerprint: str) -> np.ndarray | N
 def save_vectors(vectors: np.ndarray, path: Path, fingerprint: str) -> np.ndarray:
     """Write vectors (n, 384) as float16, and return them as `read_vectors` will.
 
-    Rounding changes a cosine by less than 0.001, and the file has half the size. If writing fails, a warning is given.
+    Rounding changes a cosine by less than 0.001, and the file has half the size. If writing fails, it warns.
     """
     rounded = vectors.astype(np.float16)
     arrays.write_or_warn(path, VECTORS, rounded, fingerprint)

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 BUCKET_BATCHES = 16  # batches cut from one bucket, which is sorted by length: 2–5 % padding, still random batches
-WIDTH_MULTIPLE = 8  # T is a multiple of 8, which leaves few shapes, because some kernels are compiled once per shape
-NOT_SEEN = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than any column
+WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
+NEVER_EXCLUDED = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than any column number
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Batch:
     positions: Tensor | None  # (B, Q) int64, positions at which the module returns hidden states; None: Q = T
     loss_index: Tensor  # (M,) int64, indices into the flattened hidden states (B·Q, D), one per target
     targets: Tensor  # (M,) int64, the items to predict
-    stars: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.rating_ids`
-    person: Tensor | None = None  # (B, 3) int64, gender, age and occupation, for models that use them
-    # (B, I) int16, the first of the Q columns at which the softmax excludes an item, because the user has seen it
-    # before; NOT_SEEN: at none. None: no loss excludes an item.
+    rating_ids: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.to_rating_ids`
+    attribute_ids: Tensor | None = None  # (B, 3) int64, ids of gender, age and occupation, see `side.PersonVectors`
+    # (B, I) int16, for each row the first of its Q columns at which the softmax excludes an item, because the user has
+    # watched it before; NEVER_EXCLUDED: at none of them. None: the softmax is over all items.
     excluded_from: Tensor | None = None
 
     @classmethod
@@ -58,8 +58,8 @@ class Batch:
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
         """The arguments of the module's forward pass."""
-        has_side_inputs = self.stars is not None or self.person is not None
-        return (self.tokens, self.positions, *((self.stars, self.person) if has_side_inputs else ()))
+        has_side_inputs = self.rating_ids is not None or self.attribute_ids is not None
+        return (self.tokens, self.positions, *((self.rating_ids, self.attribute_ids) if has_side_inputs else ()))
 
     @property
     def loss_positions(self) -> tuple[Tensor, Tensor]:
@@ -96,12 +96,12 @@ class Stream(IntEnum):
     LAST_ITEM_ONLY = 2  # BERT4Rec: whether only the last item is masked
     REPLACE_OR_KEEP = 3  # the 80/10/10 rule of BERT: whether a masked item becomes [mask], a random item or stays
     RANDOM_ITEM = 4  # the 80/10/10 rule of BERT: the random item
-    END = 5  # `CounterRNG.crop`: the random end of a sample
-    OLDER = 6  # `CounterRNG.crop`: whether a sample has a random end
-    NO_RATINGS = 7  # side information: whether the ratings of a sample are hidden
-    NO_PERSON = 8  # side information: whether the person of a sample is hidden
-    ORDER = 9  # the order of items with equal timestamps
-    SIZE = 10  # `CounterRNG.crop`: the random number of items of a segment
+    RANDOM_END = 5  # `CounterRNG.crop`: the random end of a sample
+    HAS_RANDOM_END = 6  # `CounterRNG.crop`: whether a sample has a random end
+    NO_RATINGS = 7  # side information: whether the ratings of a sample are removed
+    NO_PERSON = 8  # side information: whether the user attributes of a sample are removed
+    TIE_ORDER = 9  # the order of items with equal timestamps
+    SEGMENT_SIZE = 10  # `CounterRNG.crop`: the random number of items of a segment
 
 
 Crop = Literal["newest", "windows", "prefixes", "segments"]  # see `CounterRNG.crop`
@@ -137,25 +137,25 @@ class CounterRNG:
     def integers(
         self, stream: int, high: np.ndarray, sequence: np.ndarray, position: np.ndarray | int = 0
     ) -> np.ndarray:
-        """Return int64 numbers in [0, high). The other arguments are those of `uniform`."""
+        """Return int64 numbers in [0, high). See `uniform` for the other arguments."""
         return (self.uniform(stream, sequence, position) * high).astype(np.int64)
 
-    def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, how: Crop) -> list[np.ndarray]:
+    def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, kind: Crop) -> list[np.ndarray]:
         """Return at most `length` consecutive items of each of the histories `rows` (B,).
 
-        "newest" returns the newest items. With the other values, each sample ends at a random item with a probability
-        of 1/2. A prefix has at least two items. A window has `length` items, if the history has as many. The number of
-        items of a segment is log-uniform between 1 and the number of items up to its end.
+        The kind "newest" returns the newest items. With the other kinds, each sample ends at a random item with a
+        probability of 1/2. A prefix has at least two items. A window has `length` items, if the history has as many.
+        The number of items of a segment is log-uniform between 1 and the number of items up to its end.
         """
         ends = np.array([len(histories[row]) for row in rows])
         sizes = np.full(len(rows), length)
-        if how != "newest":
-            is_random = self.uniform(Stream.OLDER, rows) < 0.5
-            earliest = np.minimum({"windows": length, "prefixes": 2, "segments": 1}[how], ends)
-            random_ends = earliest + self.integers(Stream.END, ends + 1 - earliest, rows)
+        if kind != "newest":
+            is_random = self.uniform(Stream.HAS_RANDOM_END, rows) < 0.5
+            earliest = np.minimum({"windows": length, "prefixes": 2, "segments": 1}[kind], ends)
+            random_ends = earliest + self.integers(Stream.RANDOM_END, ends + 1 - earliest, rows)
             ends = np.where(is_random, random_ends, ends)
-            if how == "segments":
-                random_sizes = ((ends + 1.0) ** self.uniform(Stream.SIZE, rows)).astype(int)
+            if kind == "segments":
+                random_sizes = ((ends + 1.0) ** self.uniform(Stream.SEGMENT_SIZE, rows)).astype(int)
                 sizes = np.where(is_random, np.minimum(random_sizes, length), length)
         parts = zip(rows, ends, sizes, strict=True)
         return [histories[row][max(0, end - size) : end] for row, end, size in parts]

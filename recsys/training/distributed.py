@@ -33,7 +33,7 @@ def rank() -> int:
 
 
 def shard(rows: np.ndarray) -> np.ndarray:
-    """Return the part of the rows (n,) for this process: every `world_size()`th, because they are sorted by length."""
+    """Return the rows of this process: every `world_size()`th of the rows (n,), because they are sorted by length."""
     return rows[rank() :: world_size()]
 
 

@@ -57,7 +57,7 @@ def scores_of(
     b_target, b = F.embedding(items, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
-        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # few shapes, see `WIDTH_MULTIPLE`
+        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # kernels may be compiled once per shape
         negative = (padded @ w.T)[: len(hidden)] + b
     else:
         w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
@@ -140,7 +140,8 @@ def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
 PAIRWISE = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max, "top1-max": top1_max}
 LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max", "top1-max"]
 
-Loss = Callable[..., Tensor]  # hidden, weight, bias, targets and, only for the softmax, `Batch.excluded_items` → ()
+# (hidden, weight, bias, targets) → loss (); the softmax accepts `Batch.excluded_items` as a fifth argument
+Loss = Callable[..., Tensor]
 
 
 def item_loss(name: str, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75) -> Loss:

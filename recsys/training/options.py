@@ -19,10 +19,10 @@ class TrainConfig:
     batch_size: Size = 32  # sequences per step
     lr: Rate = 2e-3  # highest learning rate of AdamW
     warmup_steps: NonNegativeInt = 300  # steps over which the learning rate rises from zero
-    weight_decay: Fraction = 0.0  # AdamW's
+    weight_decay: Fraction = 0.0  # weight decay of AdamW
     ema_decay: Decay = 0.999  # decay per step of the moving average of the weights, which is validated and kept
     validate_every: Count = 10  # epochs between two validations
-    patience: Count = 5  # validations without a new best before stopping
+    patience: Count = 5  # the training stops after this many validations without a new best
 
 
 @config_class
@@ -46,7 +46,7 @@ class TrainingSummary:
     """The outcome of a training run."""
 
     best_epoch: int  # the first epoch with the best validation, from 1; without validation, the last epoch
-    epochs: int  # epochs trained, including those before a resume
+    epochs: int  # epochs trained, including the epochs before a resume
     seconds: float  # training time, including the time before a resume
     validation: dict[str, float]  # metrics of the best epoch by name; empty without validation
     device: str = ""  # "cpu", "cuda"

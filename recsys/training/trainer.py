@@ -48,7 +48,7 @@ class ResumeError(RecsysError):
 
 @dataclass(frozen=True)
 class Task:
-    """The part of a training that a model supplies. Under torchrun, `batches` yields the shard of this process."""
+    """The model-specific part of a training. Under torchrun, `batches` yields the shard of this process."""
 
     module: nn.Module
     steps: int  # batches per epoch
@@ -92,7 +92,7 @@ class RunFolder:
             yield
 
     def save(self, state: dict[str, Any]) -> None:
-        """Replace the saved state atomically. A kill leaves the old state or the new one."""
+        """Replace the saved state atomically. If the process is killed, the old state or the new one remains."""
         buffer = io.BytesIO()
         torch.save(state | {"version": STATE_VERSION}, buffer)
         storage.replace_file(self.path / self.STATE, storage.sealed_bytes(buffer.getvalue()))
@@ -208,7 +208,9 @@ class Trainer:
         self.best_epoch, self.best_metrics = 0, {METRIC: -math.inf}
         self.events: list[dict[str, Any]] = []  # one per finished epoch
         self.sums = torch.zeros(2, device=device)  # total loss and number of targets in this epoch, of all processes
-        self.all_finite = torch.ones((), dtype=torch.bool, device=device)  # whether all losses and gradients were
+        self.all_finite = torch.ones(
+            (), dtype=torch.bool, device=device
+        )  # whether all losses and gradients were finite
         self.stop_votes = torch.zeros((), device=device)  # above 0 after a process has received a signal
         self.sequences = 0  # number of sequences in this epoch, of this process
         self.start_time = time.perf_counter()  # a resumed run subtracts its earlier training time
@@ -283,7 +285,7 @@ class Trainer:
         totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # (3,), of all processes
         self.optimizer.zero_grad()
         # The gradient of the mean over the targets of all processes. DistributedDataParallel averages over processes,
-        # so the factor turns its mean into a sum. The clamp gives 0, not 0 / 0, if no process has a target.
+        # so `world_size` turns its mean into a sum. The clamp gives 0, not 0 / 0, if no process has a target.
         (loss * (distributed.world_size() / totals[1].clamp(min=1))).backward()
         self.check_finite(totals[0])
         self.sums += totals[:2]
@@ -299,8 +301,8 @@ class Trainer:
     def check_finite(self, loss: Tensor) -> None:
         """Record whether the loss and the gradients of this step are finite.
 
-        On a CPU, save the state before this step and raise TrainingError if they are not. On a GPU, the end of the
-        epoch and each save raise it, so a state with NaN is never saved.
+        If they are not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch
+        and each save raise the error, so a state with NaN is never saved.
         """
         gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)

@@ -283,7 +283,7 @@ def test_figures_on_validation_are_added_to_nothing():
 def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_together():
     for seed, also in ((0, ""), (1, "ml-1m")):
         model = fakes.Trained(fakes.CountsConfig()).fit(leave_one_out(CYCLE).train)
-        model.also = also
+        model.added_dataset = also
         checkpoints.save("trained", model, CYCLE, seed)
     with pytest.raises(EvaluationError, match="learnt from another set too; choose some with --seeds"):
         evaluate("trained", CYCLE)

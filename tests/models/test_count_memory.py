@@ -112,7 +112,7 @@ def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
 
 def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
     monkeypatch.setattr(count_memory, "RANK", 10)
-    monkeypatch.setattr(count_memory, "RANK_OF_MANY_ITEMS", 4)
+    monkeypatch.setattr(count_memory, "REDUCED_RANK", 4)
     monkeypatch.setattr(count_memory, "MANY_ITEMS", 20)
     assert CountMemory().fit(CIRCLE, None, None, RunOptions()).ease.weights.shape == (20, 10)
     monkeypatch.setattr(count_memory, "MANY_ITEMS", 19)
@@ -156,7 +156,7 @@ def test_without_validation_it_promises_no_more_than_the_network(name, has_proba
     again = registry.get(name).model(model.config)
     again.load_state(model.state(), 20)
     network = with_memory(name)
-    network.drop_memory()
+    network.remove_count_memory()
     row, items = model.score(Queries([np.array([3, 7])]))[0], np.arange(20)
     for each in (model, again):
         assert each.has_probabilities == has_probabilities

@@ -37,8 +37,8 @@ def test_at_power_0_it_ranks_as_the_member_does():
 def test_what_holds_for_the_member_holds_for_it():
     member = Table(SAID, softmax=True)
     member.is_fitted_on_validation = member.uses_credits = member.uses_query_ratings = True
-    member.also, member.device = "ml-1m", "cuda:0"
-    names = ("is_fitted_on_validation", "uses_credits", "uses_query_ratings", "also", "device")
+    member.added_dataset, member.device = "ml-1m", "cuda:0"
+    names = ("is_fitted_on_validation", "uses_credits", "uses_query_ratings", "added_dataset", "device")
     assert [getattr(over(member), name) for name in names] == [True, True, True, "ml-1m", "cuda:0"]
 
 

@@ -7,7 +7,7 @@ from recsys.config import ConfigError
 from recsys.data.dataset import Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.training.batches import NOT_SEEN, CounterRNG
+from recsys.training.batches import NEVER_EXCLUDED, CounterRNG
 from tests import toys
 from tests.models.configs import changed, untrained
 
@@ -50,7 +50,7 @@ def test_of_an_item_that_comes_twice_the_first_time_counts():
     batch = model.collate(histories, np.array([0]), 30, CounterRNG(0, 0))
     excluded_from = model.first_excluded_position(batch, histories, np.array([0]), 30)
     assert excluded_from[0, [4, 8, 2]].tolist() == [1, 2, 4]
-    assert (np.delete(excluded_from[0], [4, 8, 2]) == NOT_SEEN).all()
+    assert (np.delete(excluded_from[0], [4, 8, 2]) == NEVER_EXCLUDED).all()
 
 
 @pytest.mark.parametrize("name", [READERS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in READERS[1:])])

@@ -213,9 +213,9 @@ def test_it_reads_ratings_where_a_member_does_and_says_what_members_say():
     model = standing({"one": table(1), "other": table(2)})
     assert not model.uses_query_ratings
     rated, other = table(1), table(2, device="cuda:0")
-    rated.uses_query_ratings, rated.also, rated.note = True, "ml-1m", "It has no encoder."
+    rated.uses_query_ratings, rated.added_dataset, rated.note = True, "ml-1m", "It has no encoder."
     model.set_members({"one": rated, "other": other})
-    assert (model.uses_query_ratings, model.also, model.note) == (True, "ml-1m", "It has no encoder.")
+    assert (model.uses_query_ratings, model.added_dataset, model.note) == (True, "ml-1m", "It has no encoder.")
     assert model.device == "cuda:0"
 
 
@@ -295,7 +295,7 @@ def test_members_take_part_without_their_count_memories():
     class Remembers(Table):
         remembers: bool = True
 
-        def drop_memory(self):
+        def remove_count_memory(self):
             self.remembers = False
 
     members = {"network": Remembers(table(1).table)}

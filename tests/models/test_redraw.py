@@ -55,9 +55,9 @@ def test_an_order_that_was_not_drawn_stays():
 
 def test_the_stars_move_with_their_films():
     (batch,) = task(world(), "sasrec-side", stars=True).batches(1)
-    known = batch.stars != UNKNOWN
+    known = batch.rating_ids != UNKNOWN
     films = batch.tokens[(batch.tokens < 24) & known]
-    stars = batch.stars[(batch.tokens < 24) & known]
+    stars = batch.rating_ids[(batch.tokens < 24) & known]
     by_stars = {int(film) % 5: int(code) for film, code in zip(films, stars, strict=True)}
     assert len(by_stars) == 5
     assert all(by_stars[int(film) % 5] == code for film, code in zip(films, stars, strict=True))

@@ -11,7 +11,7 @@ from recsys import checkpoints
 from recsys.data.dataset import PROFILE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.side import UNKNOWN, ItemDetails, rating_ids
+from recsys.models.side import UNKNOWN, ItemDetails, to_rating_ids
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
@@ -124,7 +124,7 @@ def test_without_averaged_weights_training_goes_on_after_a_validation():
 
 
 def test_stars_are_numbered_by_halves():
-    assert rating_ids(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNKNOWN, 6, 1]
+    assert to_rating_ids(np.array([0.5, 1, 4.5, 5, np.nan, 3.2, 0])).tolist() == [1, 2, 9, 10, UNKNOWN, 6, 1]
 
 
 @TRAINED
@@ -157,7 +157,7 @@ def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(s
         masked = torch.zeros_like(batch.tokens, dtype=torch.bool)
         masked[batch.loss_index // batch.positions.shape[1], batch.positions.flatten()[batch.loss_index]] = True
         own = torch.where((batch.tokens < 30) & ~masked, 1 + batch.tokens % 10, UNKNOWN)
-        for stars, expected in zip(batch.stars, own, strict=True):
+        for stars, expected in zip(batch.rating_ids, own, strict=True):
             if stars.any():
                 torch.testing.assert_close(stars, expected)
             total, without = total + 1, without + (expected.any() and not stars.any())
@@ -168,7 +168,7 @@ def test_an_item_to_be_predicted_shows_no_stars_and_each_of_the_others_its_own(s
 def test_read_from_left_to_right_each_item_shows_its_own_stars(settings):
     for batch in batches("sasrec-side", **settings):
         own = torch.where(batch.tokens < 30, 1 + batch.tokens % 10, UNKNOWN)
-        for stars, expected in zip(batch.stars, own, strict=True):
+        for stars, expected in zip(batch.rating_ids, own, strict=True):
             if stars.any():
                 torch.testing.assert_close(stars, expected)
 
@@ -233,7 +233,7 @@ def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are()
     assert len(np.unique(expected)) == 2 + 1 + 50
     rows = np.arange(159)[::-1]
     for epoch in range(9):
-        given = model.batch_of(samples, rows, 30, CounterRNG(0, epoch)).person.numpy()
+        given = model.batch_of(samples, rows, 30, CounterRNG(0, epoch)).attribute_ids.numpy()
         unknown = ~given.any(1)
         assert unknown.mean() == pytest.approx(0.1, abs=0.08)
         np.testing.assert_array_equal(given[~unknown], expected[rows][~unknown])

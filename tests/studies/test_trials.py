@@ -145,7 +145,7 @@ def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(small_cycle
     both = trials.measure(trial, small_cycle, FULL)
     assert trainings == []
     np.testing.assert_array_equal(both.ranks, rank_held_out(model, split.test, FULL, small_cycle).ranks)
-    model.drop_memory()
+    model.remove_count_memory()
     np.testing.assert_array_equal(alone.ranks, rank_held_out(model, split.test, FULL, small_cycle).ranks)
     assert (alone.ranks != both.ranks).any()
 

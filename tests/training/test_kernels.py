@@ -90,7 +90,7 @@ def test_ten_times_the_logits_need_no_more_memory():
 def test_what_was_seen_has_no_part_in_the_softmax_but_a_target_always_has(monkeypatch):
     seven_at_a_time(monkeypatch)
     *leaves, targets = example()
-    excluded_from = torch.full((5, 37), batches.NOT_SEEN, dtype=torch.int16)
+    excluded_from = torch.full((5, 37), batches.NEVER_EXCLUDED, dtype=torch.int16)
     excluded_from[:, :9] = torch.arange(9)  # of each of five sequences nine items, excluded one after the other
     batch = batches.Batch(torch.zeros(5, 10), None, torch.arange(50), targets, excluded_from=excluded_from)
     left_out = torch.arange(37)[None] <= (torch.arange(50) % 10)[:, None]

@@ -128,7 +128,7 @@ def paper_differences(predictor: Predictor) -> list[str]:
     model = as_bert4rec(predictor)
     config = model.config
     differs = {
-        **{name: name in model.departures for name in ("relative_bias", "pre_norm", "projection")},
+        **{name: name in model.architecture_departures for name in ("relative_bias", "pre_norm", "projection")},
         "pmi_init": config.pmi_init,
         "last_only": config.last_item_mask_prob > 0,
         "average": config.schedule.ema_decay > 0,
