@@ -24,7 +24,7 @@ from recsys.serving.recommend import RankPosition
 Answer = TypeVar("Answer")
 
 
-def choose(dataset: Dataset) -> tuple[list[str], int]:
+def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
     """Render the controls. Return the names of the recommenders and the number of films in each list."""
     labels = recommenders.menu(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
