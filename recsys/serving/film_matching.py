@@ -83,15 +83,15 @@ class Matcher:
         rows = np.flatnonzero(has_tmdb).tolist()
         self._tmdb = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
         self._movielens = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
-        known = film_names.read().corrected
+        name_table = film_names.read().corrected
         self._titles = [  # of each film, F
-            names_of(known.get((row.title, row.year), film_names.FilmNames(row.title))) for row in self._films
+            names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
         ]
-        main = dataset.main_films
+        duplicates = dataset.main_films.keys()
         names = [
             (comparable_name(form), film)
             for film, titles in enumerate(self._titles)
-            if film not in main
+            if film not in duplicates
             for name in titles
             for form in (name, *romanizations(name))
         ]
@@ -154,15 +154,15 @@ class Matcher:
         return exact or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match by title without a year. It is confident if one of the films existed when the entry was watched.
+        """Match by title without a year. It is confident if one of the films was released by the date of the entry.
 
         A film that was watched after the end of the data set can be a newer one, so it is never confident.
         """
         existing = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
-        is_known = not entry.watched or entry.watched <= self._last_rating
-        if len(existing) == 1 and is_known and not self._has_other_imdb_id(entry, existing[0]):
+        is_within_data = not entry.watched or entry.watched <= self._last_rating
+        if len(existing) == 1 and is_within_data and not self._has_other_imdb_id(entry, existing[0]):
             return Match(MatchMethod.TITLE, tuple(existing))
-        likely = self._is_outstanding(existing) if is_known else self._is_well_known(entry, existing)
+        likely = self._is_outstanding(existing) if is_within_data else self._is_well_known(entry, existing)
         return self._unsure(existing, likely) if existing else None
 
     def _is_outstanding(self, films: Sequence[int]) -> bool:
@@ -229,7 +229,8 @@ class Matcher:
         """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
         year = self._films[film].year
         if entry.year is None or year is None:
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # from `_longer_or_shorter`
+            # films of `_longer_or_shorter` have exactly HIGH_SIMILARITY, and need a year
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY
         return abs(year - entry.year) <= 1
 
 

@@ -17,7 +17,7 @@ from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
 from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # mean ratings that "best rated" adds to each film: few ratings say little about a film
+DAMPING = 20  # average ratings that the order "best rated" adds to each film, because few ratings are unreliable
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
@@ -134,8 +134,8 @@ class Library:
 def _library_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of F films.
 
-    The popularity percentile of an item is the same as in filters of recommendations. For an infrequent film it is that
-    of the least popular one of I + 1 films.
+    The popularity percentile of an item is the same as in filters of recommendations. An infrequent film has the
+    percentile of the least popular of I + 1 films.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
     items = filters.film_features(dataset).popularity_percentile

@@ -30,8 +30,8 @@ from recsys.text.films import genre_matrix
 MAX_USERS = 256  # users whose attention is averaged
 MAX_TOKENS = 15  # averaged tokens, as in both papers
 MAX_STORED_TOKENS = 50  # newest tokens of each user
-PAD = -1  # number before the first token of a short history
-MIN_USERS = 20  # users with films of both genres; with fewer users, the ratio is NaN
+PAD = -1  # fills the positions before the first token of a short history
+MIN_USERS = 20  # users with films of both genres, below which the ratio is NaN
 N_ROUNDS = 30  # alternating fits of r and c
 N_BOOTSTRAP = 400  # samples of users for an interval
 BOOTSTRAP_SEED = 0
@@ -163,8 +163,10 @@ class GenreAttention:
         ]
         pairs = self.pairs[:, columns][:, :, columns]
         n_users = (pairs > 0).sum(0)
-        enough = n_users >= MIN_USERS
-        times, low, high = (np.where(enough, values, np.nan).ravel() for values in _ratio_with_interval(*sums))
+        has_enough_users = n_users >= MIN_USERS
+        times, low, high = (
+            np.where(has_enough_users, values, np.nan).ravel() for values in _ratio_with_interval(*sums)
+        )
         names, n = np.array(genres, object), len(columns)
         values = [np.repeat(names, n), np.tile(names, n), times, low, high, n_users.ravel(), pairs.sum(0).ravel()]
         return pd.DataFrame(dict(zip(GENRE_COLUMNS, values, strict=True)))

@@ -1,9 +1,9 @@
 """Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
 
-A film has several names: its title, other titles in brackets, and those of the table of names
-(`recsys.data.film_names`). Names and queries are normalized and compared (name_index.py), Cyrillic ones also in Latin
-letters. Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does not
-return another film instead. Of a film that the data set lists twice, the more rated one is returned.
+A film has several names: its title, other titles in brackets, and names from a table (`recsys.data.film_names`). Names
+and queries are normalized and compared (name_index.py). Cyrillic names and queries are also compared in Latin letters.
+Queries can also be nicknames, initials, or numbers in a series. If the data set lacks the film, the search does not
+return another film instead. If the data set lists a film twice, the film number with more ratings is returned.
 
 Shapes: F films.
 """
@@ -93,11 +93,11 @@ class TitleIndex:
         table = film_names.read().corrected
         self._nicknames: dict[str, list[int]] = {}  # normalized → films
         for row, film in enumerate(self._films):
-            known = table.get((film.title, film.year), film_names.FilmNames(film.title))
-            forms |= {(form, row) for name in names_of(known) for form in name_forms(name)}
+            film_entry = table.get((film.title, film.year), film_names.FilmNames(film.title))
+            forms |= {(form, row) for name in names_of(film_entry) for form in name_forms(name)}
             if row < self.n_items:
                 names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
-            for nickname in known.nicknames:
+            for nickname in film_entry.nicknames:
                 self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
         self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)
@@ -277,7 +277,7 @@ class TitleIndex:
 
 
 def names_of(film: film_names.FilmNames) -> list[str]:
-    """Return the names in the titles of a film. Nicknames are not among them."""
+    """Return the names in the titles of a film, without nicknames."""
     return [name for title in (film.title, *film.also) for name in title_names(title)]
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from recsys.evaluation import results
-from tests.pages.evaluation.test_page import chart, measured, result  # noqa: F401  # a fixture
+from tests.pages.evaluation.test_page import chart, measured, result, stored_results  # noqa: F401  # fixtures
 
 
 def write(variant, protocol, rank):
