@@ -17,7 +17,7 @@ from recsys.serving.insight.list_comparison import Order, moods, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-# of each group, the demonstration uses the first recommender that can answer
+# the demonstration uses the first recommender of each group that can answer
 READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
 IGNORE_ORDER = ("user-knn", "popular")
 
@@ -26,10 +26,10 @@ IGNORE_ORDER = ("user-knn", "popular")
 class OrderPair:
     """Two orders of the same films."""
 
-    title: str  # of the pair
-    names: tuple[str, str]  # of the orders
+    title: str  # title of the pair
+    names: tuple[str, str]  # name of each order
     orders: tuple[Order, Order]
-    is_example: bool  # whether the films are an example, which the user can adopt
+    is_example: bool  # whether the films are an example, which the visitor can adopt
 
 
 @st.fragment
@@ -76,7 +76,7 @@ def show(dataset: Dataset, films: Order) -> None:
 
 
 def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
-    """Return key → pair of orders. Pairs of the user's own films come first."""
+    """Return key → pair of orders. Pairs of the visitor's own films come first."""
     pairs = {}
     names = {
         "backwards": (_("Your films, latest first"), _("Latest first")),
@@ -138,7 +138,7 @@ def show_lists(
 
 
 def use_films(films: Order) -> None:
-    """Replace the user's films by an example."""
+    """Replace the visitor's films by an example."""
     session.set_films(films)
     st.session_state.pop("order_demo", None)
     st.rerun()  # the whole page, not only this fragment

@@ -56,7 +56,7 @@ class Provenance:
     id: str  # part of the HTML id of the popover
     title: str
     facts: list[tuple[str, str]]  # pairs of label and text
-    commands: tuple[str, ...] = ()  # that reproduce the metrics
+    commands: tuple[str, ...] = ()  # shell commands that reproduce the metrics
 
 
 @dataclass(frozen=True)

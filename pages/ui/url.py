@@ -22,7 +22,7 @@ from recsys.serving.group import RULES, SHARED_LIST_PATTERN
 from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
-MAX_VALUES = 30  # of one parameter
+MAX_VALUES = 30  # values of one parameter
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 MAX_RATINGS = 1000
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")

@@ -25,7 +25,7 @@ from recsys.serving import title_list
 ONLY, NONE = CHOICE_MODES
 OPEN_KEY = "choice_open"
 MAX_NAMES = 5  # titles that were not found, in the caption
-MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text
+MAX_CHARS = title_list.MAX_TITLES * 60  # characters of the pasted text
 
 
 def excluded(dataset: Dataset) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
 
 MAX_FILMS = 1000  # films of a list; the newest ones are kept. Models read 200 at most
 MAX_SCORE_GAP = 15  # percent, between the search scores of the best suggestion and of the others
-MAX_ID_CHARS = 3_500  # of the film ids in a link, which must stay below the 8 KB that web servers accept
+MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of older films that do not fit in a link
 MAX_EXAMPLES = 5
 MIN_EXAMPLE_FILMS = 4  # films of a sample list that the data set must have

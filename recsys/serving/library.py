@@ -35,7 +35,7 @@ class Library:
     """The films of a data set with the values that filters and orders read."""
 
     dataset: Dataset
-    features: FilmFeatures  # of F films
+    features: FilmFeatures  # features of F films
     watched: np.ndarray  # (F,) number of ratings; 0 for infrequent films, whose ratings are not stored
     rating: np.ndarray  # (F,) mean stars, NaN for infrequent films and in a data set without ratings
 

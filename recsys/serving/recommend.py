@@ -47,7 +47,7 @@ class Request:
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # film numbers that are not recommended
-    ratings: Ratings = ()  # of films of the history, and of others that the user has an opinion on
+    ratings: Ratings = ()  # ratings of films in the history and of other films
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -61,8 +61,8 @@ class Recommendation:
     rank: int  # 1 = best
     item: int
     film: Film
-    score: float  # of the model; scores are comparable within one list only
-    probability: float | None  # of being watched next, see `Ranking.probabilities`; None: the model has none
+    score: float  # score of the model, comparable within one list only
+    probability: float | None  # that the film is watched next, see `Ranking.probabilities`; None: the model has none
 
 
 @dataclass(frozen=True)

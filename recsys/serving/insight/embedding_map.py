@@ -144,8 +144,8 @@ class Term:
 
     name: str
     kind: str  # a key of MIN_TERM_SHARE
-    region_share: float  # of the region's films
-    catalog_share: float  # of all films
+    region_share: float  # share of the region's films that have the term
+    catalog_share: float  # share of all films that have the term
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, check_items, exclusion_mask, rank_positions, rankings
 
 MAX_ABLATED = 50  # newest films that are left out in turn; 50 films take about a second
-MIN_LOG_PROB = -50.0  # in place of minus infinity, so that the effect on an excluded film is a number
+MIN_LOG_PROB = -50.0  # replaces minus infinity, so that the effect on an excluded film is a number
 MIN_EFFECT = 1e-3  # in log-probability, which is a relative change of a probability by 0.1%
 
 
