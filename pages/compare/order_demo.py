@@ -109,14 +109,15 @@ def show_lists(
 ) -> None:
     """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
     left, right = ([pick.item for pick in picks] for picks in lists)
-    model, replaced, k = format.escape_markdown(title), len({*left} - {*right}), len(left)
+    model, k = format.escape_markdown(title), len(left)
+    n_replaced = len({*left} - {*right})
     if not reads_order:
         sentence = _("**{model}** ignores the order and gives the same list both times.", model=model)
-    elif replaced:
+    elif n_replaced:
         sentence = ngettext(
             "**{model}** reads the order: the other order replaces {n} of its top {k} films.",
             "**{model}** reads the order: the other order replaces {n} of its top {k} films.",
-            replaced,
+            n_replaced,
             model=model,
             k=k,
         )
@@ -127,11 +128,12 @@ def show_lists(
             "**{model}** reads the order: the other order changes the ranks of its top {k} films.", model=model, k=k
         )
     st.markdown(sentence)
+    common = {*left} & {*right}
     with st.grid(2, min_column_width=150):
         for name, picks in zip(names, lists, strict=True):
             labels = [format.escape_markdown(pick.film.label) for pick in picks]
             lines = [
-                f"{pick.rank}. :gray[{label}]" if {pick.item} <= {*left} & {*right} else f"{pick.rank}. {label}"
+                f"{pick.rank}. :gray[{label}]" if pick.item in common else f"{pick.rank}. {label}"
                 for pick, label in zip(picks, labels, strict=True)
             ]
             st.markdown("\n".join([f":small[{format.escape_markdown(name)}]\n", *lines]))

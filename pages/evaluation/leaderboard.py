@@ -189,7 +189,8 @@ def _local_rows(
     rows = []
     records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, record in enumerate(records, start=1):
-        variant, is_tied, comparison = record["variant"], False, ""
+        variant = record["variant"]
+        is_tied, comparison = False, ""
         if variant == best:
             comparison = _("the best")
         elif test := by_variant.get(variant):

@@ -338,7 +338,8 @@ def show_task_status() -> None:
 
 def _show_status(shown_task: DatasetTask) -> None:
     """Show the progress, error or result of a task. If there is nothing to show, dismiss the task."""
-    name, task, is_download = shown_task.dataset, tasks.find(shown_task.name), shown_task.kind == "fetch"
+    name, task = shown_task.dataset, tasks.find(shown_task.name)
+    is_download = shown_task.kind == "fetch"
     title, key = escape_markdown(cache.dataset_title(name)), f"{shown_task.kind}-{name}"
     dismiss = partial(_dismiss, shown_task)
     if task and not task.is_finished:

@@ -39,7 +39,8 @@ _RATING = re.compile(url.RATING)
 
 def load() -> None:
     """Read the URL at the start of a session, and after Back and Forward in the browser."""
-    is_new, state, params = "visitor" not in st.session_state, visitor(), st.query_params.to_dict()
+    is_new = "visitor" not in st.session_state  # before `visitor` creates it
+    state, params = visitor(), st.query_params.to_dict()
     if is_new:
         state.current_url = urlencode(params)
         _read_url(params)
@@ -338,8 +339,8 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     if text != state.url_ratings:
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
         keys = {film_key(catalog_films[item]): catalog_films[item].movie_id for item in items}
-        others = {key: stars for key, stars in state.ratings.items() if key not in keys}
-        state.ratings = others | {key: by_id[movie_id] for key, movie_id in keys.items() if movie_id in by_id}
+        unlisted_ratings = {key: stars for key, stars in state.ratings.items() if key not in keys}
+        state.ratings = unlisted_ratings | {key: by_id[movie_id] for key, movie_id in keys.items() if movie_id in by_id}
     ratings = [(item, stars) for item in items if (stars := rating(catalog_films[item])) is not None]
     parts = [f"{catalog_films[item].movie_id}.{stars:g}" for item, stars in ratings]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))

@@ -119,9 +119,9 @@ def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> 
     films that fit, after the number of the others: "e2400-1-260-…".
     """
     params, ids = {"data": dataset_name}, _movie_ids(catalog, items)
-    if fit := newest_that_fit(ids, MAX_ID_CHARS):
-        omitted = [f"e{len(ids) - len(fit)}"] if len(fit) < len(ids) else []
-        params["s"] = "-".join([*omitted, *fit])
+    if newest := newest_that_fit(ids, MAX_ID_CHARS):
+        omitted = [f"e{len(ids) - len(newest)}"] if len(newest) < len(ids) else []
+        params["s"] = "-".join([*omitted, *newest])
     return params
 
 
@@ -147,7 +147,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
 
     Args:
         params: The URL parameters, see `to_url_params`.
-        catalog: Of the data set in "data".
+        catalog: Catalogue of the data set in "data".
     """
     text = params.get("s", "")
     n_omitted = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0
@@ -156,7 +156,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     distinct = list(dict.fromkeys(movie_ids))
     items = [catalog.number_of[movie_id] for movie_id in distinct if movie_id in catalog.number_of]
     n_unknown = len(distinct) - len(items)
-    notices = [
+    notices = [  # (number of skipped parts or whether there are any, notice)
         (len(parts) - len(movie_ids), Message("A part of the link could not be read and was skipped.")),
         (
             n_unknown,

@@ -205,7 +205,8 @@ class ThemeParser:
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
         """Return the phrases of a theme as stems and as text: the longest known phrases, and other words."""
-        words, phrases, start = theme.split(), [], 0
+        words, phrases = theme.split(), []
+        start = 0
         while start < len(words):
             for length in range(MAX_PHRASE_WORDS, 0, -1):
                 part = words[start : start + length]

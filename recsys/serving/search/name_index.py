@@ -107,8 +107,8 @@ class NameIndex:
         whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", MAX_CHAR)  # one letter is not a word yet
         for score, start, end in ((PREFIX, "", MAX_CHAR), whole, (EXACT, "", "\0")):
             raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
-            others = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
-            raise_scores(scores, self._film_of[others], score - penalty)
+            bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
+            raise_scores(scores, self._film_of[bare_matches], score - penalty)
         return scores
 
     def _names_with(self, words: list[str]) -> np.ndarray:

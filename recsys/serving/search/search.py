@@ -216,11 +216,11 @@ class TitleIndex:
         """
         if self._people_and_titles is None:
             return NameMatches(scores, {})
-        others = self._people_and_titles.search(query)
-        if others.people:
+        matches = self._people_and_titles.search(query)
+        if matches.people:
             scores = np.where(scores > MISSPELT_NAME, scores, 0)
-        people = {row: name for row, name in others.people.items() if others.scores[row] > scores[row]}
-        return NameMatches(np.maximum(scores, others.scores), people)
+        people = {row: name for row, name in matches.people.items() if matches.scores[row] > scores[row]}
+        return NameMatches(np.maximum(scores, matches.scores), people)
 
     def _title_scores(self, query: str, enough: int) -> np.ndarray:
         """Return the scores of titles, ignoring years, (F,). Below `enough` matches, misspelt titles match too."""
