@@ -296,7 +296,7 @@ class ThemeIndex:
         score = self._aspect_scores(aspects)
         if self._vectors:
             score += self._vector_scores(self._vectors, encoded[0])
-        # without aspects, all films that are not excluded match, the most popular best
+        # without aspects, all films match, and the most popular films have the best scores
         if excluded.any():
             score = (score if aspects else self._popularity) * ~excluded
         if years:
