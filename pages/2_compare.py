@@ -1,4 +1,4 @@
-"""The page Compare: the answers of several recommenders to the user's films.
+"""The page Compare: the answers of several recommenders for the visitor's films.
 
 Session state: compare_tab (label of the open tab) · compare_tab_index (its index).
 """
@@ -14,21 +14,23 @@ from recsys.data.dataset import Dataset
 @st.fragment
 @errors.show_errors()
 def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the tabs. Only the content of the open tab is computed."""
+    """Render the tabs. Only the content of the open tab is computed. k: Number of films in each list."""
     state = st.session_state
     labels = [_("The lists"), _("Rank of a film"), _("Effect of order"), _("Hide a film"), _("Blend two")]
-    if state.get("compare_tab", labels[0]) not in labels:  # Streamlit stores the label, which depends on the language
+    # Streamlit stores the label of the tab. After a change of language, this label is not valid.
+    if state.get("compare_tab", labels[0]) not in labels:
         state.compare_tab = labels[state.get("compare_tab_index", 0)]
     tabs = st.tabs(labels, on_change="rerun", key="compare_tab")
-    index = state.compare_tab_index = next((index for index, tab in enumerate(tabs) if tab.open), 0)
-    with tabs[index]:
-        if index == 0:
+    open_index = next((index for index, tab in enumerate(tabs) if tab.open), 0)
+    state.compare_tab_index = open_index
+    with tabs[open_index]:
+        if open_index == 0:
             lists.show(dataset, films, names, k)
-        elif index == 1:
+        elif open_index == 1:
             film_rank.show(dataset, films, names)
-        elif index == 2:
+        elif open_index == 2:
             order.show(dataset, films, names, k)
-        elif index == 3:
+        elif open_index == 3:
             hidden_film.show(dataset, films, names)
         else:
             blend.show(dataset, films, names, k)
@@ -41,7 +43,7 @@ with errors.show_errors():
         if films := page.require_films(
             dataset, _("There is nothing to compare yet. Start with one of these lists, or add your own films.")
         ):
-            names, k = answers.choose(dataset)
+            names, k = answers.select_recommenders(dataset)
             if len(names) < 2:
                 st.info(_("Choose at least two recommenders to compare."))
             else:

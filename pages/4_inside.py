@@ -1,4 +1,4 @@
-"""The page Inside the model: what a model computes from the user's films, in five sections."""
+"""The page Inside the model: what a model computes from the visitor's films, in five sections."""
 
 import numpy as np
 import streamlit as st

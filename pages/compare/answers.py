@@ -24,7 +24,7 @@ from recsys.serving.recommend import RankPosition
 Answer = TypeVar("Answer")
 
 
-def choose(dataset: Dataset) -> tuple[list[str], int]:
+def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
     """Render the controls. Return the names of the recommenders and the number of films in each list."""
     labels = recommenders.menu(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -55,7 +55,7 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     """Start the missing fits in the background, in parallel.
 
     Returns:
-        `recommenders.predictor` as a function of the name. All calls together wait for at most
+        A function that returns `recommenders.predictor` for a name. All its calls together wait for at most
         `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
@@ -68,7 +68,8 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
 
     The page shows the progress of running fits. A caption lists the recommenders that are not trained.
     """
-    get_predictor, answers, untrained = start_fits(dataset, names), {}, []
+    get_predictor = start_fits(dataset, names)
+    answers, untrained = {}, []
     for name in names:
         if recommenders.state(name, dataset.name) in (recommenders.State.UNTRAINED, recommenders.State.TOO_SLOW):
             untrained.append(cache.recommender_title(cache.all_recommenders()[name]))

@@ -1,4 +1,4 @@
-"""The tab of Compare with a blend, a pool of two recommenders with weights that the user chooses."""
+"""The tab of Compare with a blend, a pool of two recommenders with weights that the visitor chooses."""
 
 import pandas as pd
 import streamlit as st

@@ -1,6 +1,6 @@
 """The tab of Compare with the rank of a film in the rankings of all recommenders.
 
-Session state: rank_film (data set, item and label of the last film that the user searched for).
+Session state: rank_film (data set, item and label of the last film that the visitor searched for).
 """
 
 import streamlit as st

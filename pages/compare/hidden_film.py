@@ -1,4 +1,4 @@
-"""The tab of Compare that hides one of the user's films, and shows which recommenders would have predicted it.
+"""The tab of Compare that hides one of the visitor's films, and shows which recommenders would have predicted it.
 
 Session state: hidden_film_test (a HiddenFilmTest).
 """
@@ -27,8 +27,8 @@ class HiddenFilmTest:
     """Ranks of a hidden film by recommenders that are not selected on the page."""
 
     question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
-    ranks: dict[str, RankPosition] = field(default_factory=dict)  # by English title
-    asked: list[str] = field(default_factory=list)  # names of recommenders, failed ones included
+    ranks: dict[str, RankPosition] = field(default_factory=dict)  # English title of a recommender → rank
+    asked: list[str] = field(default_factory=list)  # names of recommenders, including recommenders that failed
     is_running: bool = False
 
     def set_running(self, is_running: bool) -> None:
@@ -145,7 +145,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
 
 
 def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
-    """Show a heat map of the ranks when each film is hidden in turn, and a note on the small sample."""
+    """Show a heat map of the ranks of each film, hidden in turn, and a note on the small sample."""
     newest = tuple(positions[: list_comparison.MAX_HIDDEN])
     ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:

@@ -12,7 +12,7 @@ from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import Recommendation, Request, recommend
 
-Lists = dict[str, list[Recommendation]]  # by the title of the recommender
+Lists = dict[str, list[Recommendation]]  # title of a recommender → its list
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:

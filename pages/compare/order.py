@@ -18,7 +18,7 @@ from recsys.serving.insight.list_comparison import (
 )
 from recsys.serving.predictor import Predictor
 
-Effects = dict[str, OrderEffect]  # by the title of the recommender
+Effects = dict[str, OrderEffect]  # title of a recommender → effect
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:

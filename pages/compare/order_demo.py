@@ -17,7 +17,7 @@ from recsys.serving.insight.list_comparison import Order, moods, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-# of each group, the demonstration uses the first recommender that can answer
+# the demonstration uses the first recommender of each group that can answer
 READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
 IGNORE_ORDER = ("user-knn", "popular")
 
@@ -26,10 +26,10 @@ IGNORE_ORDER = ("user-knn", "popular")
 class OrderPair:
     """Two orders of the same films."""
 
-    title: str  # of the pair
-    names: tuple[str, str]  # of the orders
+    title: str  # title of the pair
+    names: tuple[str, str]  # name of each order
     orders: tuple[Order, Order]
-    is_example: bool  # whether the films are an example, which the user can adopt
+    is_example: bool  # whether the films are an example, which the visitor can adopt
 
 
 @st.fragment
@@ -76,7 +76,7 @@ def show(dataset: Dataset, films: Order) -> None:
 
 
 def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
-    """Return key → pair of orders. Pairs of the user's own films come first."""
+    """Return key → pair of orders. Pairs of the visitor's own films come first."""
     pairs = {}
     names = {
         "backwards": (_("Your films, latest first"), _("Latest first")),
@@ -109,14 +109,15 @@ def show_lists(
 ) -> None:
     """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
     left, right = ([pick.item for pick in picks] for picks in lists)
-    model, replaced, k = format.escape_markdown(title), len({*left} - {*right}), len(left)
+    model, k = format.escape_markdown(title), len(left)
+    n_replaced = len({*left} - {*right})
     if not reads_order:
         sentence = _("**{model}** ignores the order and gives the same list both times.", model=model)
-    elif replaced:
+    elif n_replaced:
         sentence = ngettext(
             "**{model}** reads the order: the other order replaces {n} of its top {k} films.",
             "**{model}** reads the order: the other order replaces {n} of its top {k} films.",
-            replaced,
+            n_replaced,
             model=model,
             k=k,
         )
@@ -127,18 +128,19 @@ def show_lists(
             "**{model}** reads the order: the other order changes the ranks of its top {k} films.", model=model, k=k
         )
     st.markdown(sentence)
+    common = {*left} & {*right}
     with st.grid(2, min_column_width=150):
         for name, picks in zip(names, lists, strict=True):
             labels = [format.escape_markdown(pick.film.label) for pick in picks]
             lines = [
-                f"{pick.rank}. :gray[{label}]" if {pick.item} <= {*left} & {*right} else f"{pick.rank}. {label}"
+                f"{pick.rank}. :gray[{label}]" if pick.item in common else f"{pick.rank}. {label}"
                 for pick, label in zip(picks, labels, strict=True)
             ]
             st.markdown("\n".join([f":small[{format.escape_markdown(name)}]\n", *lines]))
 
 
 def use_films(films: Order) -> None:
-    """Replace the user's films by an example."""
+    """Replace the visitor's films by an example."""
     session.set_films(films)
     st.session_state.pop("order_demo", None)
     st.rerun()  # the whole page, not only this fragment

@@ -46,7 +46,7 @@ LOOKS = {
     "Content": Look("#d1514b", "triangle-right", "▶"),
     "No learning": Look("#85847f", "x", "✖"),
 }
-OTHER_LOOK = Look("#2f8fb8", "cross", "✚")  # of a family that is not in LOOKS
+OTHER_LOOK = Look("#2f8fb8", "cross", "✚")  # look of a family that is not in LOOKS
 
 _LINE_FAMILIES = (
     "Transformers",
@@ -56,7 +56,7 @@ _LINE_FAMILIES = (
     "Neighbours",
     "Convolutional",
 )
-# of the lines of a chart, by position: recommenders of one family must differ
+# Looks of the lines of a chart, by position. The look of the family would not distinguish recommenders of one family.
 LINE_COLOURS = tuple(LOOKS[family].colour for family in _LINE_FAMILIES)
 LINE_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
 LINE_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -191,7 +191,7 @@ def plot_scatter(
 def label_points(
     figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], horizontal: pd.Series, height: float
 ) -> None:
-    """Add two traces of labels: labels that have room on a phone, then those that only have room on a desktop.
+    """Add two traces of labels: labels that have room on a phone, then labels that only have room on a desktop.
 
     The style sheet hides the last trace on a phone. In all arguments, the points are sorted by importance.
 

@@ -21,7 +21,7 @@ from recsys.serving.predictor import is_available
 
 PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of gSASRec, and BERT4Rec
 PAPER_USER = 963  # number of the test user of this figure
-LIST_PLOT_HEIGHT_PX = 400  # with the legend, which has five lines on a phone
+LIST_PLOT_HEIGHT_PX = 400  # includes the legend, which has five lines on a phone
 MIN_SHARE = 1e-4  # lower end of axes
 REFERENCE_LINE = {"color": GREY, "width": 1}
 
@@ -163,7 +163,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
 
 
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
-    """Return how often the hidden film has each rank, by recommender, for those with ranks of the same test users."""
+    """Return how often the hidden film has each rank, for each recommender with ranks of the same test users."""
     board = data.leaderboard(dataset.name, protocol)[0]
     if board.empty:
         return {}

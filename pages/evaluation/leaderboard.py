@@ -56,7 +56,7 @@ class Provenance:
     id: str  # part of the HTML id of the popover
     title: str
     facts: list[tuple[str, str]]  # pairs of label and text
-    commands: tuple[str, ...] = ()  # that reproduce the metrics
+    commands: tuple[str, ...] = ()  # shell commands that reproduce the metrics
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,8 @@ def _local_rows(
     rows = []
     records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, record in enumerate(records, start=1):
-        variant, is_tied, comparison = record["variant"], False, ""
+        variant = record["variant"]
+        is_tied, comparison = False, ""
         if variant == best:
             comparison = _("the best")
         elif test := by_variant.get(variant):

@@ -1,4 +1,4 @@
-"""A metric of the same recommenders for lists of one to ten films, and for whole histories."""
+"""The chart that compares recommenders by a metric for lists of one to ten films, and for whole histories."""
 
 import streamlit as st
 
@@ -13,11 +13,11 @@ MAX_DEFAULT_LINES = 5
 
 
 def show(view: EvaluationView, metric: str) -> None:
-    """Plot the metric against the number of films given. Without results for two lengths, show nothing."""
-    lengths = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
-    lengths[protocols.FULL.name] = _("all")
-    boards = {name: data.leaderboard(view.dataset, name)[0] for name in lengths}
-    boards = {name: board for name, board in boards.items() if not board.empty}
+    """Plot the metric against the number of films given, if there are results for two numbers or more."""
+    length_labels = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
+    length_labels[protocols.FULL.name] = _("all")
+    all_boards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
+    boards = {protocol: board for protocol, board in all_boards.items() if not board.empty}
     table = tables.protocol_ranks(boards, metric)
     if len(boards) < 2 or table.empty:
         return
@@ -35,7 +35,7 @@ def show(view: EvaluationView, metric: str) -> None:
     if not selected:
         return
     rows = table.set_index("variant")
-    lines = rows.loc[selected, list(boards)].rename(columns=lengths)
+    lines = rows.loc[selected, list(boards)].rename(columns=length_labels)  # a row per recommender
     by_variant = {variant: line.rename_axis("films").rename(metric).reset_index() for variant, line in lines.iterrows()}
     titles = rows["title"].to_dict()
     figure = plot_lines(by_variant, titles, "films", metric, _("Number of films given"))

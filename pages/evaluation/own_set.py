@@ -22,7 +22,7 @@ EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appe
 
 
 def compare_with_most_popular(view: EvaluationView) -> None:
-    """Show the hit rates of a recommender and of FALLBACK, unless one has no result."""
+    """Show the hit rates of a recommender and of FALLBACK, unless one of the two has no result."""
     rows = view.board.set_index("variant")
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
@@ -105,7 +105,10 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
 
 def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
-    """Return a callback that reports `event` in place of the events of one evaluation, so that it can be cancelled."""
+    """Return a callback that reports `event` in place of the events of one evaluation.
+
+    The task can be cancelled at each report.
+    """
     return lambda _event: report(event)
 
 

@@ -83,9 +83,9 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 def _select_dataset(names: list[str]) -> str:
     """Show the menu of data sets. If another page has opened a data set with results, it is selected here, too."""
     state, current = st.session_state, visitor().current.dataset
-    is_new = state.get("results_for", current) != current
+    is_newly_opened = state.get("results_for", current) != current
     state.results_for = current
-    if (is_new and current in names) or state.get("results_of", names[0]) not in names:
+    if (is_newly_opened and current in names) or state.get("results_of", names[0]) not in names:
         state.results_of = url.default_evaluation_dataset()
     titles = {name: cache.dataset_title(name) for name in names}
     return selectbox(_("Films from"), titles, "results_of", default=url.default_evaluation_dataset(), width=230)
@@ -155,7 +155,7 @@ def show_protocol(view: EvaluationView) -> None:
 
 
 def describe_users(n: int) -> str:
-    """Return the number of test users, with a warning if there are few."""
+    """Return a sentence with the number of test users, and a warning if there are few."""
     text = ngettext("Tested on {n:,} person.", "Tested on {n:,} people.", n)
     if n >= FEW_USERS:
         return text

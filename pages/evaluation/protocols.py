@@ -15,6 +15,9 @@ from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
+AXIS_HEIGHT_PX = 90  # of the margins and the names of the protocols
+ROW_HEIGHT_PX = 19  # of a rank
+
 
 def show(view: EvaluationView) -> None:
     """Show the menus, the share of pairs of recommenders that change their order, and a chart of the ranks."""
@@ -60,8 +63,8 @@ def show(view: EvaluationView) -> None:
             "Where two lines cross, two recommenders change places."
         )
     )
-    lines = [f"{count_users(table, name)} {compare_order(table, names[0], name)}" for name in names]
-    st.markdown("\n".join(f"- {format.escape_markdown(line.strip())}" for line in lines))
+    sentences = [f"{users_text(table, name)} {order_text(table, names[0], name)}".strip() for name in names]
+    st.markdown("\n".join(f"- {format.escape_markdown(text)}" for text in sentences))
     alt = ngettext(
         "Ranks of {n} recommender by {metric} for the protocols {protocols}",
         "Ranks of {n} recommenders by {metric} for the protocols {protocols}",
@@ -72,16 +75,21 @@ def show(view: EvaluationView) -> None:
     chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
 
 
-def count_users(table: pd.DataFrame, protocol: str) -> str:
-    """Return the number of test users of a protocol in a table of `tables.protocol_ranks`."""
+def users_text(table: pd.DataFrame, protocol: str) -> str:
+    """Return a sentence with the number of test users of a protocol. table: Result of `tables.protocol_ranks`."""
     n = int(table[f"users {protocol}"].iloc[0])
     return ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
 
 
-def compare_order(table: pd.DataFrame, base: str, other: str) -> str:
-    """Return a sentence about the share of pairs in opposite order, or a warning for few users.
+def order_text(table: pd.DataFrame, base: str, other: str) -> str:
+    """Return a sentence about the pairs of recommenders that two protocols rank in opposite order.
 
-    It is "" if both protocols are the same, or with a single recommender.
+    With few users, the sentence is a warning. It is "" for equal protocols or a single recommender.
+
+    Args:
+        table: Result of `tables.orders`.
+        base: Name of the first protocol.
+        other: Name of the second protocol.
     """
     if other == base or len(table) < 2:
         return ""
@@ -93,7 +101,12 @@ def compare_order(table: pd.DataFrame, base: str, other: str) -> str:
 
 
 def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """Plot the ranks of `tables.protocol_ranks` as a bump chart, with a labelled line per recommender."""
+    """Return a bump chart of the ranks: a line per recommender with a label at its right end.
+
+    Args:
+        table: Result of `tables.protocol_ranks`.
+        names: Names of the protocols, from left to right.
+    """
     figure = go.Figure()
     titles = [protocol_title(name) for name in names]
     for row in table.to_dict("records"):
@@ -109,11 +122,13 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             hovertemplate=_("%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"),
         )
     by_last_rank = table.sort_values(f"rank {names[-1]}", kind="stable")
-    for line, title in enumerate(by_last_rank["title"], start=1):  # labels of equal ranks are below each other
+    # A label is at its position in the order, not at its rank. So labels of equal ranks do not overlap.
+    for position, title in enumerate(by_last_rank["title"], start=1):
         figure.add_annotation(
-            x=len(names) - 1, y=line, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
+            x=len(names) - 1, y=position, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
         )
-    set_layout(figure, 90 + 19 * len(table), left=26, right=128).update_layout(showlegend=False, margin_t=60)
+    height = AXIS_HEIGHT_PX + ROW_HEIGHT_PX * len(table)
+    set_layout(figure, height, left=26, right=128).update_layout(showlegend=False, margin_t=60)
     ticks = [title.replace(" ", "<br>") for title in titles]
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
     figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])

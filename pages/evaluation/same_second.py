@@ -13,7 +13,7 @@ from pages.ui.charts import GREY, chart, localize_table, set_layout
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import file_order
 
-ORDER_TEXTS = {  # "order" in the document → text
+ORDER_TEXTS = {  # field "order" of the document → text
     "hash": N_(
         "In {data}, this is the order of a hash table of the film numbers. It has nothing to do with the films or "
         "with taste."
@@ -56,8 +56,9 @@ def show(view: EvaluationView) -> None:
 
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
-    data, lower, n_pairs = cache.dataset_title(dataset), document["lower"], document["pairs"]["same second"]
-    many = _(
+    data, n_pairs = cache.dataset_title(dataset), document["pairs"]["same second"]
+    backward_shares = document["lower"]  # share of pairs whose second film is earlier in the file order
+    shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
         "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
         "watched. An experiment that sorts by time keeps them in the order of the ratings file.",
@@ -65,17 +66,17 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         share=document["share"],
         targets=document["targets"],
     )
-    backwards = ngettext(
+    backwards_text = ngettext(
         "Of {n:,} pair rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
         "it is {other:.0%}.",
         "Of {n:,} pairs rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
         "it is {other:.0%}.",
         n_pairs,
-        same=lower["same second"],
-        other=lower["alone"],
+        same=backward_shares["same second"],
+        other=backward_shares["alone"],
     )
-    st.markdown(format.escape_markdown(many))
-    st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=data)} {backwards}"))
+    st.markdown(format.escape_markdown(shares_text))
+    st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=data)} {backwards_text}"))
     table = pd.DataFrame(document["distances"])
     alt = _(
         "Share of pairs of successive films by their distance in the file order. Pairs rated in the same second only "

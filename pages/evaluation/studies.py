@@ -63,7 +63,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        # of the family or, if the group is no family, the next look
+        # the look of the family or, if the group is no family, the next look
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
         marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
         if chart.kind == "rows":  # y is horizontal, and each value of x is a row

@@ -24,7 +24,7 @@ GROUPING_TITLES = {
     "gender": N_("Gender"),
     "age": N_("Age in years"),
 }
-SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # of Plotly, for the recommenders of one family
+SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # suffixes of Plotly symbols, one for each recommender of a family
 DODGE = 0.5  # part of the height of a row that its marks use
 
 

@@ -1,4 +1,4 @@
-"""The section Attention: lines or a heat map for the user's films, and mean attention by distance."""
+"""The section Attention: lines or a heat map for the visitor's films, and mean attention by distance."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -37,11 +37,11 @@ from recsys.serving.recommend import Request, recommend
 MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels them with positions in place of titles
 MAX_ROWS = 30  # rows of the heat map, without the row of the last token
 N_SAMPLED_USERS = 200
-CHUNK = 20  # users between two updates of the progress bar
+CHUNK_USERS = 20  # users between two updates of the progress bar
 CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
 
 MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
-N_OPACITY_LEVELS = 8  # of lines
+N_OPACITY_LEVELS = 8  # different opacities of lines
 MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
 HOVER_TOP_K = 4  # films in a hover text
 
@@ -307,7 +307,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
 def sum_by_distance(predictor: Predictor, n_users: int) -> DistanceAttention:
     """Sum the attention by distance over sampled users, with a progress bar."""
     bar, parts = st.progress(0.0), []
-    for start in range(0, n_users, CHUNK):
+    for start in range(0, n_users, CHUNK_USERS):
         bar.progress(start / n_users, _("Reading histories: {done} of {all}", done=start, all=n_users))
         parts.append(_sum_of_chunk(predictor, start))
     bar.empty()
@@ -316,7 +316,8 @@ def sum_by_distance(predictor: Predictor, n_users: int) -> DistanceAttention:
 
 @cache.cached_for_predictor(max_entries=100)
 def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
-    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK]
+    """Return the sum over CHUNK_USERS sampled users, from the user `start` on."""
+    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK_USERS]
     return attention.attention_by_distance(predictor, histories)
 
 

@@ -70,7 +70,7 @@ class Lesson:
     @property
     def top_new_film(self) -> str:
         """The title of the most probable unwatched film or, if all are watched, of the most probable film."""
-        answers, attended = self.steps.answers, self.steps.attention
+        answers, attended = self.steps.predictions, self.steps.attention
         unwatched = answers[~answers["item"].isin(attended.tokens[attended.is_film])]
         return str((answers if unwatched.empty else unwatched)["title"].iloc[0])
 

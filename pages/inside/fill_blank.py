@@ -1,4 +1,4 @@
-"""The section Fill a blank: masks anywhere among the user's films, and the predictions for them."""
+"""The section Fill a blank: masks anywhere among the visitor's films, and the predicted films."""
 
 import pandas as pd
 import streamlit as st

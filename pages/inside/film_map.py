@@ -33,13 +33,15 @@ from recsys.serving.search.search import SearchResult
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
 MAX_EXAMPLE_FILMS = 3  # films of a region in the table
-COLOURS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}  # property → option of the menu
+COLOUR_OPTIONS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}  # property → option
 
 HEIGHT_PX = 620
 PLOT_SIZE_PX = (620, 480)  # width and height on a wide screen
 PHONE_PLOT_SIZE_PX = (330, 430)  # width and height on a phone
-LETTER_WIDTH_PX = 6.6  # mean width in the label of a region
-LINE_HEIGHT_PX = 22  # of the label of a region
+# label of a region
+LETTER_WIDTH_PX = 6.6  # mean width
+LABEL_PADDING_PX = 8  # left and right together
+LINE_HEIGHT_PX = 22
 VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # ratings
 VIEW_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
@@ -72,7 +74,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
-        colour = segmented_control(_("Colour by"), translated(COLOURS), "map_colour")
+        colour = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -147,7 +149,7 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """Return the item that was searched or clicked, or else the user's newest film."""
+    """Return the item that was searched or clicked, or else the visitor's newest film."""
     name, item = st.session_state.get("map_film", (None, None))
     return item if name == dataset.name and item is not None and item < dataset.n_items else films[-1]
 
@@ -162,13 +164,14 @@ def handle_click(dataset_name: str, n_items: int) -> None:
     """Mark the clicked film. Selection events without a film are ignored."""
     points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
-    item = item[0] if isinstance(item, list) and item else item
+    if isinstance(item, list) and item:  # a point has a number or a list of one number
+        item = item[0]
     if isinstance(item, int) and 0 <= item < n_items:
         choose_film(dataset_name, item)
 
 
 def film_button(dataset_name: str, film: SearchResult) -> None:
-    """Show a search result as a button, which is disabled if models do not know the film."""
+    """Show a search result as a button, which is disabled if the film is not an item."""
     key, args = f"mark-{film.movie_id}", (dataset_name, film.number)
     film_search.film_button(film, key, "location_searching", choose_film, args, _(film.unknown_reason))
 
@@ -197,18 +200,20 @@ def show_map(
     chosen: int,
     colour: str,
 ) -> None:
-    """Show the chart and its description. colour: A key of COLOURS."""
+    """Show the chart and its description. colour: A key of COLOUR_OPTIONS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
-    drawn = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
-    figure = map_chart(film_map.table, drawn, map_regions, films, chosen, neighbours, colour)
-    figure.update_layout(uirevision=f"{dataset.name}-{model}-{film_map.shares is None}")
+    visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
+    figure = map_chart(film_map.table, visible_films, map_regions, films, chosen, neighbours, colour)
+    is_tsne = film_map.shares is None
+    # Plotly keeps the zoom until this value changes
+    figure.update_layout(uirevision=f"{dataset.name}-{model}-{is_tsne}")
     alt = ngettext(
         "Map of {n:,} film in {model}, coloured by {colour}. {film} is marked.",
         "Map of {n:,} films in {model}, coloured by {colour}. {film} is marked.",
-        len(drawn),
+        len(visible_films),
         model=model,
-        colour=_(COLOURS[colour]),
+        colour=_(COLOUR_OPTIONS[colour]),
         film=dataset.catalog.films[chosen].label,
     )
     with st.container(key="film-map"):
@@ -220,14 +225,14 @@ def show_map(
             selection_mode="points",
             config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
         )
-    st.caption(" ".join(map_notes(film_map, len(drawn))))
+    st.caption(" ".join(map_notes(film_map, len(visible_films))))
     if colour == "genre":
         st.caption(_("A film with several genres has the colour of its rarest genre shared by at least 5% of films."))
 
 
-def map_notes(film_map: FilmMap, n_drawn: int) -> list[str]:
+def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
     """Return sentences about the axes, the regions and the films on the map."""
-    if film_map.shares is None:  # t-SNE
+    if film_map.shares is None:  # t-SNE: the axes have no meaning
         notes = [
             _(
                 "t-SNE keeps similar films close together. Small distances are meaningful. Large distances and the "
@@ -250,12 +255,12 @@ def map_notes(film_map: FilmMap, n_drawn: int) -> list[str]:
                 y=percent(y),
             )
         ]
-    if n_drawn < len(film_map.table):
+    if n_visible < len(film_map.table):
         notes.append(
             ngettext(
                 "The map shows the most watched film of {all:,}.",
                 "The map shows the {n:,} most watched films of {all:,}.",
-                n_drawn,
+                n_visible,
                 all=len(film_map.table),
             )
         )
@@ -292,7 +297,7 @@ def region_name(label: str) -> str:
 
 def map_chart(
     table: pd.DataFrame,
-    drawn: pd.DataFrame,
+    visible_films: pd.DataFrame,
     map_regions: list[Region],
     films: tuple[int, ...],
     chosen: int,
@@ -303,14 +308,14 @@ def map_chart(
 
     Args:
         table: `FilmMap.table` of all films.
-        drawn: The rows of `table` that are drawn.
+        visible_films: The rows of `table` that are shown as points.
         map_regions: Regions with labels.
-        films: Items of the user's list.
+        films: Items of the visitor's list.
         chosen: The marked item.
         neighbours: Items that are nearest to it.
-        colour: A key of COLOURS.
+        colour: A key of COLOUR_OPTIONS.
     """
-    traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](drawn)
+    traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](visible_films)
     figure = go.Figure(traces)
     label_regions(figure, map_regions, table)
     mark_films(figure, table, films, chosen, neighbours)
@@ -394,7 +399,7 @@ def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> s
 def mark_films(
     figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen: int, neighbours: list[int]
 ) -> None:
-    """Mark the chosen film (with its title), its neighbours and the user's films."""
+    """Mark the chosen film (with its title), its neighbours and the visitor's films."""
     white_edge = {"width": 1.5, "color": "white"}
     ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
     diamond = {"size": 12, "symbol": "diamond", "color": SECOND, "line": white_edge}
@@ -423,7 +428,8 @@ def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFr
     is_dark = st.context.theme.type == "dark"
     labelled = regions_with_room(map_regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
-    for region in [*on_phone, *(region for region in labelled if region not in on_phone)]:
+    hidden_on_phone = [region for region in labelled if region not in on_phone]
+    for region in [*on_phone, *hidden_on_phone]:
         figure.add_annotation(
             x=region.x,
             y=region.y,
@@ -433,9 +439,9 @@ def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFr
             bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",
             borderpad=2,
         )
-    indices = range(len(on_phone), len(labelled))
-    if hidden := ", ".join(f'.st-key-film-map .annotation[data-index="{index}"]' for index in indices):
-        st.html(f"<style>@media (max-width: 640px) {{ {hidden} {{ display: none; }} }}</style>")
+    indices = range(len(on_phone), len(labelled))  # Plotly numbers annotations in the order of creation
+    if selectors := ", ".join(f'.st-key-film-map .annotation[data-index="{index}"]' for index in indices):
+        st.html(f"<style>@media (max-width: 640px) {{ {selectors} {{ display: none; }} }}</style>")
 
 
 def regions_with_room(
@@ -454,7 +460,7 @@ def regions_with_room(
     labelled = []
     for region in by_priority:
         x, y = region.x / width * plot_size_px[0], region.y / height * plot_size_px[1]  # in pixels
-        label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + 8
+        label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + LABEL_PADDING_PX
         if all(
             abs(x - other_x) > (label_width + other_width) / 2 or abs(y - other_y) > LINE_HEIGHT_PX
             for other_x, other_y, other_width in boxes

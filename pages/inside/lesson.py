@@ -1,4 +1,4 @@
-"""The section Lesson: how BERT4Rec works, step by step, on the films of the user.
+"""The section Lesson: how BERT4Rec works, step by step, on the films of the visitor.
 
 Session state: lesson_step (number of the step, from 1) · lesson_network (name of the recommender).
 """
@@ -24,10 +24,10 @@ NETWORK_KEY = "lesson_network"
 class LessonStep(NamedTuple):
     """One step of the lesson."""
 
-    title: str  # in English
+    title: str  # English text, translated when shown
     show_text: Callable[[Lesson], None]
     show_example: Callable[[Lesson], None]
-    highlighted: tuple[str, ...]  # of `network_drawing.PARTS`; (): the step has no small drawing
+    highlighted: tuple[str, ...]  # some of `network_drawing.PARTS`; (): the step has no small drawing
 
 
 STEPS = (

@@ -40,7 +40,7 @@ def softmax_text(lesson: Lesson) -> None:
             "probabilities are higher there."
         )
     )
-    charts.download_buttons(lesson.steps.answers, f"softmax-{file_name(lesson.predictor)}")
+    charts.download_buttons(lesson.steps.predictions, f"softmax-{file_name(lesson.predictor)}")
 
 
 def softmax_example(lesson: Lesson) -> None:
@@ -56,7 +56,7 @@ def softmax_example(lesson: Lesson) -> None:
             _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
             + (f" · {_('watched')}" if answer.item in watched else ""),
         )
-        for rank, answer in enumerate(lesson.steps.answers.itertuples(), start=1)
+        for rank, answer in enumerate(lesson.steps.predictions.itertuples(), start=1)
     )
 
 
@@ -79,7 +79,7 @@ def training_text(_lesson: Lesson) -> None:
 
 def training_example(lesson: Lesson) -> None:
     """Show the probability, rank and loss of the masked films."""
-    table, n = lesson.steps.learning, lesson.steps.n_items
+    table, n = lesson.steps.masked_films, lesson.steps.n_items
     st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
     max_probability = table["probability"].max() or 1
     film_rows(

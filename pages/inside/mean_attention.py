@@ -44,7 +44,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
-    """Render the section. It does not use the films of the user."""
+    """Render the section. It does not use the films of the visitor."""
     name = choose_recommender(lambda model: model.has_attention, dataset, "attending")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
@@ -148,7 +148,8 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
     names = [position_label(label) for label in by_position.labels]
     visible = np.where(weights > 0, weights, np.nan)
     figure = attention_map(visible, names, HEIGHT_PX, hover, float(weights.max()))
-    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)  # the fifth film back
+    # index of the fifth film back; a mask at the end takes a position
+    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)
     ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
     axis = BARE_AXIS | {
         "tickvals": ticks,
@@ -253,7 +254,7 @@ def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
     """Return a heat map of `GenreAttention.table`. Ratios that are not significantly different from 1 have no colour.
 
     Args:
-        table: Of one layer.
+        table: Table of one layer.
         limit: Ratio at the end of the colour scale.
         is_dark: Whether the page is dark.
     """

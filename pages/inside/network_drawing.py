@@ -17,7 +17,7 @@ from pages.ui.i18n import _, ngettext
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
-MAX_LAYERS = 2  # that are drawn; a text has the number of further layers
+MAX_LAYERS = 2  # drawn layers; a text has the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 
@@ -38,7 +38,7 @@ class Network:
 def show(lesson: Lesson, parts: Iterable[str], alt: str, width: int) -> None:
     """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
     steps = lesson.steps
-    labels = steps.prediction[-len(COLUMN_CENTRES) :]
+    labels = steps.prediction_labels[-len(COLUMN_CENTRES) :]
     weights = steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :]
     network = Network(
         labels,

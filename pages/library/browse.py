@@ -74,7 +74,7 @@ def open_first_page() -> None:
 
 
 def matching_films(library: Library, text: str, order: str) -> list[int]:
-    """Return the numbers of the films to show. If the data set lacks the film of the search, a caption says so."""
+    """Return the numbers of the films to show. If the data set lacks the film of the search, show a caption."""
     query = filters.query(order)
     if not text:
         return library.search(query).tolist()
@@ -87,7 +87,7 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
 
 
 def show_count(dataset: Dataset, total: int, n: int) -> None:
-    """Show the number of matching films, and a link to the user's list."""
+    """Show the number of matching films, and a link to the visitor's list."""
     if n == total:
         text = ngettext("{n:,} film", "{n:,} films", n)
     elif n:

@@ -15,8 +15,8 @@ from recsys.serving.filters import Filters
 from recsys.serving.library import Library, LibraryQuery
 
 DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}
-MAX_TAGS = 300  # in the menu, because a menu with thousands of tags is slow
-OPEN = "library_filters_open"  # widget key of the popover
+MAX_TAGS = 300  # tags in the menu, because a menu with thousands of tags is slow
+OPEN_KEY = "library_filters_open"  # widget key of the popover
 
 
 @cache.cached_for_dataset()
@@ -40,12 +40,12 @@ def query(order: str = LibraryQuery.order) -> LibraryQuery:
 
 def show(library: Library) -> None:
     """Render the popover and a reset button. The controls are only created when the popover is open."""
-    active = sum(st.session_state[key] != value for key, value in DEFAULTS.items() if key != "browse_page")
-    panel = page.filter_popover(OPEN, active)
+    n_active = sum(st.session_state[key] != value for key, value in DEFAULTS.items() if key != "browse_page")
+    panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
-        with panel, popover_content(OPEN):
+        with panel, popover_content(OPEN_KEY):
             show_controls(library)
-    if active:
+    if n_active:
         st.button(
             "*" + _("Reset filters") + "*",
             key="library-reset",
@@ -57,12 +57,12 @@ def show(library: Library) -> None:
 
 def show_controls(library: Library) -> None:
     """Render one control for each filter."""
-    selected, read = query(), partial(read_controls, library)
-    page.year_slider(library.features, "in_years", selected.filters.years, read)
+    selected, on_change = query(), partial(read_controls, library)
+    page.year_slider(library.features, "in_years", selected.filters.years, on_change)
     page.genre_menu(
-        library.features, "in_genres", selected.filters.genres, read, _("Only these genres"), _("Any genre")
+        library.features, "in_genres", selected.filters.genres, on_change, _("Only these genres"), _("Any genre")
     )
-    page.popularity_slider("in_known", selected.filters.popularity, read)
+    page.popularity_slider("in_known", selected.filters.popularity, on_change)
     if n := len(library.dataset.catalog.tags.words):
         st.session_state.in_tags = list(selected.tags)
         st.multiselect(
@@ -77,7 +77,7 @@ def show_controls(library: Library) -> None:
                 "other tag.",
                 n=n,
             ),
-            on_change=read,
+            on_change=on_change,
         )
 
 

@@ -16,24 +16,27 @@ from recsys.errors import RecsysError
 from recsys.serving import group, history
 from recsys.serving.search.search import SearchResult
 
-LINK = "other_link_open"  # widget key of the popover
+LINK_POPOVER_KEY = "other_link_open"
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the film numbers of the other person's films. Films of another data set are matched by title."""
-    data, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")  # a name may contain dots
-    if not data:
+    """Return the film numbers of the other person's films, and show notices about missing films.
+
+    Films of another data set are matched by title.
+    """
+    source, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")  # a data set's name may contain dots
+    if not source:
         return ()
-    if data != dataset.name and data not in datasets.prepared_names():
+    if source != dataset.name and source not in datasets.prepared_names():
         text = _(
-            "The other person’s films are from {data}, which is not on this computer.", data=cache.dataset_title(data)
+            "The other person’s films are from {data}, which is not on this computer.", data=cache.dataset_title(source)
         )
         st.caption(format.escape_markdown(text))
         return ()
-    catalog = dataset.catalog if data == dataset.name else cache.dataset(data).catalog
-    items, messages = history.from_url_params({"s": ids}, catalog)
+    catalog = dataset.catalog if source == dataset.name else cache.dataset(source).catalog
+    items, messages = history.from_url_params({"s": ids}, catalog)  # the ids have the format of this URL parameter
     notices = [localize(message) for message in messages]
-    if data != dataset.name:
+    if source != dataset.name:
         index = cache.title_index(dataset.name)
         matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
         if n_missing := len(items) - len(matches):
@@ -85,8 +88,8 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
         st.button(
             _("A real viewer"), key="other-random", icon=":material/casino:", on_click=sample_user, args=(dataset,)
         )
-        show_user_number(dataset)
-        show_link()
+        user_number_popover(dataset)
+        link_popover()
 
 
 def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
@@ -104,13 +107,13 @@ def add(dataset: Dataset, items: tuple[int, ...], film: SearchResult) -> None:
 
 
 def sample_user(dataset: Dataset) -> None:
-    """Replace the films by those of a random user."""
+    """Replace the films by the films of a random user."""
     if user := session.random_user(dataset):
         replace_films(dataset, user.items)
 
 
-def show_user_number(dataset: Dataset) -> None:
-    """Render a popover that replaces the films by those of a user with a given number or name."""
+def user_number_popover(dataset: Dataset) -> None:
+    """Render a popover that replaces the films by the films of a user with a given number or name."""
     input_help = ngettext(
         "{data} has {n:,} person. The newest films of the chosen person replace the list.",
         "{data} has {n:,} people. The newest films of the chosen person replace the list.",
@@ -120,12 +123,12 @@ def show_user_number(dataset: Dataset) -> None:
     page.user_popover(dataset, "other_person", input_help, lambda viewer: replace_films(dataset, viewer.items))
 
 
-def show_link() -> None:
+def link_popover() -> None:
     """Render a popover that reads the films from a link of this app."""
     help_text = _("Paste a link that the other person has copied from the address bar or from Share.")
-    panel = page.popover(_("A link"), LINK, "link", help_text, focus=("other_link",))
+    panel = page.popover(_("A link"), LINK_POPOVER_KEY, "link", help_text, focus=("other_link",))
     if panel.open:
-        with panel, page.popover_content(LINK):
+        with panel, page.popover_content(LINK_POPOVER_KEY):
             st.text_input(
                 _("Link to their films"), key="other_link", placeholder="https://…?s=1-260", on_change=read_link
             )

@@ -1,4 +1,4 @@
-"""The section Watch together: films for the user and another person."""
+"""The section Watch together: films for the visitor and another person."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""HTTP headers that restrict the pages of the app. nginx sets the same ones, see `deploy/`."""
+"""HTTP headers that restrict the pages of the app. nginx sets the same headers, see `deploy/`."""
 
 import re
 

@@ -25,7 +25,7 @@ def is_forged(error: BaseException) -> bool:
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Replace the traceback of a forged widget value by one line. Filter of a logger: nothing is dropped."""
+    """Replace the traceback of a forged widget value by one line. Used as a logging filter that drops no record."""
     error = record.exc_info[1] if record.exc_info else None
     if error and is_forged(error):
         record.msg, record.args = "a widget was given a value that it cannot have (%s)", (type(error).__name__,)

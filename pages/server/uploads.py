@@ -21,7 +21,7 @@ MAX_SESSION_BYTES = 200 << 20
 MAX_TOTAL_BYTES = 512 << 20  # of all sessions together
 EXPECTED_SECONDS = 6 * 3600.0  # time after `expect` for which a session may upload
 MAX_SESSIONS = 2000  # the newest calls of `expect` are kept
-FRAMING_BYTES = 1024  # a request is longer than its file by the headers of one multipart part
+FRAMING_BYTES = 1024  # maximum size of a request without its file: the headers of one multipart part
 
 File = tuple[str, str]  # session id, file id
 

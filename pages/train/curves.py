@@ -17,7 +17,7 @@ def show(progress: Progress, title: str, key: str) -> None:
     """Plot loss and validation.
 
     Args:
-        progress: Of the training.
+        progress: Progress of the training.
         title: Title of the recommender.
         key: Part of the names of the charts.
     """

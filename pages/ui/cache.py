@@ -43,7 +43,7 @@ def cached_for_dataset(
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         @st.cache_resource(max_entries=max_entries, show_spinner=False)
         @wraps(function)  # Streamlit distinguishes caches by the name and the source of the function
-        def cached(name: str, version: str) -> T:
+        def cached(name: str, current_version: str) -> T:
             return function(name)
 
         return wraps(function)(lambda name: cached(name, version(name)))
@@ -60,7 +60,7 @@ def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: in
     """Cache the results of a function by its arguments.
 
     Args:
-        keys: Class of an argument → function that returns a hashable key of the argument.
+        keys: Class of an argument, or its qualified name → function that returns a hashable key of the argument.
         max_entries: Maximum number of results.
     """
     return cast(Any, st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs=keys))
@@ -68,7 +68,11 @@ def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: in
 
 @cached_for_dataset()
 def dataset(name: str) -> Dataset:
-    """Return a data set of this computer. Raises DataError with a command if it is not there."""
+    """Return a data set of this computer.
+
+    Raises:
+        DataError: If the data set is not on this computer. The error has the command that gets it.
+    """
     return datasets.load(name)
 
 
@@ -92,10 +96,10 @@ def film_features(name: str) -> filters.FilmFeatures:
 
 
 def load_predictor(name: str, dataset_name: str) -> Predictor:
-    """Return a recommender for a data set, with a spinner the first time. A newer checkpoint is loaded again.
+    """Return a recommender for a data set, with a spinner the first time. It is reloaded if its checkpoint is newer.
 
     Raises:
-        StoreError: The recommender is not trained. The error has the command that trains it.
+        StoreError: If the recommender is not trained. The error has the command that trains it.
     """
     with _spinner(_("Loading the recommender. The first time takes a moment."), name, dataset_name):
         return _predictor(name, dataset_name, prepared.version(dataset_name))
@@ -103,6 +107,7 @@ def load_predictor(name: str, dataset_name: str) -> Predictor:
 
 @st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
 def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
+    """Load a recommender. version: Version of the data set, which is only a part of the cache key."""
     return predictors.load(name, dataset(dataset_name))
 
 

@@ -26,7 +26,7 @@ from recsys.serving.predictor import available_recommenders
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
-MIN_TESTED_FILMS = 3  # films of a person who is tested: one each for training, validation and test
+MIN_TESTED_FILMS = 3  # films of a test user: one each for training, validation and test
 POLL_SECONDS = 0.1  # between two updates while the built-in data set is prepared, which takes about 1 s
 
 
@@ -95,7 +95,7 @@ def menu() -> None:
 
 
 def sort_names(names: list[str]) -> list[str]:
-    """Sort data sets: first the built-in one, then the published ones by size, then the visitors' own."""
+    """Sort data sets: first the built-in data set, then published data sets by size, then the visitors' own."""
     published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
@@ -246,11 +246,11 @@ def _enrichment(name: str) -> None:
 def _dialog_button(text: str, key: str, icon: str, action: Callable[[], object], help: str | None = None) -> None:
     """Show a button that calls `action` and closes the dialog."""
 
-    def pressed() -> None:
+    def act_and_close() -> None:
         action()
         st.session_state.sets_done = True
 
-    st.button(text, key=key, icon=f":material/{icon}:", on_click=pressed, help=help)
+    st.button(text, key=key, icon=f":material/{icon}:", on_click=act_and_close, help=help)
 
 
 def load_or_explain(name: str) -> Dataset | None:
@@ -298,26 +298,29 @@ def start_download(name: str) -> None:
 
 
 def _fetch(name: str) -> tasks.BackgroundTask:
-    def function(report: ProgressCallback) -> None:
+    """Start the task that downloads or prepares a data set."""
+
+    def download(report: ProgressCallback) -> None:
         if name == DEFAULT_DATASET:
             datasets.ensure(name, report)
         else:
             datasets.get(name, report=report)
 
-    return tasks.start(DatasetTask("fetch", name).name, function)
+    return tasks.start(DatasetTask("fetch", name).name, download)
 
 
 def start_enrichment(name: str) -> None:
     """Start the download of missing film details from Wikidata, whose status this visitor sees."""
 
-    def function(report: ProgressCallback) -> None:
+    def enrich_dataset(report: ProgressCallback) -> None:
         report({"stage": "keep", **enrich.enrich(name, report)._asdict()})
 
-    tasks.start(DatasetTask("enrich", name).name, function)
+    tasks.start(DatasetTask("enrich", name).name, enrich_dataset)
     _show_status_of(DatasetTask("enrich", name))
 
 
 def _show_status_of(task: DatasetTask) -> None:
+    """Show the status of a task to this visitor from now on."""
     visitor().tasks = list(dict.fromkeys([*visitor().tasks, task]))
 
 
@@ -334,7 +337,9 @@ def show_task_status() -> None:
 
 
 def _show_status(shown_task: DatasetTask) -> None:
-    name, task, is_download = shown_task.dataset, tasks.find(shown_task.name), shown_task.kind == "fetch"
+    """Show the progress, error or result of a task. If there is nothing to show, dismiss the task."""
+    name, task = shown_task.dataset, tasks.find(shown_task.name)
+    is_download = shown_task.kind == "fetch"
     title, key = escape_markdown(cache.dataset_title(name)), f"{shown_task.kind}-{name}"
     dismiss = partial(_dismiss, shown_task)
     if task and not task.is_finished:

@@ -13,7 +13,7 @@ from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
 
-MAX_ERRORS = 3  # about files; more are shown in an expander
+MAX_ERRORS = 3  # errors about files; if there are more, an expander has all of them
 
 
 @contextmanager
@@ -53,9 +53,9 @@ def _starts_with_name(message: Message) -> bool:
 
 def show_file_errors(errors: Sequence[RecsysError]) -> None:
     """Show the errors about files. More than MAX_ERRORS are in an expander."""
-    many = len(errors) > MAX_ERRORS
+    is_collapsed = len(errors) > MAX_ERRORS
     title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(errors))
-    with st.expander(title, icon=":material/broken_image:") if many else nullcontext():
+    with st.expander(title, icon=":material/broken_image:") if is_collapsed else nullcontext():
         for error in errors:
             st.warning(escape_markdown(hide_paths(localize(error.sentence))), icon=":material/broken_image:")
 

@@ -3,8 +3,8 @@
 Plot and cast are requested from TMDB if the visitor or the server has a key.
 
 Session state:
-    poster_key: tmdb.Key of the visitor, or None.
-    stories: tmdb.FilmRef → tmdb.Story.
+    poster_key: TMDB key of the visitor (`tmdb.Key`), or None.
+    stories: Plots and casts (`tmdb.Story`) by `tmdb.FilmRef`.
 """
 
 import functools
@@ -24,7 +24,7 @@ from recsys.serving.insight.explain import MIN_EFFECT, Explanation, Influence, e
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request
 
-MAX_BARS = 8  # films of the list
+MAX_BARS = 8  # films of the list that have a bar
 MAX_EXTRA_DIGITS = 2  # digits that are added to percentages to show a difference
 MAX_STORIES = 50  # cached in a session
 FACT_LABELS = {
@@ -37,9 +37,10 @@ FACT_LABELS = {
 
 
 def open_dialog(predictor: Predictor, request: Request, item: int) -> None:
-    """Open the dialog about a recommended item. Not for callbacks: dialogs must be opened during a run."""
+    """Open the dialog about a recommended item. Callbacks must not call this: dialogs only open during a run."""
     title = escape_markdown(_("Why {film}?", film=predictor.dataset.catalog.films[item].label))
-    st.dialog(title, width="medium")(dialog_body)(predictor, request, item)
+    dialog = st.dialog(title, width="medium")(dialog_body)
+    dialog(predictor, request, item)
 
 
 @errors.show_errors()
@@ -74,13 +75,18 @@ def film_facts(detail: FilmDetails) -> list[tuple[str, str]]:
 
 
 def extra_digits(explanation: Explanation) -> int:
-    """Return how many digits to add so that the percentages with and without the strongest film differ, or 0."""
+    """Return the smallest number of extra digits with which the percentages with and without the strongest film differ.
+
+    It is 0 if there are no probabilities, or if MAX_EXTRA_DIGITS are too few.
+    """
     with_all = explanation.rank_position.probability
     without = explanation.influences[0].rank_without.probability if explanation.influences else None
     if with_all is None or without is None:
         return 0
-    digits = range(MAX_EXTRA_DIGITS + 1)
-    return next((n for n in digits if precise_percent(with_all, n) != precise_percent(without, n)), 0)
+    for n in range(MAX_EXTRA_DIGITS + 1):
+        if precise_percent(with_all, n) != precise_percent(without, n):
+            return n
+    return 0
 
 
 def rank_text(position: RankPosition, model: str, digits: int = 0) -> str:
@@ -99,20 +105,22 @@ def rank_text(position: RankPosition, model: str, digits: int = 0) -> str:
 
 
 def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
-    """Return sentences about the films that raise or lower the recommendation. titles: Titles by film number."""
-    higher = [titles[influence.item] for influence in explanation.lifted_by]
-    lower = [titles[influence.item] for influence in explanation.lowered_by]
+    """Return sentences about the films that raise or lower the rank. titles: Titles by film number."""
+    raising = [titles[influence.item] for influence in explanation.lifted_by]
+    lowering = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
         return _("Your list is empty, so {model} recommends this film to everybody.", model=model)
-    if not higher and lower:
-        return _("Your films count against it. It would rank higher without {one}.", one=lower[0])
-    if not higher:
+    if not raising and lowering:
+        return _("Your films count against it. It would rank higher without {one}.", one=lowering[0])
+    if not raising:
         return _("None of your films makes a difference: {model} recommends it to everybody.", model=model)
-    if len(higher) == 1:
-        text = _("Mostly because you watched {one}.", one=higher[0])
+    if len(raising) == 1:
+        text = _("Mostly because you watched {one}.", one=raising[0])
     else:
-        text = _("Mostly because you watched {one}, then {two}.", one=higher[0], two=higher[1])
-    return f"{text} " + _("Without {one} it would rank higher.", one=lower[0]) if lower else text
+        text = _("Mostly because you watched {one}, then {two}.", one=raising[0], two=raising[1])
+    if lowering:
+        text += " " + _("Without {one} it would rank higher.", one=lowering[0])
+    return text
 
 
 def notes(explanation: Explanation, model: str) -> list[str]:
@@ -145,7 +153,9 @@ def notes(explanation: Explanation, model: str) -> list[str]:
 def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     """Return HTML of the films with the strongest influence. A bar to the right means that the film raises the rank."""
     influences, digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
-    left, right = (max(0.0, *(sign * influence.effect for influence in influences)) for sign in (-1, 1))
+    # largest effects to each side of the zero line; together they fill the width
+    left = max(0.0, *(-influence.effect for influence in influences))
+    right = max(0.0, *(influence.effect for influence in influences))
     rows = "".join(
         _bar(influence, titles[influence.item], left + right, explanation.rank_position, digits)
         for influence in influences
@@ -153,24 +163,33 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
 
 
-def _bar(influence: Influence, title: str, width: float, position: RankPosition, digits: int) -> str:
-    """Return HTML of a film with its bar and a text. width: Effect that fills the whole width."""
+def _bar(influence: Influence, title: str, full_effect: float, position: RankPosition, digits: int) -> str:
+    """Return HTML of a film with its bar and a text.
+
+    Args:
+        influence: The influence of the film.
+        title: Its title.
+        full_effect: The effect of a bar that fills the width.
+        position: The rank position of the recommended film with all films of the list.
+        digits: Extra digits of percentages.
+    """
     effect = influence.effect
-    side, share = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / width:.1%}"
-    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{side}" style="width:{share}"></i></span>'
+    css_class, width = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / full_effect:.1%}"
+    bar = f'<span class="nr-pull" aria-hidden="true"><i class="{css_class}" style="width:{width}"></i></span>'
     without = _without_text(influence.rank_without, digits)
     if abs(effect) <= MIN_EFFECT:
-        text = _("makes no difference")
+        effect_text = _("makes no difference")
     elif without == _without_text(position, digits):
-        text = _("makes no visible difference")
+        effect_text = _("makes no visible difference")
     else:
-        text = _("raises the rank") if effect > 0 else _("lowers the rank")
-    details = escape(f"{text}: {without}")
+        effect_text = _("raises the rank") if effect > 0 else _("lowers the rank")
+    details = escape(f"{effect_text}: {without}")
     text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{details}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'
 
 
 def _without_text(position: RankPosition, digits: int) -> str:
+    """Return the probability or rank of the recommended film without a film: "4.2% without it"."""
     if position.rank is None:
         return _("ruled out without it")
     if position.probability is None:
@@ -215,7 +234,7 @@ def show_story(catalog: Catalog, item: int) -> None:
 
 
 def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
-    """Return the story of a film. It is requested once per session. None: TMDB has not answered in time."""
+    """Return plot and cast of a film, which are cached in the session. None: TMDB has not answered in time."""
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):
         stories[film] = story

@@ -15,8 +15,8 @@ from recsys.errors import RecsysError
 from recsys.serving.search.name_index import PHRASE
 from recsys.serving.search.search import SearchResult, TitleIndex
 
-MAX_QUOTED_LETTERS = 60  # of a query that a note quotes
-MIN_LETTERS = 3  # of a query for which other data sets are searched
+MAX_QUOTED_LETTERS = 60  # letters of the query in a note
+MIN_LETTERS = 3  # a shorter query is not searched in other data sets
 
 
 def search_box(

@@ -7,7 +7,7 @@ from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, join_names, ng
 from recsys.data.film_details import FilmDetails
 
 NOUNS = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
-GENRES = {  # of the published data sets; genres of users' own data sets are not translated
+GENRES = {  # translated genres of the published data sets; genres of visitors' own data sets are not translated
     *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children"), N_("Children's"), N_("Comedy"), N_("Crime")),
     *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film-Noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
     *(N_("Mystery"), N_("Romance"), N_("Sci-Fi"), N_("Thriller"), N_("War"), N_("Western")),

@@ -80,7 +80,7 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
 
 
 def begin() -> None:
-    """Set the language of a new visitor to that of the browser, unless the link has set it."""
+    """Set the language of a new visitor to the language of the browser, unless the link has set it."""
     if st.session_state.get("lang") not in NAMES:
         st.session_state.lang = preferred()
 
@@ -142,7 +142,7 @@ def count(n: int) -> str:
 
 
 def localize_chart(figure: Figure) -> Figure:
-    """Set the number format of the axes and hover texts of a chart to that of the visitor's language."""
+    """Set the number format of the axes and hover texts of a chart to the format of the visitor's language."""
     language = current()
     if language == ENGLISH:
         return figure
@@ -175,7 +175,7 @@ def _number(value: Any, spec: str, language: str) -> str:
 
 @cache
 def _symbols(language: str) -> dict[int, str]:
-    """Return the table for `str.translate` that replaces the English separators by those of a language."""
+    """Return the table for `str.translate` that replaces the English separators by the separators of a language."""
     symbols = Locale(language).number_symbols["latn"]
     return str.maketrans({",": symbols["group"], ".": symbols["decimal"]})
 
@@ -234,7 +234,7 @@ def forms(text: str | Sequence[str]) -> Sequence[str]:
 
 
 def _compile(catalog: Catalog) -> GNUTranslations:
-    """Convert a catalogue of Babel to one of gettext."""
+    """Convert a Babel catalogue to a gettext catalogue."""
     file = io.BytesIO()
     write_mo(file, catalog)
     file.seek(0)

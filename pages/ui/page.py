@@ -22,7 +22,7 @@ from recsys.serving.recommend import ServingError
 
 WATCH_PAGE = "1_watch_next.py"
 PAGES = {  # script → icon, title, help
-    # Streamlit removes the number from the URL, and no module name starts with one
+    # The number distinguishes a script from the package of the same name. Streamlit removes it from the URL.
     WATCH_PAGE: ("movie", N_("Watch next"), N_("Add the films you watched and get recommendations.")),
     "2_compare.py": ("view_column", N_("Compare"), N_("Compare the recommendations of several models.")),
     "3_evaluation.py": ("leaderboard", N_("Evaluation"), N_("See how accurate each recommender is.")),
@@ -30,7 +30,7 @@ PAGES = {  # script → icon, title, help
     "5_library.py": ("video_library", N_("Library"), N_("Browse all films and statistics.")),
     TRAIN_PAGE: ("model_training", N_("Train"), N_("Train a recommender on this computer.")),
 }
-KNOWN_LABELS = {
+POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
     "mainstream": N_("Mainstream"),
     "well known": N_("Well known"),
     "any": N_("Any"),
@@ -50,10 +50,10 @@ def navigation() -> st.Page:
         for script, (icon, title, help) in PAGES.items()
         if script != TRAIN_PAGE or not is_public()
     ]
-    page = st.navigation(pages, position="top")
-    # a page title set before the navigation would be replaced
-    st.set_page_config(_("{page} · {app}", page=page.title, app=_("NextReel")))
-    return page
+    current_page = st.navigation(pages, position="top")
+    # set after the navigation, which also sets a title
+    st.set_page_config(_("{page} · {app}", page=current_page.title, app=_("NextReel")))
+    return current_page
 
 
 def header(title: str, caption: str) -> Dataset | None:
@@ -126,11 +126,12 @@ def popover(
         focus: Keys of widgets; the first enabled one gets the focus. By default the first widget of the content.
     """
 
-    def opened() -> None:
-        if st.session_state.get(key):
+    def move_focus() -> None:
+        is_open = st.session_state.get(key)
+        if is_open:
             browser.focus_on(*(focus or (f"in-{key}",)))
 
-    return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=opened)
+    return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=move_focus)
 
 
 def popover_content(key: str) -> DeltaGenerator:
@@ -152,7 +153,7 @@ def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
 
 
 def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
-    """Show a slider for release years. years: Chosen years, None for all. No slider is shown for a single year."""
+    """Show a slider for release years, unless all films are of one year. years: Chosen years, None for all."""
     if features.year_range[0] < features.year_range[1]:
         oldest, newest = years or features.year_range
         st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in (oldest, newest))
@@ -218,7 +219,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
         _("How well known"),
         list(POPULARITY_LEVELS),
         key=key,
-        format_func=lambda name: _(KNOWN_LABELS[name]),
+        format_func=lambda level: _(POPULARITY_LABELS[level]),
         help=_(
             "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
             "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
@@ -233,14 +234,16 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
         default = str(dataset.user_names[0])
         user: int | str = st.text_input(_("Name of the person in the file"), default, key=f"{key}_named", help=help)
     else:
-        lowest, highest = (int(dataset.user_ids[index]) for index in (0, -1))
+        lowest, highest = int(dataset.user_ids[0]), int(dataset.user_ids[-1])  # ids are sorted
         label = _("Number of the person in the ratings file")
         user = int(st.number_input(label, lowest, highest, step=1, key=key, help=help))
     try:
         return history.user_history(dataset, users.user_row(dataset, user))
     except ServingError:
-        text = _("There is no person {number}: some numbers are missing.", number=user)
-        st.caption(_("There is no person of that name.") if dataset.user_names is not None else text)
+        if dataset.user_names is not None:
+            st.caption(_("There is no person of that name."))
+        else:
+            st.caption(_("There is no person {number}: some numbers are missing.", number=user))
         return None
 
 
@@ -258,7 +261,7 @@ def user_popover(
 
 
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:
-    """Return a sentence about a user whose films were loaded. data: Title of the data set."""
+    """Return a sentence about a user whose newest `n_shown` films were loaded. data: Title of the data set."""
     if n_shown == n_watched:
         return ngettext(
             "A real user of {data} who watched {n:,} film.",

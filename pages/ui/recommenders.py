@@ -27,22 +27,22 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 TRAIN_PAGE = "5_train.py"
 TO_TRAIN = "train_model"  # session key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # Compare selects the first MAX_COMPARED of them that `can_answer`
+COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders for which `can_answer` is True
     *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
     *("markov", "item-knn", "user-knn", "content-tfidf"),
 )
-MAX_AUTOMATIC_SECONDS = 10.0  # of a fit that starts when the recommender is chosen
-MAX_SECONDS = 60.0  # of a fit that a visitor can start with a button; a public server has no such button
+MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is chosen
+MAX_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
 WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
 # durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
-BASE_SECONDS = 0.5  # of every fit
+BASE_SECONDS = 0.5  # constant part of each fit
 SECONDS_PER_MILLION_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5}
 SECONDS_PER_MILLION_RATINGS |= {"ease": 1.0, "markov": 1.0}
 SENTENCE_MODEL = "content-sentence"  # the duration is for films whose vectors are not stored
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
 EASE_CUBIC_SECONDS = 0.022  # per (1,000 films)³
-POOL_SECONDS_PER_USER = 0.0033  # to fit the weights of a pool
-MAX_POOL_USERS = 6_000  # whose histories these weights are fitted on
+POOL_SECONDS_PER_USER = 0.0033  # to fit the weights of a pool, for each user whose history is used
+MAX_POOL_USERS = 6_000  # users whose histories are used
 
 
 class State(Enum):
@@ -139,7 +139,7 @@ def _find_state(name: str, data: str) -> State:
 
 
 def seconds(name: str, dataset: Dataset) -> float:
-    """Return a rough estimate of the duration of a fit, with the fits of missing members."""
+    """Return a rough estimate of the duration of a fit in seconds, including the fits of missing members."""
     if name == SENTENCE_MODEL and _has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):

@@ -24,10 +24,11 @@ from recsys.serving.recommend import Ratings
 
 UNDO_STEPS = 50  # maximum length of the undo stack
 BACK_STEPS = 200  # URLs to which Back restores the list
-URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not", CHOICE: "from"}  # LISTS → URL parameter
-FILMS = URL_NAMES["films"]
+# one of LISTS → name of its URL parameter
+URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
+FILMS_PARAM = URL_NAMES["films"]
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
-ANNOUNCEMENTS = {  # of a film that gets a mark, and of one that loses it
+ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses it
     LATER: (N_("{film} is on your list to watch later."), N_("{film} is no longer on your list to watch later.")),
     SEEN: (N_("{film} counts as watched and will not be recommended."), N_("{film} can be recommended again.")),
     NOT_INTERESTED: (N_("{film} will not be recommended again."), N_("{film} can be recommended again.")),
@@ -38,7 +39,8 @@ _RATING = re.compile(url.RATING)
 
 def load() -> None:
     """Read the URL at the start of a session, and after Back and Forward in the browser."""
-    is_new, state, params = "visitor" not in st.session_state, visitor(), st.query_params.to_dict()
+    is_new = "visitor" not in st.session_state  # before `visitor` creates it
+    state, params = visitor(), st.query_params.to_dict()
     if is_new:
         state.current_url = urlencode(params)
         _read_url(params)
@@ -46,14 +48,14 @@ def load() -> None:
         _restore(params)
     elif not _exists(state.current.dataset):
         _leave_deleted_dataset()
-    elif not params:  # the visitor opened another page. If main.py wrote the URL later, Back would need two clicks
-        write_url()
+    elif not params:  # the visitor opened another page, and Streamlit cleared the URL
+        write_url()  # now, because a later change of the URL would need a second click on Back
     _reload_replaced_dataset()
     st.session_state.noun = cache.item_noun(state.current.dataset)  # for translations
 
 
 def _leave_deleted_dataset() -> None:
-    """Open the default data set, because the open one does not exist any more."""
+    """Open the default data set after the open data set was deleted."""
     state, deleted = visitor(), visitor().current.dataset
     state.by_dataset.pop(deleted, None)
     state.undo_stack = [entry for entry in state.undo_stack if _exists(entry.dataset)]
@@ -67,8 +69,10 @@ def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the visitor's own data set."""
     state, name = visitor(), visitor().current.dataset
     version = (name, prepared.fingerprint(name) if name not in datasets.SETS else "")
-    previous, state.version = state.version or version, version
-    if previous[0] != name or previous == version:
+    previous = state.version or version
+    state.version = version
+    is_replaced = previous[0] == name and previous != version
+    if not is_replaced:
         return
     ids = dict(parse_qsl(state.current_url))
     state.by_dataset.pop(name, None)
@@ -84,7 +88,7 @@ def _is_history_navigation() -> bool:
 
 
 def _read_url(params: url.Params) -> None:
-    """Set the list and all settings to those of a URL. `films` converts the movie ids later."""
+    """Read the lists and all settings from a URL. `films` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
         _set_current(ListState(name, pending_ids=_ids_in(params)))
@@ -137,7 +141,7 @@ def url_params() -> dict[str, str]:
     else:
         catalog = cache.dataset(current.dataset).catalog
         ids = {
-            name: history.to_url_params(current.dataset, catalog, getattr(current, name)).get(FILMS, "")
+            name: history.to_url_params(current.dataset, catalog, getattr(current, name)).get(FILMS_PARAM, "")
             for name in LISTS
         }
     params = {URL_NAMES[name]: text for name, text in ids.items() if text} | url.to_params()
@@ -148,8 +152,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     """Return the film numbers of the visitor's list, oldest first. Pending ids and titles are converted first."""
     state = visitor()
     if ids := state.current.pending_ids:
-        lists = {name: history.from_url_params({FILMS: text}, dataset.catalog) for name, text in ids.items()}
-        items = {name: tuple(found) for name, (found, _notices) in lists.items()}
+        lists = {name: history.from_url_params({FILMS_PARAM: text}, dataset.catalog) for name, text in ids.items()}
+        items = {name: tuple(numbers) for name, (numbers, _notices) in lists.items()}
         state.current = state.current.with_lists(items, pending_ids={})
         state.notices = [*state.notices, *lists.get("films", ([], []))[1]]
     if state.current.pending_titles:
@@ -169,7 +173,7 @@ def _push_undo() -> None:
 
 
 def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
-    """Replace the list and, if given, the watch dates. `undo` restores the previous ones."""
+    """Replace the list and, if given, the watch dates. `undo` restores both."""
     _push_undo()
     current = visitor().current
     dates = current.watch_dates if watch_dates is None else watch_dates
@@ -202,7 +206,7 @@ def move_film(position: int, by: int) -> None:
 
 
 def mark_film(item: int, mark: str) -> None:
-    """Give a film one of MARKS. It loses another one."""
+    """Give a film one of MARKS, in place of its previous mark."""
     marks = _without_mark(item)
     _set_marks(marks | {mark: (*marks[mark], item)})
     announce(_(ANNOUNCEMENTS[mark][0], film=_label(item)))
@@ -232,7 +236,7 @@ def set_choice(items: Sequence[int]) -> None:
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
-    """Return a random user of the data set, another one at each call, or None if there are no ratings."""
+    """Return a random user of the data set, or None if there are no ratings. Each call samples again."""
     state = visitor()
     state.n_draws += 1
     return history.sample_user(dataset, np.random.default_rng((state.seed, state.n_draws)))
@@ -268,7 +272,7 @@ def _announce_length() -> None:
 
 
 def open_dataset(name: str) -> None:
-    """Open a data set. It has the list of the last time or, at the first time, the films of the current list."""
+    """Open a data set with the list that the visitor last had in it, or else with the films of the current list."""
     state, current = visitor(), visitor().current
     if name == current.dataset or not _exists(name):
         return
@@ -302,7 +306,7 @@ def _find_pending_titles(dataset: Dataset) -> None:
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    items = {name: tuple(dict.fromkeys(found)) for name, found in films.items()}
+    items = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
     state.current = state.current.with_lists(items, pending_titles={})
 
 
@@ -335,8 +339,8 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     if text != state.url_ratings:
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
         keys = {film_key(catalog_films[item]): catalog_films[item].movie_id for item in items}
-        others = {key: stars for key, stars in state.ratings.items() if key not in keys}
-        state.ratings = others | {key: by_id[movie_id] for key, movie_id in keys.items() if movie_id in by_id}
+        unlisted_ratings = {key: stars for key, stars in state.ratings.items() if key not in keys}
+        state.ratings = unlisted_ratings | {key: by_id[movie_id] for key, movie_id in keys.items() if movie_id in by_id}
     ratings = [(item, stars) for item in items if (stars := rating(catalog_films[item])) is not None]
     parts = [f"{catalog_films[item].movie_id}.{stars:g}" for item, stars in ratings]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
@@ -345,7 +349,7 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
 
 
 def feedback(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the ratings of a list, and a low one for each film that the visitor does not want to watch."""
+    """Return the ratings of a list, and NOT_INTERESTED_STARS for each film that the visitor does not want to watch."""
     unwanted = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
     return (*current_ratings(dataset, items), *unwanted)
 

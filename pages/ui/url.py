@@ -1,4 +1,4 @@
-"""Settings in the URL. URL_PARAMS has a row for each. A URL contains only settings that differ from their defaults.
+"""Settings in the URL. URL_PARAMS has a row for each setting. A URL only contains settings that are not the default.
 
 The sections of pages are declared here, because a link can open them.
 """
@@ -22,9 +22,10 @@ from recsys.serving.group import RULES, SHARED_LIST_PATTERN
 from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
-MAX_VALUES = 30  # of one parameter
+MAX_VALUES = 30  # values of one parameter
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
-RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,999}}")
+MAX_RATINGS = 1000
+RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")
 LIST_LENGTHS = (5, 10, 20)  # films
 AS_CARDS = "cards"
 AS_LIST = "list"
@@ -74,8 +75,8 @@ class UrlParam:
 
     Attributes:
         name: Name in the URL.
-        key: A field of `Filters`, or a key of the session state. "{results_of}" in it stands for the data set of
-            Evaluation.
+        key: A field of `Filters`, or a key of the session state. The data set of Evaluation replaces "{results_of}" in
+            a key.
         parse: Returns the value of a text.
         default: The default value, or a function that returns it. A setting with this value is not in the URL.
         format: Returns the text of a value. A setting with an empty text is not in the URL.
@@ -94,7 +95,7 @@ class UrlParam:
 
 
 def one_of(options: Callable[[], Iterable[Any]]) -> Parse:
-    """Return a function that returns the option with a text, see `_slug`."""
+    """Return a function that parses a text: it returns the option whose `_slug` is the text."""
     return lambda text: _find_option(text, options())
 
 
@@ -164,7 +165,11 @@ def _from_open_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
 
 
 def evaluation_datasets() -> list[str]:
-    """Return the data sets that Evaluation offers: the open one if it is the visitor's own, else those with results."""
+    """Return the data sets of the menu on Evaluation.
+
+    They are all built-in or public data sets with results. If the open data set was added by the visitor, it is the
+    only one.
+    """
     current = visitor().current.dataset
     if current not in datasets.SETS:
         return [current]
@@ -174,8 +179,9 @@ def evaluation_datasets() -> list[str]:
 
 def default_evaluation_dataset() -> str:
     """Return the data set that was open when Evaluation was last shown or, if it has no results, the first one."""
-    names, opened = evaluation_datasets(), st.session_state.get("results_for", visitor().current.dataset)
-    return opened if opened in names or not names else names[0]
+    names = evaluation_datasets()
+    open_dataset = st.session_state.get("results_for", visitor().current.dataset)
+    return open_dataset if open_dataset in names or not names else names[0]
 
 
 def _evaluation_dataset() -> str:
@@ -196,10 +202,16 @@ def _default_protocol() -> str:
 def _evaluation_sections() -> list[str]:
     """Return the sections of Evaluation for which there is data."""
     dataset = _evaluation_dataset()
-    missing = set() if studies(lambda _warning: None) else {"studies"}  # the section itself shows the warnings
-    if not (dataset and read_ties(dataset, lambda _warning: None)):
-        missing.add("ties")
-    return [name for name in EVALUATION_SECTIONS if name not in missing]
+
+    def ignore(_warning: object) -> None:
+        """Ignore a warning, because the section itself shows it."""
+
+    empty = set()
+    if not studies(ignore):
+        empty.add("studies")
+    if not (dataset and read_ties(dataset, ignore)):
+        empty.add("ties")
+    return [name for name in EVALUATION_SECTIONS if name not in empty]
 
 
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
@@ -232,7 +244,7 @@ URL_PARAMS = (
     # Inside the model
     UrlParam("inside", "inside_section", one_of(lambda: INSIDE_SECTIONS), "lesson"),
     UrlParam("step", "lesson_step", _matching(r"[1-9]\d?", int), 1),
-    # Library; "years", "genres" and "known" are the names of the filters of Watch next
+    # Library. Its filters cannot have the names "years", "genres" and "known", which are filters of Watch next.
     UrlParam("library", "library_section", one_of(lambda: LIBRARY_SECTIONS), "browse"),
     UrlParam("find", "browse_title", _parse_query, "", str),
     UrlParam("sort", "browse_order", one_of(lambda: ORDERS), ORDERS[0]),
@@ -265,7 +277,8 @@ FILTER_FIELDS = frozenset(Filters.__dataclass_fields__)
 
 def to_params() -> dict[str, str]:
     """Return the parameters of all settings that differ from their defaults."""
-    state, filters, params = st.session_state, st.session_state.get("filters", Filters()), {}
+    state, params = st.session_state, {}
+    filters = state.get("filters", Filters())
     for param in URL_PARAMS:
         key = _key(param)
         value = getattr(filters, key) if key in FILTER_FIELDS else state.get(key)

@@ -1,4 +1,4 @@
-"""The state of one visitor, without values of widgets and settings of `pages.ui.url`."""
+"""The state of one visitor. Values of widgets and settings of `pages.ui.url` are stored elsewhere."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +28,7 @@ class ListState:
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
-    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of LISTS, to find in this data set
+    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # titles of LISTS to find here
     watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by key of the film, see `session.film_key`
 
     @property
@@ -70,8 +70,8 @@ class VisitorState:
     by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
-    seed: int = field(default_factory=lambda: randbits(32))  # of the random users
-    n_draws: int = 0  # number of random users so far
+    seed: int = field(default_factory=lambda: randbits(32))  # seed of the sampled users
+    n_draws: int = 0  # number of sampled users
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars; replaced, never changed
     url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them

@@ -25,16 +25,16 @@ from recsys.serving import title_list
 ONLY, NONE = CHOICE_MODES
 OPEN_KEY = "choice_open"
 MAX_NAMES = 5  # titles that were not found, in the caption
-MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text
+MAX_CHARS = title_list.MAX_TITLES * 60  # characters of the pasted text
 
 
 def excluded(dataset: Dataset) -> tuple[int, ...]:
     """Return the items that the list to choose from excludes."""
-    films = set(visitor().current.choice)
-    if not films:
+    listed = set(visitor().current.choice)
+    if not listed:
         return ()
-    only = st.session_state.get("choice_mode", ONLY) == ONLY
-    return tuple(item for item in range(dataset.n_items) if (item in films) != only)
+    excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
+    return tuple(item for item in range(dataset.n_items) if (item in listed) == excludes_listed)
 
 
 def popover(dataset: Dataset) -> None:
@@ -57,7 +57,9 @@ def popover(dataset: Dataset) -> None:
         if context := get_script_run_ctx():
             expect(context.session_id, MAX_FILE_BYTES)
         st.file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), max_upload_size=MAX_FILE_BYTES >> 20, key="choice_file")
-        st.button(_("Choose from these"), key="choice_set", icon=":material/check:", on_click=_set, args=(dataset,))
+        st.button(
+            _("Choose from these"), key="choice_set", icon=":material/check:", on_click=_find_films, args=(dataset,)
+        )
         if films:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
             _show_result(dataset, films)
@@ -66,8 +68,8 @@ def popover(dataset: Dataset) -> None:
             st.caption(_not_found(missing))
 
 
-def _set(dataset: Dataset) -> None:
-    """Find the films of the text area and of the file."""
+def _find_films(dataset: Dataset) -> None:
+    """Find the films of the text area and of the file, and store them as the list to choose from."""
     entries = title_list.parse(st.session_state.get("choice_text") or "")
     if file := st.session_state.get("choice_file"):
         try:
@@ -89,7 +91,7 @@ def _clear() -> None:
 
 
 def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Say how many films were found, how many cannot be ranked, and which titles are missing."""
+    """Show the number of films that were found, the number that cannot be ranked, and the missing titles."""
     texts = [ngettext("{n:,} film found.", "{n:,} films found.", len(films))]
     if n_infrequent := sum(film >= dataset.n_items for film in films):
         texts.append(

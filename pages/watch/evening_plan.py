@@ -21,8 +21,8 @@ LENGTHS = (2, 3, 4, 5)  # films
 class EveningPlan:
     """The decisions of the visitor about a plan."""
 
-    basis: tuple[str, Request]  # key of the predictor, and the request; the decisions are only valid for them
-    kept: tuple[PlanStep, ...] = ()  # the first steps, which stay when the rest is planned again
+    basis: tuple[str, Request]  # key of the predictor and request, for which the decisions are valid
+    kept: tuple[PlanStep, ...] = ()  # the first steps, which do not change when later films are planned again
     rejected: tuple[int, ...] = ()  # items
 
 
@@ -72,9 +72,9 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
     films = predictor.dataset.catalog.films
     reasons = _reasons(predictor, request, tuple(step.item for step in steps))
 
-    def reject(steps: tuple[PlanStep, ...]) -> None:
-        """Reject the last of the first steps of the plan, and keep the steps before it."""
-        *kept, rejected = steps
+    def reject(first_steps: tuple[PlanStep, ...]) -> None:
+        """Reject the last film of `first_steps`, and keep the films before it."""
+        *kept, rejected = first_steps
         st.session_state.evening = replace(evening, kept=tuple(kept), rejected=(*evening.rejected, rejected.item))
 
     with st.container(key="evening", gap="xsmall"):

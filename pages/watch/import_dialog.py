@@ -7,7 +7,8 @@ Session state:
     importing: ImportState of the open dialog, or None.
     saved_history: Text from the local storage, until the dialog opens.
     keep_in_browser: Number of requests to store a history, and the last request.
-    in_browser_asked-<place>: Number of requests of a place ("dialog" or "start"), and the last one: "load" or "forget".
+    in_browser_asked-<place>: For each place of the buttons ("dialog" or "start"), the number of requests and the last
+        request: "load" or "forget".
 """
 
 from collections.abc import Callable, Sequence
@@ -64,7 +65,8 @@ _STORE = st.components.v2.component(
     js="""
 const KEY = "nextreel_history", SUMMARY_KEY = "nextreel_history_about"
 export default function ({ data, setStateValue, setTriggerValue }) {
-  const done = window.nextreelStore ??= {}  // last request of each instance: scripts run repeatedly
+  // number of the last handled request of each instance, because this function runs repeatedly
+  const done = window.nextreelStore ??= {}
   if (data.number && data.number !== done[data.name]) {
     done[data.name] = data.number
     try {
@@ -474,13 +476,15 @@ def _save_in_browser(text: str, n_films: int) -> None:
 def browser_storage() -> None:
     """Render the component that stores a requested history, and show the result."""
 
-    def done() -> None:
+    def forget_request() -> None:
         number, _unused = st.session_state.keep_in_browser
         st.session_state.keep_in_browser = (number, {})  # the session does not need the text any more
 
     number, request = st.session_state.get("keep_in_browser", (0, {}))
     data = {"name": "keep", "number": number, **request}
-    result = _STORE(key="store-keep", data=data, on_kept_change=done, on_refused_change=done, height=0)
+    result = _STORE(
+        key="store-keep", data=data, on_kept_change=forget_request, on_refused_change=forget_request, height=0
+    )
     if result.refused:
         text = _("Your browser could not save the history: its storage is full or disabled.")
         st.warning(text, icon=":material/save:")
@@ -492,11 +496,11 @@ def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
     """Render buttons that load and delete the history in the local storage, if there is one.
 
     Args:
-        load: Gets the text of the history.
-        place: "dialog" or "start".
+        load: Receives the text of the history.
+        place: "dialog" or "start". It distinguishes widget keys and session keys.
     """
-    state, key, requests = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
-    number, request = state.setdefault(requests, (0, ""))
+    state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
+    number, request = state.setdefault(request_key, (0, ""))
     reported = str(state[key].summary or "") if key in state else ""
     data: dict[str, Any] = {"name": f"tell-{place}", "number": number, "request": request}
     result = _STORE(
@@ -511,8 +515,9 @@ def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
     if not n_films.isdigit():
         return
 
-    def ask(action: str) -> None:
-        state[requests] = (state[requests][0] + 1, action)
+    def send_request(action: str) -> None:
+        n_requests, _last = state[request_key]
+        state[request_key] = (n_requests + 1, action)
 
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
         text = ngettext(
@@ -523,4 +528,4 @@ def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
         )
         st.caption(text, width="content")
         for action, label, icon in (("load", _("Load"), "download"), ("forget", _("Delete"), "delete")):
-            st.button(label, key=f"{place}-{action}", icon=f":material/{icon}:", on_click=ask, args=(action,))
+            st.button(label, key=f"{place}-{action}", icon=f":material/{icon}:", on_click=send_request, args=(action,))

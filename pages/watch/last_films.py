@@ -42,7 +42,8 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
     """Render a button and, after a click, test all recommenders. An error of a recommender is shown."""
-    names, answers, slot = recommenders.ready(dataset.name), {}, st.empty()
+    names, answers = recommenders.ready(dataset.name), {}
+    slot = st.empty()  # of the button, which disappears after the test
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
     if not slot.button(label, key="guess", icon=":material/groups:"):
         return {}

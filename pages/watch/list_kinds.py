@@ -20,8 +20,8 @@ from recsys.serving.filters import Filters
 from recsys.serving.predictor import CONTENT, Predictor, by_taste
 
 BEST, TASTE, LAST, GEMS = LIST_KINDS
-LAST_MODEL = "markov"  # recommender of LAST
-GEMS_POPULARITY: Literal["lesser known"] = "lesser known"  # of GEMS, unless the visitor filters by popularity
+LAST_MODEL = "markov"  # recommender of the list LAST
+GEMS_POPULARITY: Literal["lesser known"] = "lesser known"  # filter of the list GEMS, unless the visitor has set one
 
 
 def select() -> str:
@@ -34,26 +34,29 @@ def select() -> str:
 
 
 def recommender(kind: str, data: str) -> str:
-    """Show the menu of recommenders, and return the one for a kind of list. A choice in the menu ends LAST."""
-    chosen = recommenders.select(data, "model", on_change=_on_recommender)
+    """Show the menu of recommenders, and return the name of the recommender for a kind of list.
+
+    The list LAST ignores the menu. A choice in the menu therefore selects the list BEST.
+    """
+    chosen = recommenders.select(data, "model", on_change=_leave_last)
     return LAST_MODEL if kind == LAST else chosen
 
 
-def _on_recommender() -> None:
-    """Return to the best guess if the kind of list has a recommender of its own."""
+def _leave_last() -> None:
+    """Select the list BEST if LAST is selected."""
     if st.session_state.get("list_kind") == LAST:
         st.session_state.list_kind = BEST
 
 
 def predictor(kind: str, chosen: Predictor) -> Predictor:
-    """Return the predictor for a kind of list. chosen: That of the recommender."""
+    """Return the predictor for a kind of list. chosen: Predictor of the chosen recommender."""
     if kind not in (TASTE, GEMS) or chosen.recommender.name == CONTENT:
         return chosen
     return by_taste(chosen, lambda: cache.load_predictor(CONTENT, chosen.dataset.name))
 
 
 def filters(kind: str, chosen: Filters) -> Filters:
-    """Return the filters for a kind of list. chosen: Those of the visitor."""
+    """Return the filters for a kind of list. chosen: Filters of the visitor."""
     if kind == GEMS and chosen.popularity == Filters.popularity:
         return replace(chosen, popularity=GEMS_POPULARITY)
     return chosen

@@ -1,4 +1,4 @@
-"""Film images on Watch next: those of the data set, and posters of TMDB."""
+"""Film images on Watch next: images of the data set, and posters of TMDB."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,10 @@ from recsys.serving.tmdb import ServiceStatus
 
 
 def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return item → poster URL for the posters that are available in time. The caller shows `tmdb_attribution`."""
+    """Return item → poster URL for the posters that are available in time.
+
+    If there are any, the caller must show `tmdb_attribution`.
+    """
     key = explanation.tmdb_key()
     return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
 

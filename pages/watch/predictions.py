@@ -35,7 +35,11 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
-WHY, TO_LATER, TO_SEEN, NOT_FOR_ME = "why", "later", "seen", "not-for-me"  # options of a film's menu
+# options of a film's menu
+WHY = "why"
+TO_LATER = "later"
+TO_SEEN = "seen"
+NOT_FOR_ME = "not-for-me"
 MARK_OF_OPTION = {TO_SEEN: SEEN, NOT_FOR_ME: NOT_INTERESTED}
 
 
@@ -88,7 +92,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
-        (_show_cards if view == AS_CARDS else _show_rows)(answer)
+        if view == AS_CARDS:
+            _show_cards(answer)
+        else:
+            _show_rows(answer)
         browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
         _explain_figures(answer)
     else:
@@ -251,11 +258,16 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 
 def _on_menu(menu: str, item: int, other_ids: list[int]) -> None:
-    """Mark a film. The dialog of the other option opens in the following run."""
+    """Mark a film, or remove the mark LATER.
+
+    The option WHY is not handled here, because a callback cannot open a dialog.
+    """
     option = st.session_state[menu]
     if option == TO_LATER:
-        is_later = item in visitor().current.later
-        (session.unmark_film if is_later else session.mark_film)(item, LATER)
+        if item in visitor().current.later:
+            session.unmark_film(item, LATER)
+        else:
+            session.mark_film(item, LATER)
         browser.focus_on(menu, "picks")
     elif option in MARK_OF_OPTION:
         session.mark_film(item, MARK_OF_OPTION[option])
@@ -283,7 +295,7 @@ def _filter_controls(features: FilmFeatures) -> None:
     state, filters = st.session_state, _filters()
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
 
-    def read() -> None:
+    def read_widgets() -> None:
         state.filters = Filters(
             years=page.chosen_years(features, "years"),
             genres=tuple(state.genres),
@@ -298,20 +310,20 @@ def _filter_controls(features: FilmFeatures) -> None:
 
     for name in ("hide_seen", "released_by_last_film", "diversity"):
         state[name] = getattr(filters, name)
-    st.toggle(_("Hide watched"), key="hide_seen", on_change=read)
+    st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
     st.toggle(
         labels["released_by_last_film"],
         key="released_by_last_film",
         help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
-        on_change=read,
+        on_change=read_widgets,
     )
-    page.year_slider(features, "years", filters.years, read)
-    page.genre_menu(features, "genres", filters.genres, read, labels["genres"], _("Any genre"))
+    page.year_slider(features, "years", filters.years, read_widgets)
+    page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
     page.genre_menu(
         features,
         "excluded_genres",
         filters.excluded_genres,
-        read,
+        read_widgets,
         labels["excluded_genres"],
         _("All genres allowed"),
     )
@@ -321,7 +333,7 @@ def _filter_controls(features: FilmFeatures) -> None:
             "languages",
             _by_count(features.languages),
             filters.languages,
-            read,
+            read_widgets,
             labels["languages"],
             _("Any language"),
             _language_name,
@@ -329,8 +341,8 @@ def _filter_controls(features: FilmFeatures) -> None:
         )
     if features.countries:
         countries = _by_count(features.countries)
-        page.multiselect("countries", countries, filters.countries, read, labels["countries"], _("Any country"))
-    page.popularity_slider("popularity", filters.popularity, read)
+        page.multiselect("countries", countries, filters.countries, read_widgets, labels["countries"], _("Any country"))
+    page.popularity_slider("popularity", filters.popularity, read_widgets)
     st.slider(
         _("Variety"),
         0.0,
@@ -344,13 +356,13 @@ def _filter_controls(features: FilmFeatures) -> None:
             "At 0%, the list is the model's own ranking. "
             "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
         ),
-        on_change=read,
+        on_change=read_widgets,
     )
 
 
-def _by_count(items_of: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the values with the most items first."""
-    return sorted(items_of, key=lambda value: -len(items_of[value]))
+def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the languages or countries of films, the value with the most films first."""
+    return sorted(items_by_value, key=lambda value: -len(items_by_value[value]))
 
 
 def _language_name(code: str) -> str:

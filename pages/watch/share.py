@@ -86,6 +86,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
 
 @lru_cache(maxsize=32)
 def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: share_image.ShareTexts) -> bytes:
+    """Cache `share_png`. picks: Each recommended film with its probability as a text."""
     return share_image.share_png(films, picks, texts, charts.fonts())
 
 

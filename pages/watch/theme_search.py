@@ -24,7 +24,7 @@ MISSING_TEXTS = {
 
 
 def _version(name: str) -> str:
-    """Return a text that changes with the films and when the sentence encoder is downloaded."""
+    """Return a text that changes when the data set changes or when the sentence encoder is downloaded."""
     return f"{prepared.version(name)}/{paths.encoder().exists()}"
 
 
@@ -73,23 +73,24 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
         st.rerun()  # the whole page, not only the fragment
 
     with st.container(key="near", gap=None):
-        for rank, match in enumerate(matches):
+        for position, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
-            reason = _("already in your list") if match.item in visitor().current.films else ""
+            disabled_reason = _("already in your list") if match.item in visitor().current.films else ""
             note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
-            args = (match.item, keys[rank + 1 :] + keys[:rank])
-            film_search.film_button(film, keys[rank], "add", add, args, reason, note)
+            next_keys = keys[position + 1 :] + keys[:position]  # the added film is disabled and loses the focus
+            args = (match.item, next_keys)
+            film_search.film_button(film, keys[position], "add", add, args, disabled_reason, note)
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
-    """Show what the sentence encoder lacks (`Missing`), and how to get it."""
+    """Show why the sentence encoder cannot be used, and a button or command that changes this."""
     st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))
     elif missing is Missing.ENCODER:
         if st.button(_("Download it (90 MB, once)"), key="theme-fetch", icon=":material/download:"):
             _download_encoder(dataset_name)
-    elif missing is Missing.VECTORS:
+    elif missing is Missing.VECTORS:  # this recommender uses the same vectors, and its training stores them
         errors.show_command(recsys_command("train", "content-sentence", "--dataset", dataset_name))
     else:
         errors.show_command(f"{python()} -m pip install sentence-transformers")

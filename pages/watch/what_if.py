@@ -114,7 +114,8 @@ def table(changes: list[RankChange], films: list[Film]) -> str:
     rows = ""
     for change in changes:
         before, after = change.before.probability, change.after.probability
-        text, percentages, css_class = _change_text(change), "", change.change.value
+        text, css_class = _change_text(change), change.change.value
+        percentages = ""
         if before is not None and after is not None:
             percentages = _(
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)

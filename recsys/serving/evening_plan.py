@@ -29,7 +29,7 @@ class PlanStep:
     """A film of a plan."""
 
     item: int
-    probability: float | None  # of being watched next, among the films that can be planned; None: the model has none
+    probability: float | None  # that the film is watched next, among the films that can be planned; None: unknown
 
 
 @dataclass(frozen=True)

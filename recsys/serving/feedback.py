@@ -5,7 +5,7 @@
 s are the scores of a model, σ is their standard deviation, v are the vectors of `recsys.text.fields`, and i are the
 films with feedback. w is 1 for five stars, 0 for three stars and -1 for one star.
 
-Shapes: B requests, I items, F films as numbered by `Catalog.films`, D features.
+Shapes: I items, F films as numbered by `Catalog.films`, D features.
 
 Reference: Rocchio, in Salton (ed.), The SMART Retrieval System, 1971.
 """
@@ -20,7 +20,9 @@ from scipy import sparse
 from recsys.data.dataset import Dataset
 from recsys.text.fields import field_vectors
 
-STRENGTH = 0.75  # changes two of ten films; the metrics of validation users do not improve, docs/experiments.md
+# One thumb replaces about two of ten recommended films. Metrics of validation users do not improve: feedback is for
+# visitors who want the list to change (docs/experiments.md).
+STRENGTH = 0.75
 NEUTRAL_STARS = 3.0
 STARS_PER_UNIT = 2.0  # stars above or below NEUTRAL_STARS with a weight of 1 or -1
 
@@ -29,21 +31,23 @@ _lock = Lock()
 
 
 def weights(stars: Mapping[int, float]) -> dict[int, float]:
-    """Return film → w from film → stars, without films of weight 0."""
-    by_film = {film: float(np.clip((value - NEUTRAL_STARS) / STARS_PER_UNIT, -1, 1)) for film, value in stars.items()}
-    return {film: weight for film, weight in by_film.items() if weight}
+    """Return film → weight from film → stars, without films of weight 0."""
+    all_weights = {
+        film: float(np.clip((rating - NEUTRAL_STARS) / STARS_PER_UNIT, -1, 1)) for film, rating in stars.items()
+    }
+    return {film: weight for film, weight in all_weights.items() if weight}
 
 
 def similarity(dataset: Dataset, film_weights: Mapping[int, float]) -> np.ndarray:
     """Return the weighted mean similarity of each item to the films with feedback, (I,) -1…1."""
     vectors = _film_vectors(dataset)  # (F, D)
-    films, values = list(film_weights), np.array([*film_weights.values()])
-    profile = vectors[films].T @ (values / np.abs(values).sum())  # (D,)
+    films, w = list(film_weights), np.array([*film_weights.values()])
+    profile = vectors[films].T @ (w / np.abs(w).sum())  # (D,)
     return np.asarray(vectors[: dataset.n_items] @ profile)
 
 
 def adjust(dataset: Dataset, scores: np.ndarray, film_weights: Mapping[int, float]) -> np.ndarray:
-    """Return the scores (I,) of one request with feedback, see above."""
+    """Return the scores s' of one request from the scores s, both (I,). See the formula of the module."""
     if not film_weights:
         return scores
     return scores + (STRENGTH * scores.std()) * similarity(dataset, film_weights).astype(scores.dtype)

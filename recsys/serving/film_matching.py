@@ -26,12 +26,12 @@ from recsys.serving.search.search import names_of
 MAX_CANDIDATES = 5  # films to choose from
 BATCH_TITLES = 64  # titles that are compared with all names at a time: 6 MB for 100,000 names
 # similarities are percentages of common letters, as `rapidfuzz.fuzz.ratio` counts them
-MIN_SIMILARITY = 80  # of a candidate
-HIGH_SIMILARITY = 92  # of a likely candidate; also of titles of which one begins with the other
-MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
+MIN_SIMILARITY = 80  # minimum for a candidate
+HIGH_SIMILARITY = 92  # minimum for a likely candidate; also the similarity if one title begins with the other
+MIN_SIMILARITY_WITHOUT_YEAR = 88  # minimum for a candidate if a year is unknown
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
-MIN_POPULARITY_RATIO = 10  # of a likely film to the next popular film with the same title
-MIN_SHARE_OF_VIEWERS = 0.02  # of all users, for a likely film if the entry is newer than the data set
+MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the next popular film with the same title
+MIN_SHARE_OF_VIEWERS = 0.02  # share of users who have watched a likely film, if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
 OTHER_ID_SCHEME = "ml-100k"  # the data set whose ids differ from the ids of the MovieLens site
 
@@ -67,7 +67,7 @@ class Match:
 
 
 class Matcher:
-    """The films of a data set by id, title and similar title."""
+    """Finds the films of a data set by id, title and similar title."""
 
     def __init__(self, dataset: Dataset) -> None:
         catalog = dataset.catalog
@@ -77,21 +77,21 @@ class Matcher:
         self._n_users = dataset.n_users
         self._last_rating = _last_rating(dataset)
         movies = catalog.complete.movies
-        self._imdb = {number: film for film, number in enumerate(movies["imdb_id"].tolist()) if number}
-        self._imdb_of = {film: number for number, film in self._imdb.items()}
+        self._film_by_imdb_id = {imdb_id: film for film, imdb_id in enumerate(movies["imdb_id"].tolist()) if imdb_id}
+        self._imdb_id_by_film = {film: imdb_id for imdb_id, film in self._film_by_imdb_id.items()}
         has_tmdb = movies["tmdb_id"].notna().to_numpy()
         rows = np.flatnonzero(has_tmdb).tolist()
-        self._tmdb = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
-        self._movielens = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
-        known = film_names.read().corrected
+        self._film_by_tmdb_id = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
+        self._film_by_movielens_id = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
+        name_table = film_names.read().corrected
         self._titles = [  # of each film, F
-            names_of(known.get((row.title, row.year), film_names.FilmNames(row.title))) for row in self._films
+            names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
         ]
-        main = dataset.main_films
+        duplicates = dataset.main_films.keys()
         names = [
             (comparable_name(form), film)
             for film, titles in enumerate(self._titles)
-            if film not in main
+            if film not in duplicates
             for name in titles
             for form in (name, *romanizations(name))
         ]
@@ -127,11 +127,11 @@ class Matcher:
 
     def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
-        by_movielens = self._movielens.get(entry.movie_id or 0)
+        by_movielens = self._film_by_movielens_id.get(entry.movie_id or 0)
         if by_movielens is not None and entry.title and by_movielens not in self._titled(entry):
             by_movielens = None  # the title shows that the id is of another scheme
-        numbers = (self._imdb.get(entry.imdb_id), self._tmdb.get(entry.tmdb_id or 0), by_movielens)
-        films = list(dict.fromkeys(film for film in numbers if film is not None))
+        by_imdb, by_tmdb = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id or 0)
+        films = list(dict.fromkeys(film for film in (by_imdb, by_tmdb, by_movielens) if film is not None))
         if len(films) > 1:
             return self._unsure(films, likely=False)
         return Match(MatchMethod.NUMBER, tuple(films)) if films else None
@@ -154,15 +154,15 @@ class Matcher:
         return exact or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match by title without a year. It is confident if one of the films existed when the entry was watched.
+        """Match by title without a year. It is confident if one of the films was released by the date of the entry.
 
         A film that was watched after the end of the data set can be a newer one, so it is never confident.
         """
         existing = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
-        is_known = not entry.watched or entry.watched <= self._last_rating
-        if len(existing) == 1 and is_known and not self._has_other_imdb_id(entry, existing[0]):
+        is_within_data = not entry.watched or entry.watched <= self._last_rating
+        if len(existing) == 1 and is_within_data and not self._has_other_imdb_id(entry, existing[0]):
             return Match(MatchMethod.TITLE, tuple(existing))
-        likely = self._is_outstanding(existing) if is_known else self._is_well_known(entry, existing)
+        likely = self._is_outstanding(existing) if is_within_data else self._is_well_known(entry, existing)
         return self._unsure(existing, likely) if existing else None
 
     def _is_outstanding(self, films: Sequence[int]) -> bool:
@@ -178,7 +178,7 @@ class Matcher:
         return bool(self._counts[best] >= MIN_SHARE_OF_VIEWERS * self._n_users)
 
     def _has_other_imdb_id(self, entry: Entry, film: int) -> bool:
-        return bool(entry.imdb_id) and self._imdb_of.get(film, entry.imdb_id) != entry.imdb_id
+        return bool(entry.imdb_id) and self._imdb_id_by_film.get(film, entry.imdb_id) != entry.imdb_id
 
     def _unsure(self, films: Iterable[int], likely: bool) -> Match:
         """Return an unsure match with the most popular candidates first."""
@@ -229,7 +229,8 @@ class Matcher:
         """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
         year = self._films[film].year
         if entry.year is None or year is None:
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY  # from `_longer_or_shorter`
+            # films of `_longer_or_shorter` have exactly HIGH_SIMILARITY, and need a year
+            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY
         return abs(year - entry.year) <= 1
 
 

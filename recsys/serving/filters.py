@@ -24,7 +24,7 @@ POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "hidden gems": (0.50, 1.0),
 }
 MMR_POOL_SIZE = 100  # best films from which `mmr` selects a diverse list
-OTHER_LANGUAGE = "en"  # of films that are not in the table of original languages: English or unknown
+OTHER_LANGUAGE = "en"  # language of films that are not in the table of original languages: English or unknown
 Year = Annotated[int, Field(ge=0, le=9999)]
 
 
@@ -114,7 +114,10 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
 def blocking_filters(
     features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
 ) -> list[str]:
-    """Return the filters (fields of `Filters`) of which a single one must be removed so that a film passes."""
+    """Return the names of the filters (fields of `Filters`) whose removal lets a film pass.
+
+    Each of these filters is sufficient: only one of them must be removed.
+    """
     masks = _masks(features, filters, history)
     candidates = np.ones(len(features.years), bool)
     candidates[_items(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
@@ -149,9 +152,9 @@ def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> 
     if filters.excluded_genres:
         masks["excluded_genres"] = ~_has_genre(features, filters.excluded_genres)
     for name in ("languages", "countries"):
-        if wanted := getattr(filters, name):
+        if selected_values := getattr(filters, name):
             masks[name] = np.zeros(len(features.years), bool)
-            for value in wanted:
+            for value in selected_values:
                 masks[name][getattr(features, name).get(value, [])] = True
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
@@ -187,13 +190,14 @@ def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, d
         return items
     low, high = float(scores.min()), float(scores.max())
     relevance = (scores - low) / ((high - low) or 1.0)
-    nearest, chosen = np.zeros(len(items)), np.zeros(0, np.int64)
+    max_similarity = np.zeros(len(items))  # of each item to the chosen items
+    chosen = np.zeros(0, np.int64)
     for _ in range(min(k, len(items))):
-        marginal = (1 - diversity) * relevance - diversity * nearest
+        marginal = (1 - diversity) * relevance - diversity * max_similarity
         marginal[chosen] = -np.inf
         best = int(marginal.argmax())  # ties: the item that the model ranks higher
         chosen = np.append(chosen, best)
-        nearest = np.maximum(nearest, similarity[best])
+        max_similarity = np.maximum(max_similarity, similarity[best])
     return items[chosen]
 
 

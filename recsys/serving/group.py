@@ -25,7 +25,7 @@ from recsys.serving.history import OMITTED_PREFIX
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_positions, rankings
 
-MAX_FILMS = 100  # the list of the other person has at most the newest MAX_FILMS films
+MAX_FILMS = 100  # newest films in the list of the other person
 RULES = ("fair", "average")
 SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of the data set, and ids of its films
     rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"
@@ -97,13 +97,14 @@ def _log_rank_scores(ranking: Ranking) -> np.ndarray:
 
 
 def list_from_link(text: str) -> str:
-    """Return the newest films of a link to this app as `format_list` writes them.
+    """Return the newest films of a link to this app in the format of `format_list`.
 
     Raises:
         RecsysError: If the text is not a link to a list of films.
     """
     parameters = parse_qs(text.strip().partition("?")[2].partition("#")[0])
-    data, ids = parameters.get("data", [DEFAULT_DATASET])[0], OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
+    data = parameters.get("data", [DEFAULT_DATASET])[0]
+    ids = OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
         raise RecsysError("this is no link to a list of films; copy it from the address bar, or from Share")
     films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])

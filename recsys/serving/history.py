@@ -15,7 +15,7 @@ from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
 
 MAX_FILMS = 1000  # films of a list; the newest ones are kept. Models read 200 at most
 MAX_SCORE_GAP = 15  # percent, between the search scores of the best suggestion and of the others
-MAX_ID_CHARS = 3_500  # of the film ids in a link, which must stay below the 8 KB that web servers accept
+MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of older films that do not fit in a link
 MAX_EXAMPLES = 5
 MIN_EXAMPLE_FILMS = 4  # films of a sample list that the data set must have
@@ -119,9 +119,9 @@ def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> 
     films that fit, after the number of the others: "e2400-1-260-…".
     """
     params, ids = {"data": dataset_name}, _movie_ids(catalog, items)
-    if fit := newest_that_fit(ids, MAX_ID_CHARS):
-        omitted = [f"e{len(ids) - len(fit)}"] if len(fit) < len(ids) else []
-        params["s"] = "-".join([*omitted, *fit])
+    if newest := newest_that_fit(ids, MAX_ID_CHARS):
+        omitted = [f"e{len(ids) - len(newest)}"] if len(newest) < len(ids) else []
+        params["s"] = "-".join([*omitted, *newest])
     return params
 
 
@@ -147,7 +147,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
 
     Args:
         params: The URL parameters, see `to_url_params`.
-        catalog: Of the data set in "data".
+        catalog: Catalogue of the data set in "data".
     """
     text = params.get("s", "")
     n_omitted = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0
@@ -156,7 +156,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     distinct = list(dict.fromkeys(movie_ids))
     items = [catalog.number_of[movie_id] for movie_id in distinct if movie_id in catalog.number_of]
     n_unknown = len(distinct) - len(items)
-    notices = [
+    notices = [  # (number of skipped parts or whether there are any, notice)
         (len(parts) - len(movie_ids), Message("A part of the link could not be read and was skipped.")),
         (
             n_unknown,

@@ -17,7 +17,7 @@ from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
 from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # mean ratings that "best rated" adds to each film: few ratings say little about a film
+DAMPING = 20  # average ratings that the order "best rated" adds to each film, because few ratings are unreliable
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
@@ -35,7 +35,7 @@ class Library:
     """The films of a data set with the values that filters and orders read."""
 
     dataset: Dataset
-    features: FilmFeatures  # of F films
+    features: FilmFeatures  # features of F films
     watched: np.ndarray  # (F,) number of ratings; 0 for infrequent films, whose ratings are not stored
     rating: np.ndarray  # (F,) mean stars, NaN for infrequent films and in a data set without ratings
 
@@ -134,8 +134,8 @@ class Library:
 def _library_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of F films.
 
-    The popularity percentile of an item is the same as in filters of recommendations. For an infrequent film it is that
-    of the least popular one of I + 1 films.
+    The popularity percentile of an item is the same as in filters of recommendations. An infrequent film has the
+    percentile of the least popular of I + 1 films.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
     items = filters.film_features(dataset).popularity_percentile

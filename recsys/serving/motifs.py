@@ -48,7 +48,8 @@ def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) 
 
 def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) -> list[Shape]:
     """Return shapes rotated clockwise around a point."""
-    cos, sin, (u, v) = math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), around
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    u, v = around
     return [
         shape._replace(
             points=tuple(
@@ -69,9 +70,9 @@ def orbits(rng: Random) -> list[Shape]:
     """Draw a sun with its planets."""
     x, y, tilt = 100, rng.randint(70, 100), rng.randint(-40, 40)
     shapes = [circle(x, y, rng.randint(16, 26), 0.85)]
-    for reach in (48, 72, 98)[: rng.randint(2, 3)]:
+    for radius in (48, 72, 98)[: rng.randint(2, 3)]:
         angles = [2 * math.pi * step / 48 for step in range(49)]
-        ellipse = [(x + reach * math.cos(a), y + 0.36 * reach * math.sin(a)) for a in angles]
+        ellipse = [(x + radius * math.cos(a), y + 0.36 * radius * math.sin(a)) for a in angles]
         planet = rng.choice(ellipse)
         shapes += rotate([path(ellipse, 0.5, 2), circle(*planet, rng.randint(4, 9), 0.9)], tilt, (x, y))
     return shapes
@@ -145,9 +146,13 @@ def checkers(rng: Random) -> list[Shape]:
 
 def waves(rng: Random) -> list[Shape]:
     """Draw wavy lines."""
-    lift, long, gap = rng.randint(6, 15), rng.choice((40, 67, 100)), rng.randint(14, 24)
+    amplitude, wavelength, gap = rng.randint(6, 15), rng.choice((40, 67, 100)), rng.randint(14, 24)
     return [
-        path([(x, y + lift * math.sin(2 * math.pi * (x + shift) / long)) for x in range(-4, 206, 4)], 0.45, 2.5)
+        path(
+            [(x, y + amplitude * math.sin(2 * math.pi * (x + shift) / wavelength)) for x in range(-4, 206, 4)],
+            0.45,
+            2.5,
+        )
         for y, shift in ((y, rng.randint(0, 100)) for y in range(24, 200, gap))
     ]
 
@@ -167,8 +172,9 @@ def forest(rng: Random) -> list[Shape]:
     shapes = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)]
     for base, opacity in ((150, 0.16), (185, 0.22), (225, 0.28)):
         for x in range(-10, 220, rng.randint(18, 28)):
-            tall, wide = rng.randint(60, 110), rng.randint(10, 17)
-            shapes.append(polygon((x - wide, base), (x, base - tall), (x + wide, base), opacity=opacity))
+            height, half_width = rng.randint(60, 110), rng.randint(10, 17)
+            corners = (x - half_width, base), (x, base - height), (x + half_width, base)
+            shapes.append(polygon(*corners, opacity=opacity))
     return shapes
 
 
@@ -176,23 +182,23 @@ def skyline(rng: Random) -> list[Shape]:
     """Draw houses with lit windows."""
     shapes, x = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)], -6
     while x < WIDTH:
-        wide, top = rng.randint(18, 34), rng.randint(60, 150)
-        shapes.append(box(x, top, wide - 3, HEIGHT - top))
+        width, top = rng.randint(18, 34), rng.randint(60, 150)
+        shapes.append(box(x, top, width - 3, HEIGHT - top))
         shapes += [
             box(x + dx, top + dy, 3, 5, 0.75)
             for dy in range(8, 170 - top, 13)
-            for dx in range(5, wide - 8, 8)
+            for dx in range(5, width - 8, 8)
             if rng.random() < 0.45
         ]
-        x += wide
+        x += width
     return shapes
 
 
 def road(rng: Random) -> list[Shape]:
     """Draw a road to the horizon."""
     x, y = rng.randint(60, 140), rng.randint(60, 100)
-    marks = [(y + 12, 10), (y + 34, 18), (y + 66, 30), (y + 112, 46)]
-    lane = [box(x - 1 - (top - y) / 24, top, 2 + (top - y) / 12, long, 0.8) for top, long in marks]
+    dashes = [(y + 12, 10), (y + 34, 18), (y + 66, 30), (y + 112, 46)]  # (top, length)
+    lane = [box(x - 1 - (top - y) / 24, top, 2 + (top - y) / 12, length, 0.8) for top, length in dashes]
     return [
         circle(x, y - 8, rng.randint(18, 36), 0.6),
         polygon((x - 2, y), (x + 2, y), (210, HEIGHT), (-10, HEIGHT)),

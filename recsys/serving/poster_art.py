@@ -84,12 +84,15 @@ SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of
 def poster(title: str, year: int | None, genres: str) -> Poster:
     """Return the poster of a film. Genres are "Action|Sci-Fi", as in the catalogue. A film without genres is grey."""
     rng = random.Random(zlib.crc32(f"{title} {year}".encode()))
-    (colour, motifs_of_genre), *others = _film_styles(genres)
-    second = others[0][0] if others else colour
-    choice = [*motifs_of_genre, *(others[0][1][:2] if others else ())]
+    (colour, possible_motifs), *other_styles = _film_styles(genres)
+    second_colour = colour
+    if other_styles:
+        second_colour, second_motifs = other_styles[0]
+        possible_motifs = (*possible_motifs, *second_motifs[:2])
     title_motifs = (motif for words, motif in TITLE_MOTIFS if re.search(rf"\b(?:{words})\b", title.casefold()))
-    motif = next(title_motifs, None) or rng.choice(choice)
-    return Poster(_background(_vary_colour(colour, rng), _vary_colour(second, rng, 0.13), rng), motif(rng))
+    motif = next(title_motifs, None) or rng.choice(possible_motifs)
+    background = _background(_vary_colour(colour, rng), _vary_colour(second_colour, rng, 0.13), rng)
+    return Poster(background, motif(rng))
 
 
 def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:

@@ -23,7 +23,7 @@ from recsys.training.options import RunOptions
 
 # Best first. The default recommender of a data set is the first one that `_answers_soon`.
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
-CONTENT = "content-fields"  # ranks films by their similarity to those of the history
+CONTENT = "content-fields"  # recommender that ranks films by their similarity to the films of the history
 TASTE_SHARE = 0.8  # weight of CONTENT in `by_taste`
 FALLBACK = "popular"  # needs no training, so it can always answer
 
@@ -132,10 +132,10 @@ def _key(name: str, dataset: Dataset, version: str = "", details: str | None = N
     """Return the key of a predictor.
 
     Args:
-        name: Of the recommender.
+        name: Name of the recommender.
         dataset: The data set.
-        version: Version of the checkpoint; "": of the stored checkpoint.
-        details: Version of the film details; None: of the details in `dataset`.
+        version: Version of the checkpoint; "": version of the stored checkpoint.
+        details: Version of the film details; None: version of the details in `dataset`.
     """
     version = version or _checkpoint_version(name, dataset.name)
     details = dataset.catalog.details.version if details is None else details

@@ -47,7 +47,7 @@ class Request:
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # film numbers that are not recommended
-    ratings: Ratings = ()  # of films of the history, and of others that the user has an opinion on
+    ratings: Ratings = ()  # ratings of films in the history and of other films
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -61,8 +61,8 @@ class Recommendation:
     rank: int  # 1 = best
     item: int
     film: Film
-    score: float  # of the model; scores are comparable within one list only
-    probability: float | None  # of being watched next, see `Ranking.probabilities`; None: the model has none
+    score: float  # score of the model, comparable within one list only
+    probability: float | None  # that the film is watched next, see `Ranking.probabilities`; None: the model has none
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,9 @@ def rankings(
     Raises:
         ServingError, ScoreError: As `recommend` does.
     """
-    exclusions = iter((_excluded(predictor, request) for request in requests) if excluded is None else excluded)
+    if excluded is None:
+        excluded = (_excluded(predictor, request) for request in requests)
+    exclusions = iter(excluded)
     size = _batch_size(predictor.dataset)
     for start in range(0, len(requests), size):
         for scores in _scores(predictor, requests[start : start + size]):
@@ -160,16 +162,19 @@ def count_candidates(predictor: Predictor, request: Request) -> int:
 
 
 def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
-    """Return the excluded items of a request, (n,), or a mask (I,) bool if a filter restricts the films.
+    """Return the items that a request excludes, as item numbers (n,) or as a mask (I,) bool.
 
-    Item numbers are faster than a mask if the catalogue has millions of films.
+    Without a filter, the result is item numbers, because a mask is slow for a catalogue of millions of films. With a
+    filter that restricts the films, it is a mask. Duplicates are always excluded, because a film that is listed twice
+    is recommended once.
     """
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
     items = numbers[numbers < predictor.dataset.n_items]
-    if main_items := _main_items(predictor.dataset):
-        same = [main_items[item] for item in items.tolist() if item in main_items]
-        items = np.concatenate([items, [*main_items], same]).astype(np.int64)
+    if main_of_duplicate := _duplicate_items(predictor.dataset):
+        # a duplicate in the history also excludes its main item
+        main_items = [main_of_duplicate[item] for item in items.tolist() if item in main_of_duplicate]
+        items = np.concatenate([items, [*main_of_duplicate], main_items]).astype(np.int64)
     if not request.filters.restricts:
         return items
     mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
@@ -177,8 +182,8 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     return mask
 
 
-def _main_items(dataset: Dataset) -> dict[int, int]:
-    """Return the items that are listed twice → the same film with more ratings."""
+def _duplicate_items(dataset: Dataset) -> dict[int, int]:
+    """Return duplicate → main item: the item of the same film that has more ratings."""
     return {item: main for item, main in dataset.main_films.items() if item < dataset.n_items}
 
 
@@ -205,7 +210,7 @@ def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
 
 
 def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False) -> np.ndarray:
-    """Return items as an array (n,) int64. With `allow_infrequent`, any film number is valid.
+    """Return items as an array (n,) int64. With `allow_infrequent`, numbers of infrequent films are also valid.
 
     Raises:
         ServingError: If a number is not valid, for example the number of a padding or mask token.
@@ -243,9 +248,12 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
 
 
 def _feedback(predictor: Predictor, request: Request) -> dict[int, float]:
-    """Return the weights of the rated films. A model that reads the ratings of the history gets no feedback on it."""
-    read = set(request.history) if predictor.model.uses_query_ratings else set()
-    return feedback.weights({film: stars for film, stars in request.ratings if film not in read})
+    """Return film → weight for the ratings that the model does not read.
+
+    A model that reads ratings reads those of the films in the history.
+    """
+    films_read = set(request.history) if predictor.model.uses_query_ratings else set()
+    return feedback.weights({film: stars for film, stars in request.ratings if film not in films_read})
 
 
 def to_queries(
@@ -253,13 +261,13 @@ def to_queries(
 ) -> Queries:
     """Return the input of a model. Each infrequent film is replaced by its substitute.
 
-    A model without ratings has learned which films are watched together. It would recommend more films like a disliked
-    film, so its histories have no disliked films.
+    Without ratings, disliked films are removed from the histories. A model that does not read ratings would recommend
+    more films like them.
 
     Args:
-        dataset: Has the films.
+        dataset: The data set of the model.
         histories: Film numbers of each user, (n,).
-        ratings: Of each user.
+        ratings: The ratings of each user.
         with_ratings: Whether the model reads ratings. A substitute has the rating of the film that it replaces.
     """
     pairs = list(zip(histories, map(dict, ratings), strict=True))

@@ -36,7 +36,7 @@ TABLE_MUTED_TEXT = "#5f5e5b"
 TABLE_LINE = "#dcd9d3"
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
-Point = tuple[float, float]  # from the left, from the top
+Point = tuple[float, float]  # (distance from the left, distance from the top)
 _OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # the original title or an "a.k.a.", which are omitted
 
 

@@ -37,14 +37,21 @@ MIN_COMMON_PREFIX = 7  # letters: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
 SYNONYM_WEIGHT = 0.3  # a genre by GENRE_SYNONYMS
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
-UNKNOWN_PHRASE_WEIGHT = 0.3  # of an aspect that is neither a tag nor a genre, such as "gone wrong"
+UNKNOWN_PHRASE_WEIGHT = 0.3  # factor for an aspect that is neither a tag nor a genre, such as "gone wrong"
+# weight of an aspect: logarithm of I / (matching films + RARITY_OFFSET), within these bounds
+RARITY_OFFSET = 5
+MIN_RARITY = 1
+MAX_RARITY = 3
 
-MIN_TAG_COSINE = 0.5  # between an aspect and a tag that is added to it; its weight is then 0
-SIMILAR_TAG_WEIGHT = 0.8  # of a tag with a cosine of 1 to an aspect
-N_NEAREST_TAGS = 20  # tags that are compared with the whole theme
-TAG_WEIGHT = 0.15  # of these tags in the score
-TEXT_WEIGHT = 0.6  # of the cosine between the theme and the text of a film
-POPULARITY_WEIGHT = 0.3  # by which the score of the most watched film is increased, as a fraction
+# weights of the sentence encoder
+MIN_TAG_COSINE = 0.5  # minimum cosine of a tag that is added to an aspect; its weight rises from 0 at this cosine
+SIMILAR_TAG_WEIGHT = 0.8  # weight of a tag with a cosine of 1
+N_NEAREST_TAGS = 20  # tags that are nearest to the whole theme
+NEAREST_TAGS_WEIGHT = 0.15  # weight of the nearest tags in the score of a film
+NEAREST_TAG_MARGIN = 0.02  # added to the cosines, so that the last of the nearest tags has a weight above 0
+TEXT_WEIGHT = 0.6  # weight of the cosine between the theme and the text of a film
+
+POPULARITY_WEIGHT = 0.3  # the score of the most watched film is multiplied by 1.3
 CHILDREN_GENRES = frozenset({"Children", "Children's"})  # the name differs between data sets
 CHILDREN_WEIGHT = 0.8  # factor of the scores of these genres if the theme does not name such a genre
 
@@ -55,7 +62,7 @@ _SMALL_WORDS = (
 )
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
 NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
-DEGREES = frozenset({"too", "very", "so"})  # of a negated tag, which may lack them: "not very scary"
+DEGREES = frozenset({"too", "very", "so"})  # skipped after a negation: "not very scary" excludes "scary"
 GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "sci fi": "Sci-Fi",
     "science fiction": "Sci-Fi",
@@ -121,9 +128,9 @@ class SentenceVectors:
 
 
 def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
-    """Return a lower-case theme without its years, and the range of years: "slasher from the 80s" → 1980–1989.
+    """Return a theme without its years, and the range of years: "slasher from the 80s" → 1980–1989.
 
-    "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
+    The theme must be in lower case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
     """
     for number, word in enumerate(_DECADES):
         theme = re.sub(rf"\b{word}\b", f"19{number + 2}0s", theme)
@@ -143,21 +150,24 @@ class ThemeParser:
     def __init__(self, catalog: Catalog, table: TagTable) -> None:
         self.table, self._n_items = table, len(catalog)
         matrix, names = genre_matrix(catalog)
-        self._genres = {name: matrix[:, column] for column, name in enumerate(names)}
-        self._official_genres = {stems(normalize(name)): name for name in names}
-        synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._genres}
-        self._genre_of = synonyms | self._official_genres
-        self._titles_with: dict[str, list[int]] = {}  # stem → items
-        for item, film in enumerate(catalog.films[: len(catalog)]):
+        self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) 0 or more
+        self._genre_by_name = {stems(normalize(name)): name for name in names}
+        synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._has_genre}
+        self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
+        self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
+        for item, film in enumerate(catalog.films[: self._n_items]):
             for word in set(stems(normalize(film.title))):
-                self._titles_with.setdefault(word, []).append(item)
+                self._items_by_stem.setdefault(word, []).append(item)
 
     def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
-        words, kept, excluded, start = normalize(theme.replace("-", " ")).split(), [], np.zeros(self._n_items, bool), 0
+        words, kept = normalize(theme.replace("-", " ")).split(), []
+        excluded = np.zeros(self._n_items, bool)
+        start = 0
         while start < len(words):
             phrases = [words[start : start + length] for length in range(2, MAX_PHRASE_WORDS + 1)]
-            is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in phrases)  # "no dialogue"
+            # "no dialogue" is a tag, so its first word is not a negation
+            is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in phrases)
             if words[start] not in NEGATIONS or is_tag or start + 1 == len(words):
                 kept.append(words[start])
                 start += 1
@@ -170,11 +180,12 @@ class ThemeParser:
     def _negated(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return the number of words of the negated part at the beginning, and the films that have it, (I,) bool.
 
-        A film has it by a tag with these words, or by its genre. A tag for a single word has no other words: "not
-        long" does not exclude a "long con".
+        A film has the part if it has a tag with these words, or the genre. A single word must equal the whole tag:
+        "not long" does not exclude the tag "long con".
         """
-        first = 1 if words[0] in DEGREES and len(words) > 1 else 0
-        for start, length in [(0, n) for n in range(MAX_PHRASE_WORDS, 1, -1)] + [(first, 2), (first, 1)]:
+        n_degrees = 1 if words[0] in DEGREES and len(words) > 1 else 0
+        with_degree = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)]  # (start, length), longest first
+        for start, length in [*with_degree, (n_degrees, 2), (n_degrees, 1)]:
             phrase = tuple(map(stem, words[start : start + length]))
             if len(phrase) < length:
                 continue
@@ -182,11 +193,11 @@ class ThemeParser:
             if length > 1:
                 tags |= set.intersection(*(set(self.table.by_stem.get(word, ())) for word in phrase))
             mask = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
-            if genre := self._genre_of.get(phrase):
-                mask |= self._genres[genre] > 0
+            if genre := self._genre_by_phrase.get(phrase):
+                mask |= self._has_genre[genre] > 0
             if mask.any():
                 return start + length, mask
-        return first + 1, np.zeros(self._n_items, bool)
+        return n_degrees + 1, np.zeros(self._n_items, bool)
 
     def parse(self, theme: str) -> list[ThemeAspect]:
         """Return the aspects of a theme that `parse_years` has removed the years from."""
@@ -194,7 +205,8 @@ class ThemeParser:
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
         """Return the phrases of a theme as stems and as text: the longest known phrases, and other words."""
-        words, phrases, start = theme.split(), [], 0
+        words, phrases = theme.split(), []
+        start = 0
         while start < len(words):
             for length in range(MAX_PHRASE_WORDS, 0, -1):
                 part = words[start : start + length]
@@ -210,18 +222,19 @@ class ThemeParser:
         """Return whether words are a genre or a tag of at least two films, without a stop word at the ends."""
         if part[0] in STOP_WORDS or part[-1] in STOP_WORDS:
             return False
-        return phrase in self._genre_of or self.table.is_common(phrase, min_films=2)
+        return phrase in self._genre_by_phrase or self.table.is_common(phrase, min_films=2)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
-        tags, genre = self._tags_of(phrase), self._genre_of.get(phrase, "")
+        tags, genre = self._tags_of(phrase), self._genre_by_phrase.get(phrase, "")
         match = tag_match(self.table, tags)
-        for item in set.intersection(*(set(self._titles_with.get(word, ())) for word in phrase)):
+        for item in set.intersection(*(set(self._items_by_stem.get(word, ())) for word in phrase)):
             match[item] = max(match[item], TITLE_WEIGHT)
         if genre:
-            weight = GENRE_WEIGHT if phrase in self._official_genres else SYNONYM_WEIGHT
-            match = np.maximum(match, weight * self._genres[genre])
-        rarity = min(max(np.log(self._n_items / (int(np.count_nonzero(match)) + 5)), 1), 3)
+            weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
+            match = np.maximum(match, weight * self._has_genre[genre])
+        n_matches = int(np.count_nonzero(match))
+        rarity = min(max(np.log(self._n_items / (n_matches + RARITY_OFFSET)), MIN_RARITY), MAX_RARITY)
         is_known = bool(genre) or self.table.is_common(phrase)
         return ThemeAspect(text, float(rarity if is_known else UNKNOWN_PHRASE_WEIGHT * rarity), match, tags, genre)
 
@@ -230,9 +243,9 @@ class ThemeParser:
         table = self.table
         tags: dict[int, float] = {}
         if len(phrase) == 1 and len(phrase[0]) >= MIN_COMMON_PREFIX:
-            for word, numbers in table.by_stem.items():
+            for word, tags_with_word in table.by_stem.items():
                 if word.startswith(phrase[0][:MIN_COMMON_PREFIX]):
-                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in numbers}
+                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in tags_with_word}
         for tag in set.intersection(*(set(table.by_stem.get(word, ())) for word in phrase)):
             tags[tag] = max(tags.get(tag, 0), PARTIAL_TAG_WEIGHT * len(phrase) / len(table.words[tag].split()))
         return tags | dict.fromkeys(table.by_phrase.get(phrase, ()), 1.0)
@@ -283,6 +296,7 @@ class ThemeIndex:
         score = self._aspect_scores(aspects)
         if self._vectors:
             score += self._vector_scores(self._vectors, encoded[0])
+        # without aspects, all films match, and the most popular films have the best scores
         if excluded.any():
             score = (score if aspects else self._popularity) * ~excluded
         if years:
@@ -320,8 +334,9 @@ class ThemeIndex:
         cosines = vectors.tags @ vector  # (T,)
         nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST_TAGS]
         if len(nearest):
-            above = np.maximum(cosines[nearest] - cosines[nearest[-1]] + 0.02, 0)
-            score = score + TAG_WEIGHT * (self._table.strength[:, self._table.common[nearest]] @ (above / above.max()))
+            weights = np.maximum(cosines[nearest] - cosines[nearest[-1]] + NEAREST_TAG_MARGIN, 0)
+            strength = self._table.strength[:, self._table.common[nearest]]  # (I, nearest tags)
+            score = score + NEAREST_TAGS_WEIGHT * (strength @ (weights / weights.max()))
         return np.asarray(score)
 
     def _reasons(self, item: int, aspects: Sequence[ThemeAspect]) -> tuple[str, ...]:
@@ -340,10 +355,10 @@ class ThemeIndex:
 
 
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
-    """Build an index with the sentence encoder or, if `Missing` says why not, without. It takes seconds.
+    """Build an index, with the sentence encoder if it is available. It takes seconds.
 
-    Nothing is downloaded. The first call for a data set encodes the tags, with progress events {"stage": "encode",
-    "done", "total"}.
+    Otherwise, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a data set encodes the
+    tags, with progress events {"stage": "encode", "done", "total"}.
     """
     table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
     films = load_vectors(dataset.name, dataset.catalog)

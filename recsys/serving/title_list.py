@@ -12,11 +12,11 @@ from recsys.data.history_import.entries import Answers, Entry
 from recsys.serving.film_matching import Matcher
 from recsys.serving.search.normalize import split_year
 
-MAX_TITLES = 1000  # of a list
+MAX_TITLES = 1000  # titles of a list
 MAX_LINE_CHARS = 300
 VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"})
 QUALITY_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
-RELEASE_WORDS = frozenset(QUALITY_WORDS.split())  # in file names, after the title
+RELEASE_WORDS = frozenset(QUALITY_WORDS.split())  # words after the title in file names
 FIRST_YEAR = 1888
 LAST_YEAR = 2035  # "Blade Runner 2049" is a title
 

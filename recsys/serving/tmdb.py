@@ -26,17 +26,17 @@ from recsys.serving.tmdb_client import Client, Key, KeyRejected, RateLimited, Re
 API_URL = "https://api.themoviedb.org/3"
 IMAGE_URL = "https://image.tmdb.org/t/p/w342"
 MAX_PENDING = 200  # requests without a reply; further films are requested in a later run of the page
-MAX_WAIT_SECONDS = 1.0  # of a page, for all its posters together
-MAX_STORY_BYTES = 1 << 20  # of a reply with plot and cast
+MAX_WAIT_SECONDS = 1.0  # time that a page waits for all its posters together
+MAX_STORY_BYTES = 1 << 20  # size of a reply with plot and cast
 MAX_PLOT_CHARS = 2_000
 MAX_NAME_CHARS = 100
 MAX_CAST = 12
-MAX_FAILURES = 5  # in a row, after which no requests are sent for a while
-REST_SECONDS = 60.0  # without requests; also the time for which pages do not wait for a slow service
+MAX_FAILURES = 5  # successive failures, after which no requests are sent for REST_SECONDS
+REST_SECONDS = 60.0  # pause without requests; also the time for which pages do not wait for a slow service
 MAX_CACHED_FILMS = 20_000
 MAX_SILENCED_KEYS = 1_000  # keys that are stored as paused or rejected
-POSTER_TTL_SECONDS = 7 * 86_400.0  # of a cached URL; the terms of TMDB allow 6 months
-NO_POSTER_TTL_SECONDS = 86_400.0  # after which a missing poster is requested again
+POSTER_TTL_SECONDS = 7 * 86_400.0  # lifetime of a cached URL; the terms of TMDB allow 6 months
+NO_POSTER_TTL_SECONDS = 86_400.0  # time after which a missing poster is requested again
 
 _TOKEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}", re.ASCII)
 _API_KEY = re.compile(r"[0-9a-fA-F]{32}")
@@ -105,7 +105,7 @@ class Posters:
         self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL, time of expiry
         self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}
         self._silenced: OrderedDict[Key, float] = OrderedDict()  # key → time until which it is not used; inf: rejected
-        self._failures = 0  # in a row
+        self._failures = 0  # successive failures
         self._silent_until = -math.inf  # no requests before this time
         self._no_wait_until = -math.inf  # pages do not wait for replies before this time
         monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._silent_until)
@@ -152,7 +152,7 @@ class Posters:
         return self.service_status(key)
 
     def _note_if_slow(self) -> None:
-        """Let pages not wait for a while if a request has no reply for long. The time in the queue does not count."""
+        """Stop waiting on pages for REST_SECONDS if a reply is slow. The time in the queue does not count."""
         if self._client.longest_wait() >= self.patience / 2:
             self._no_wait_until = self._clock() + REST_SECONDS
 

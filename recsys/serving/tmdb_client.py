@@ -84,14 +84,14 @@ _loop_lock = threading.Lock()
 
 def start_request(request: Coroutine[Any, Any, None]) -> "Future[None]":
     """Start a coroutine on the event loop, and return its future."""
-    with _loop_lock:
-        loop = _start_event_loop()
+    with _loop_lock:  # `functools.cache` could otherwise start two loops
+        loop = _event_loop()
     return asyncio.run_coroutine_threadsafe(request, loop)
 
 
 @cache
-def _start_event_loop() -> asyncio.AbstractEventLoop:
-    """Start the event loop in a thread that ends with the process."""
+def _event_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop. The first call starts it in a thread that ends with the process."""
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="tmdb", daemon=True).start()
     return loop
@@ -102,10 +102,12 @@ class Client:
 
     def __init__(self, api: str) -> None:
         self._api = api
-        self.slots = asyncio.Semaphore(MAX_PARALLEL)  # acquired before the decision whether to send a request
-        self._queue = asyncio.Lock()  # a request holds it while it waits in `_wait_for_rate`
-        self._latest = -math.inf  # start of the latest request, monotonic clock
-        self._in_flight: dict[object, float] = {}  # start of each request without a reply
+        # The caller acquires a slot first and then decides whether to send a request. So the decision includes failures
+        # that happened while it waited for the slot.
+        self.slots = asyncio.Semaphore(MAX_PARALLEL)
+        self._rate_lock = asyncio.Lock()  # held in `_wait_for_rate`, so that requests start one after the other
+        self._latest_start = -math.inf  # of a request, monotonic clock in seconds
+        self._in_flight: dict[object, float] = {}  # request without a reply → its start
 
     @cached_property
     def _http(self) -> "httpx2.AsyncClient":
@@ -139,8 +141,8 @@ class Client:
         http = self._http  # created before the wait: the first time takes 0.1 s
         await self._wait_for_rate()
         request = http.stream("GET", f"{self._api}{path}", params=params | key.params, headers=key.headers)
-        token = object()
-        self._in_flight[token] = time.monotonic()
+        request_id = object()
+        self._in_flight[request_id] = time.monotonic()
         try:
             async with request as reply:
                 if reply.status_code == 404:
@@ -150,31 +152,31 @@ class Client:
         except (HTTPError, InvalidURL, OSError, ValueError, RecursionError, zlib.error):
             raise RequestFailed from None
         finally:
-            del self._in_flight[token]
+            del self._in_flight[request_id]
         if not isinstance(content, dict):
             raise RequestFailed
         return content
 
     async def _wait_for_rate(self) -> None:
-        """Wait until 1 / MAX_PER_SECOND seconds have passed since the latest request, also after a delay."""
-        async with self._queue:
-            delay = self._latest + 1 / MAX_PER_SECOND - time.monotonic()
+        """Wait until 1 / MAX_PER_SECOND seconds have passed since the start of the latest request."""
+        async with self._rate_lock:
+            delay = self._latest_start + 1 / MAX_PER_SECOND - time.monotonic()
             if delay > 0:
                 await asyncio.sleep(delay)
-            self._latest = time.monotonic()
+            self._latest_start = time.monotonic()  # the actual start: `sleep` can last longer than `delay`
 
     def longest_wait(self) -> float:
-        """Return the seconds since the oldest request without a reply was sent; 0 if there is none."""
+        """Return the seconds that the oldest request without a reply has waited, or 0 if there is none."""
         starts = list(self._in_flight.values())
         return time.monotonic() - min(starts) if starts else 0.0
 
 
 def _check_status(reply: "httpx2.Response") -> None:
-    """Raise RequestFailed for a status other than 200."""
+    """Raise RequestFailed, or the subclass for the reason, for a status other than 200."""
     if reply.status_code in (401, 403):
         raise KeyRejected
     if reply.status_code == 429:
-        text = reply.headers.get("Retry-After", "")
+        text = reply.headers.get("Retry-After", "")  # seconds, or a date, which is ignored
         seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 6 else PAUSE_SECONDS
         raise RateLimited(min(max(seconds, 1.0), MAX_PAUSE_SECONDS))
     if reply.status_code != 200:
@@ -182,7 +184,7 @@ def _check_status(reply: "httpx2.Response") -> None:
 
 
 async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
-    """Return the decompressed body. Decompression stops after `max_bytes` (httpx would decompress all).
+    """Return the decompressed body. Decompression stops after `max_bytes`. httpx would decompress all.
 
     Raises:
         RequestFailed: If the body is longer, or if its compression is not supported.

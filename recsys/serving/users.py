@@ -81,9 +81,9 @@ def recommend_for_all(
 
     Args:
         predictor: Ranks the films.
-        k: K.
+        k: Number of films for each user.
         filters: Filters of all users.
-        report: Gets {"stage": "rank", "done": users, "total": users}.
+        report: Receives {"stage": "rank", "done": users, "total": users}.
         rows: Rows of the users; None: all users.
     """
     dataset, records = predictor.dataset, []

@@ -49,7 +49,7 @@ def _check_positions(history: Sequence[int], *positions: int) -> None:
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """Return the rank changes of the first `after.k` films: those of the new list, then the others of the old list.
+    """Return the rank changes of the first `after.k` films of the new list, then of the other films of the old list.
 
     Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
 

@@ -76,7 +76,7 @@ def test_questions_are_spread_evenly_and_a_delay_is_not_made_up_for():
 
     async def ask(client):
         await client._wait_for_rate()
-        begun.append(client._latest)
+        begun.append(client._latest_start)
 
     async def crowd():
         client = Client("http://127.0.0.1:9")

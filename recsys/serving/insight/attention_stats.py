@@ -30,8 +30,8 @@ from recsys.text.films import genre_matrix
 MAX_USERS = 256  # users whose attention is averaged
 MAX_TOKENS = 15  # averaged tokens, as in both papers
 MAX_STORED_TOKENS = 50  # newest tokens of each user
-PAD = -1  # number before the first token of a short history
-MIN_USERS = 20  # users with films of both genres; with fewer users, the ratio is NaN
+PAD = -1  # fills the positions before the first token of a short history
+MIN_USERS = 20  # users with films of both genres, below which the ratio is NaN
 N_ROUNDS = 30  # alternating fits of r and c
 N_BOOTSTRAP = 400  # samples of users for an interval
 BOOTSTRAP_SEED = 0
@@ -163,8 +163,10 @@ class GenreAttention:
         ]
         pairs = self.pairs[:, columns][:, :, columns]
         n_users = (pairs > 0).sum(0)
-        enough = n_users >= MIN_USERS
-        times, low, high = (np.where(enough, values, np.nan).ravel() for values in _ratio_with_interval(*sums))
+        has_enough_users = n_users >= MIN_USERS
+        times, low, high = (
+            np.where(has_enough_users, values, np.nan).ravel() for values in _ratio_with_interval(*sums)
+        )
         names, n = np.array(genres, object), len(columns)
         values = [np.repeat(names, n), np.tile(names, n), times, low, high, n_users.ravel(), pairs.sum(0).ravel()]
         return pd.DataFrame(dict(zip(GENRE_COLUMNS, values, strict=True)))
@@ -176,35 +178,36 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
     is_film = (batch.tokens >= 0) & (batch.tokens < len(matrix))  # (P, W)
     film_genres = np.where(is_film[..., None], matrix[np.where(is_film, batch.tokens, 0)], False)
     film_genres = film_genres.astype(np.float32)  # (P, W, G)
-    others = is_film[:, :, None] & is_film[:, None] & ~np.eye(is_film.shape[1], dtype=bool)  # (P, W, W)
-    weights = np.where(others[:, None, None], batch.weights, 0)
+    # True for pairs of different films, (P, W, W)
+    is_pair = is_film[:, :, None] & is_film[:, None] & ~np.eye(is_film.shape[1], dtype=bool)
+    weights = np.where(is_pair[:, None, None], batch.weights, 0)
     expected_weights = np.zeros_like(weights)
     for layer, head in np.ndindex(weights.shape[1:3]):
-        expected_weights[:, layer, head] = expected_by_position(weights[:, layer, head], others)
-    pairs = others & (expected_weights > 0).any((1, 2))  # in a causal model, a film does not attend to later films
+        expected_weights[:, layer, head] = expected_by_position(weights[:, layer, head], is_pair)
+    pairs = is_pair & (expected_weights > 0).any((1, 2))  # in a causal model, a film does not attend to later films
     observed, expected = (_sum_by_genre(film_genres[:, None, None], values) for values in (weights, expected_weights))
     return GenreAttention(genres, observed, expected, _sum_by_genre(film_genres, pairs).astype(np.int64))
 
 
-def expected_by_position(weights: np.ndarray, others: np.ndarray) -> np.ndarray:
+def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
     """Return the weights that position explains, r_i · c_d (see the module), (P, W, W).
 
     Args:
         weights: Observed weights of one layer and head, (P, W, W).
-        others: True for pairs of different films, (P, W, W). The result is 0 for other pairs.
+        is_pair: True for pairs of different films, (P, W, W). The result is 0 for other pairs.
     """
     width = weights.shape[-1]
     distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W) from 0
     row_sums = weights.sum(2, dtype=np.float64)
     distance_sums = _sum_by_distance(distance, weights.sum(0, dtype=np.float64))
-    counted = others.astype(np.float32)
+    pair_weights = is_pair.astype(np.float32)  # 0 or 1
     film_factor = np.ones(weights.shape[:2])  # r, (P, W)
     distance_factor = np.ones(2 * width - 1)  # c
     for _ in range(N_ROUNDS):
-        totals = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, counted))
+        totals = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, pair_weights))
         distance_factor = _ratio(distance_sums, totals)
-        film_factor = _ratio(row_sums, np.einsum("ij,pij->pi", distance_factor[distance], counted))
-    return film_factor[:, :, None] * distance_factor[distance] * others
+        film_factor = _ratio(row_sums, np.einsum("ij,pij->pi", distance_factor[distance], pair_weights))
+    return film_factor[:, :, None] * distance_factor[distance] * is_pair
 
 
 def _sum_by_distance(distance: np.ndarray, table: np.ndarray) -> np.ndarray:

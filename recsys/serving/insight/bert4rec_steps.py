@@ -20,17 +20,18 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError
 
 MAX_EXAMPLE_FILMS = 12  # newest films in the training example, so that it stays readable
-PAPER_DIFFERENCES = (  # see `paper_differences`
-    "relative_bias",
-    "pre_norm",
-    "projection",
-    "pmi_init",
-    "last_only",
-    "average",
-    "only_unseen",
-    "redraw",
-    "memory",
+PAPER_DIFFERENCES = (  # possible differences from the paper (arXiv:1904.06690)
+    "relative_bias",  # a bias of the attention replaces position embeddings
+    "pre_norm",  # blocks normalise before each part
+    "projection",  # there is no projection before the output
+    "pmi_init",  # embeddings start from co-occurrence (PMI)
+    "last_only",  # in some training samples, only the last film is masked
+    "average",  # the weights are a moving average over training
+    "only_unseen",  # the softmax excludes the films of the sequence
+    "redraw",  # films with equal timestamps are shuffled
+    "memory",  # counts are added to the scores
 )
+ARCHITECTURE_DIFFERENCES = ("relative_bias", "pre_norm", "projection")  # listed in `Bert4Rec.departures`
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class LayerOutputs:
     bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
     slopes: np.ndarray | None  # (L, H, 2) of the bias, for earlier and for later positions
     states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
-    # (L + 1, I) the output head applied to the state of the mask at each depth; the last row is the prediction of the
-    # network. Films of the sequence have -inf if the loss of the model excludes them.
+    # (L + 1, I) scores of all items if the output head reads the mask's state after 0…L blocks. The last row is the
+    # prediction of the network. Films of the sequence have -inf if the loss of the model excludes them.
     logit_lens: np.ndarray
 
     @property
@@ -54,7 +55,7 @@ class LayerOutputs:
 
 
 def as_bert4rec(predictor: Predictor) -> Bert4Rec:
-    """Return the BERT4Rec of a predictor. Raises ServingError for other recommenders."""
+    """Return the model of a predictor. Raises ServingError if it is not BERT4Rec."""
     model = predictor.model
     if not (model.can_fill_masks and model.has_attention):
         raise ServingError(
@@ -108,27 +109,16 @@ def _position_bias(block: Any, length: int) -> torch.Tensor | None:
 def _slopes(block: Any) -> torch.Tensor:
     """Return the slopes of the bias of a block, (H, 2), for earlier and for later positions."""
     bias = block.relative_bias
-    after = bias.slopes if bias.slopes_after is None else bias.slopes_after
-    return torch.stack([bias.slopes, after], -1)
+    later_slopes = bias.slopes if bias.slopes_after is None else bias.slopes_after  # None: causal
+    return torch.stack([bias.slopes, later_slopes], -1)
 
 
 def paper_differences(predictor: Predictor) -> list[str]:
-    """Return the names in PAPER_DIFFERENCES for which this network differs from the paper (arXiv:1904.06690).
-
-    - relative_bias: a bias of the attention replaces position embeddings
-    - pre_norm: blocks normalise before each part
-    - projection: there is no projection before the output
-    - pmi_init: embeddings start from co-occurrence (PMI)
-    - last_only: in some training samples, only the last film is masked
-    - average: the weights are a moving average over training
-    - only_unseen: the softmax excludes the films of the sequence
-    - redraw: films with equal timestamps are shuffled
-    - memory: counts are added to the scores
-    """
+    """Return those of PAPER_DIFFERENCES that this network has. Raises ServingError if the model is not BERT4Rec."""
     model = as_bert4rec(predictor)
     config = model.config
     differs = {
-        **{name: name in model.architecture_departures for name in ("relative_bias", "pre_norm", "projection")},
+        **{name: name in model.architecture_departures for name in ARCHITECTURE_DIFFERENCES},
         "pmi_init": config.pmi_init,
         "last_only": config.last_item_mask_prob > 0,
         "average": config.schedule.ema_decay > 0,
@@ -143,15 +133,17 @@ def paper_differences(predictor: Predictor) -> list[str]:
 class Steps:
     """The values between a sequence and the predicted films."""
 
-    training: list[str]  # labels of the tokens of a training example: the newest films, some of them masked
-    hidden: list[str]  # labels of the masked films, in order
-    learning: pd.DataFrame  # a row per masked film: item, title, rank, probability, loss
-    prediction: list[str]  # labels of the tokens of the prediction: all films and the final mask
-    embeddings: np.ndarray  # (T, D) of the tokens of the prediction
+    # training example
+    training_labels: list[str]  # of the tokens: the newest films, some of them masked
+    masked_labels: list[str]  # of the masked films, in order
+    masked_films: pd.DataFrame  # see `_masked_film_table`
+    # prediction
+    prediction_labels: list[str]  # of the tokens: all films and the final mask
+    embeddings: np.ndarray  # (T, D) of the tokens
     positions: np.ndarray | None  # (T, D) position embeddings; None: the attention has a relative bias instead
     attention: Attention
     layers: LayerOutputs
-    answers: pd.DataFrame  # a row per predicted film, see `_answer_table`
+    predictions: pd.DataFrame  # a row per predicted film, see `_prediction_table`
     n_items: int
 
     @property
@@ -167,54 +159,65 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
     """
     dataset, model = predictor.dataset, as_bert4rec(predictor)
-    result = attention(predictor, films)
-    example = result.tokens[:-1][-MAX_EXAMPLE_FILMS:]
-    masked = mask_positions(model, example)
-    training = example.copy()
-    training[masked] = result.tokens[-1]
-    embeddings, positions = model.embed_tokens(result.tokens)
-    layers = run_layers(predictor, result.tokens)
+    prediction = attention(predictor, films)
+    *_, mask = prediction.tokens
+    example = prediction.tokens[:-1][-MAX_EXAMPLE_FILMS:]
+    masked_positions = mask_positions(model, example)
+    masked_films = example[masked_positions]
+    masked_example = example.copy()
+    masked_example[masked_positions] = mask
+    embeddings, positions = model.embed_tokens(prediction.tokens)
+    layers = run_layers(predictor, prediction.tokens)
+    ranking = Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities)
     return Steps(
-        token_labels(dataset, training),
-        token_labels(dataset, example[masked]),
-        _masked_film_table(dataset, model, training, masked, example[masked]),
-        result.labels,
-        embeddings,
-        positions,
-        result,
-        layers,
-        _answer_table(dataset, Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities), k),
-        dataset.n_items,
+        training_labels=token_labels(dataset, masked_example),
+        masked_labels=token_labels(dataset, masked_films),
+        masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, masked_films),
+        prediction_labels=prediction.labels,
+        embeddings=embeddings,
+        positions=positions,
+        attention=prediction,
+        layers=layers,
+        predictions=_prediction_table(dataset, ranking, k),
+        n_items=dataset.n_items,
     )
 
 
 def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
-    """Return the positions of a training example (T,) that are masked, drawn as in training.
+    """Return the masked positions of a training example (T,), (Q,). They are sampled as in training.
 
     Positions at the ends are dropped, so that masks have films on both sides. If no position is left, the middle is
     masked. With fewer than three films, the positions of training are kept.
     """
-    masked = np.flatnonzero(model.training_example(example) != example)
-    inner = masked[(masked > 0) & (masked < len(example) - 1)]
-    if len(inner):
-        return inner
-    return np.array([len(example) // 2]) if len(example) > 2 else masked
+    positions = np.flatnonzero(model.training_example(example) != example)
+    inner_positions = positions[(positions > 0) & (positions < len(example) - 1)]
+    if len(inner_positions):
+        return inner_positions
+    return np.array([len(example) // 2]) if len(example) > 2 else positions
 
 
 def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -> list[pd.DataFrame]:
     """Return the k best films of each row of `logit_lens`: before the first layer, after the first layer, and so on."""
     model = as_bert4rec(predictor)
     rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in outputs.logit_lens)
-    return [_answer_table(predictor.dataset, ranking, k) for ranking in rankings]
+    return [_prediction_table(predictor.dataset, ranking, k) for ranking in rankings]
 
 
 def _masked_film_table(
-    dataset: Dataset, model: Bert4Rec, training: np.ndarray, masked: np.ndarray, films: np.ndarray
+    dataset: Dataset, model: Bert4Rec, example: np.ndarray, positions: np.ndarray, films: np.ndarray
 ) -> pd.DataFrame:
-    """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability)."""
-    rows, logits = [], model.fill(training, masked)  # (Q, I)
+    """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability).
+
+    Args:
+        dataset: The data set of the model.
+        model: Fills the masks.
+        example: Tokens of the training example with masks, (T,).
+        positions: The positions of the masks, (Q,).
+        films: The masked items, (Q,).
+    """
+    rows, logits = [], model.fill(example, positions)  # (Q, I)
     if model.only_unseen:
-        logits[:, np.delete(training, masked)] = -np.inf  # as in the loss
+        logits[:, np.delete(example, positions)] = -np.inf  # as in the loss
     for scores, film in zip(logits, films.tolist(), strict=True):
         loss = log_sum_exp(scores) - float(scores[film])
         title, rank = dataset.catalog.films[film].label, Ranking.from_scores(scores).rank(film)
@@ -222,7 +225,7 @@ def _masked_film_table(
     return pd.DataFrame(rows)
 
 
-def _answer_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFrame:
+def _prediction_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFrame:
     """Return the k best films with the steps of the softmax: item, title, score, weight, probability.
 
     The score is the logit. The weight is exp(score - best score), which cannot overflow. The probability is the weight

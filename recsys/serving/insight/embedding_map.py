@@ -21,7 +21,7 @@ from recsys.text.films import genre_matrix
 TSNE = "t-SNE"
 PCA = "PCA"
 OTHER_GENRE = ""  # genre of films without genres, and of films whose main genre has no colour
-MIN_GENRE_SHARE = 0.05  # of all films, for a genre to be preferred as main genre
+MIN_GENRE_SHARE = 0.05  # share of all films above which `main_genres` prefers a genre
 MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
 MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
@@ -144,8 +144,8 @@ class Term:
 
     name: str
     kind: str  # a key of MIN_TERM_SHARE
-    region_share: float  # of the region's films
-    catalog_share: float  # of all films
+    region_share: float  # share of the region's films that have the term
+    catalog_share: float  # share of all films that have the term
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,18 +204,19 @@ def _overrepresented(
     Args:
         terms: Name and kind of each term, W.
         shares: Share of the region's films that have each term, (W,).
-        catalog_shares: Share of all films, (W,).
-        z_scores: Of the difference, (W,).
+        catalog_shares: Share of all films that have each term, (W,).
+        z_scores: Z-score of the difference between the two shares, (W,).
     """
     selected: list[Term] = []
-    for number in np.argsort(-z_scores, kind="stable"):
-        name, kind = terms[number]
-        min_share = max(MIN_TERM_SHARE[kind], MIN_SHARE_RATIO * catalog_shares[number])
-        if shares[number] < min_share or z_scores[number] < MIN_Z_SCORE:
+    for index in np.argsort(-z_scores, kind="stable"):
+        name, kind = terms[index]
+        min_share = max(MIN_TERM_SHARE[kind], MIN_SHARE_RATIO * catalog_shares[index])
+        if shares[index] < min_share or z_scores[index] < MIN_Z_SCORE:
             continue
         has_kind = kind in ("decade", "views") and any(term.kind == kind for term in selected)
-        if not has_kind and not any(term.name.lower() == name.lower() for term in selected):
-            selected.append(Term(name, kind, float(shares[number]), float(catalog_shares[number])))
+        has_name = any(term.name.lower() == name.lower() for term in selected)  # a tag can have the name of a genre
+        if not has_kind and not has_name:
+            selected.append(Term(name, kind, float(shares[index]), float(catalog_shares[index])))
     return tuple(selected)
 
 

@@ -19,8 +19,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, check_items, exclusion_mask, rank_positions, rankings
 
 MAX_ABLATED = 50  # newest films that are left out in turn; 50 films take about a second
-MIN_LOG_PROB = -50.0  # in place of minus infinity, so that the effect on an excluded film is a number
-MIN_EFFECT = 1e-3  # in log-probability: a relative change of a probability by 0.1%
+MIN_LOG_PROB = -50.0  # replaces minus infinity, so that the effect on an excluded film is a number
+MIN_EFFECT = 1e-3  # in log-probability, which is a relative change of a probability by 0.1%
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # strength of the recommendation with this film minus without it, see `_Outcome.strength`
+    effect: float  # difference of `_Outcome.strength` with and without this film; above 0: the film raises it
     rank_without: RankPosition  # position of the recommended film without this film in the history
 
 

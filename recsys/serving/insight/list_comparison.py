@@ -70,8 +70,8 @@ def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: 
 class OrderEffect:
     """The lists of a recommender for a history and for O other orders of the same films."""
 
-    given: list[Recommendation]  # for the given order
-    others: list[list[Recommendation]]  # O lists
+    given: list[Recommendation]  # list for the given order
+    others: list[list[Recommendation]]  # O lists, one for each other order
 
     @cached_property
     def overlaps(self) -> list[float]:
@@ -188,12 +188,12 @@ class HitStatistics:
     """Metrics of a recommender for F hidden films, with intervals of 95 %."""
 
     hits: int  # films among the first TOP_K; HR@10 is hits / F
-    low: float  # of HR@10, Wilson's score interval
-    high: float
+    low: float  # lower end of the interval of HR@10 (Wilson score interval)
+    high: float  # upper end
     ndcg: float  # NDCG@10
     median: float  # rank; infinite if half the films are excluded
     best: float  # lower end of the interval of the median, by order statistics; NaN for fewer than six films
-    worst: float  # upper end
+    worst: float  # upper end of the interval of the median
 
 
 def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:

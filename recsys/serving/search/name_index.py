@@ -29,7 +29,7 @@ ALL_WORDS = 80  # all words in any order
 PREFIX_WITHOUT_BLANKS = 78  # the beginning of the name without blanks
 MISSPELT_NAME = 74  # times the similarity 0…1 of the whole name
 MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
-MIN_GUESS_RATIO = 0.9  # to the score of the best misspelt name; others are dropped
+MIN_GUESS_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # if the query has an article and the name has none
 SWAPPABLE_LETTERS = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
@@ -107,8 +107,8 @@ class NameIndex:
         whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", MAX_CHAR)  # one letter is not a word yet
         for score, start, end in ((PREFIX, "", MAX_CHAR), whole, (EXACT, "", "\0")):
             raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
-            others = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
-            raise_scores(scores, self._film_of[others], score - penalty)
+            bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
+            raise_scores(scores, self._film_of[bare_matches], score - penalty)
         return scores
 
     def _names_with(self, words: list[str]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Search films by titles in other languages and scripts, and by people.
 
-Both come from film details. A large data set has half a million of these names, so a comparison that accepts typing
-errors would be too slow: only name_index.py has it.
+Both come from film details. A large data set has half a million names of this kind. A comparison that accepts typing
+errors would be too slow for them, so only name_index.py accepts typing errors.
 
 Shapes: F films, N names.
 """
@@ -48,7 +48,9 @@ class NameLines:
         A name matches if each word of the query begins one of its words.
         """
         words = query.split()
-        pattern, result, position = f" {max(words, key=len)}", dict[int, bool](), -1
+        pattern = f" {max(words, key=len)}"  # the longest word has the fewest matches
+        result: dict[int, bool] = {}
+        position = -1
         while (position := self._text.find(pattern, position + 1)) >= 0:
             number = bisect_right(self._ends, position)
             name = self._names[number]

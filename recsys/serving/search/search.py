@@ -1,9 +1,9 @@
 """Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
 
-A film has several names: its title, other titles in brackets, and those of the table of names
-(`recsys.data.film_names`). Names and queries are normalized and compared (name_index.py), Cyrillic ones also in Latin
-letters. Nicknames, initials and numbers of a series are added. If the data set lacks the film, the search does not
-return another film instead. Of a film that the data set lists twice, the more rated one is returned.
+A film has several names: its title, other titles in brackets, and names from a table (`recsys.data.film_names`). Names
+and queries are normalized and compared (name_index.py). Cyrillic names and queries are also compared in Latin letters.
+Queries can also be nicknames, initials, or numbers in a series. If the data set lacks the film, the search does not
+return another film instead. If the data set lists a film twice, the film number with more ratings is returned.
 
 Shapes: F films.
 """
@@ -38,7 +38,7 @@ SERIES_MATCH = 90
 INITIALS_MATCH = 88
 YEAR_MATCH = 75
 MISSPELT_SERIES = 68  # times the similarity 0…1 to the name of a series
-MIN_CONFIDENT = 40  # of a result that is probably the film that the user means
+MIN_CONFIDENT = 40  # minimum score of a film that is probably the film that the user means
 NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs from the query by one
 OTHER_YEAR_WEIGHT = 0.39  # factor if the year differs by more, or if a film has another number in its series
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
@@ -93,11 +93,11 @@ class TitleIndex:
         table = film_names.read().corrected
         self._nicknames: dict[str, list[int]] = {}  # normalized → films
         for row, film in enumerate(self._films):
-            known = table.get((film.title, film.year), film_names.FilmNames(film.title))
-            forms |= {(form, row) for name in names_of(known) for form in name_forms(name)}
+            film_entry = table.get((film.title, film.year), film_names.FilmNames(film.title))
+            forms |= {(form, row) for name in names_of(film_entry) for form in name_forms(name)}
             if row < self.n_items:
                 names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
-            for nickname in known.nicknames:
+            for nickname in film_entry.nicknames:
                 self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
         self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)
@@ -216,11 +216,11 @@ class TitleIndex:
         """
         if self._people_and_titles is None:
             return NameMatches(scores, {})
-        others = self._people_and_titles.search(query)
-        if others.people:
+        matches = self._people_and_titles.search(query)
+        if matches.people:
             scores = np.where(scores > MISSPELT_NAME, scores, 0)
-        people = {row: name for row, name in others.people.items() if others.scores[row] > scores[row]}
-        return NameMatches(np.maximum(scores, others.scores), people)
+        people = {row: name for row, name in matches.people.items() if matches.scores[row] > scores[row]}
+        return NameMatches(np.maximum(scores, matches.scores), people)
 
     def _title_scores(self, query: str, enough: int) -> np.ndarray:
         """Return the scores of titles, ignoring years, (F,). Below `enough` matches, misspelt titles match too."""
@@ -277,7 +277,7 @@ class TitleIndex:
 
 
 def names_of(film: film_names.FilmNames) -> list[str]:
-    """Return the names in the titles of a film. Nicknames are not among them."""
+    """Return the names in the titles of a film, without nicknames."""
     return [name for title in (film.title, *film.also) for name in title_names(title)]
 
 

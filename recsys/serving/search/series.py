@@ -34,7 +34,7 @@ _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
 _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
-MIN_PREFIX_CHARS = 5  # of a title that is a prefix of other titles: "Rocky", but not "Up"
+MIN_PREFIX_CHARS = 5  # a shorter title is not a prefix of other titles: "Rocky" is, "Up" is not
 MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "007": "james bond",

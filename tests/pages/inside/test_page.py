@@ -382,7 +382,7 @@ def test_the_map_can_be_coloured_by_genre_and_popularity(visit, colour):
     app = section(visit, "map")
     app.get_by_key("map_colour").set_value(colour).run()
     assert not app.exception
-    assert film_map.COLOURS[colour] in app.get("plotly_chart")[0].proto.alt
+    assert film_map.COLOUR_OPTIONS[colour] in app.get("plotly_chart")[0].proto.alt
 
 
 def test_a_film_that_was_found_is_marked(visit):

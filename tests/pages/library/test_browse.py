@@ -23,7 +23,7 @@ def button(app, film):
 
 
 def opened(app):
-    app.session_state[filters.OPEN] = True
+    app.session_state[filters.OPEN_KEY] = True
     return app.run()
 
 

@@ -89,7 +89,7 @@ def test_they_can_be_a_real_person_at_random_or_by_number(visit):
 
 def test_a_link_is_pasted_and_what_is_none_is_said(visit):
     app = visit("library", s="1-2", library="together")
-    app.session_state[other_person.LINK] = True
+    app.session_state[other_person.LINK_POPOVER_KEY] = True
     app.run()
     app.text_input(key="other_link").set_value("I have seen Heat").run()
     assert app.warning

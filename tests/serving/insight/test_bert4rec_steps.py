@@ -27,26 +27,26 @@ def test_the_steps_lead_from_the_films_to_the_answers_of_the_model():
     model = bert()
     found = compute_steps(predictor(WORLD, model), FILMS, k=3)
     scores = model.score(Queries([np.array(FILMS)]))[0]
-    assert found.answers["item"].tolist() == np.argsort(-scores)[:3].tolist()
-    assert found.answers["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
+    assert found.predictions["item"].tolist() == np.argsort(-scores)[:3].tolist()
+    assert found.predictions["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
 
 
 def test_where_training_compares_unseen_films_only_so_does_the_lesson():
     model = bert(only_unseen=True)
     asked = predictor(WORLD, model)
     found = compute_steps(asked, FILMS, k=20)
-    assert set(found.answers["item"]) == set(range(20)) - set(FILMS)
-    assert found.answers["probability"].sum() == pytest.approx(1)
+    assert set(found.predictions["item"]) == set(range(20)) - set(FILMS)
+    assert found.predictions["probability"].sum() == pytest.approx(1)
     assert all(not set(FILMS) & set(read["item"]) for read in layer_predictions(asked, found.layers, 20))
     covered = mask_positions(model, np.array(FILMS))
     logits = torch.from_numpy(model.fill(np.array(FILMS), covered))
     logits[:, np.delete(FILMS, covered)] = -torch.inf
     expected = F.cross_entropy(logits, torch.from_numpy(np.array(FILMS)[covered]), reduction="none")
-    np.testing.assert_allclose(found.learning["loss"], expected.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(found.masked_films["loss"], expected.numpy(), rtol=1e-5)
 
 
 def test_the_softmax_is_shown_step_by_step():
-    found = compute_steps(predictor(WORLD, bert()), FILMS, k=20).answers
+    found = compute_steps(predictor(WORLD, bert()), FILMS, k=20).predictions
     assert found["probability"].sum() == pytest.approx(1)
     assert found["weight"].iloc[0] == 1
     np.testing.assert_allclose(found["weight"], np.exp(found["score"] - found["score"].iloc[0]))
@@ -62,7 +62,7 @@ def test_films_are_covered_that_have_films_on_both_sides():
 
 def test_the_loss_of_a_covered_film_is_what_training_would_compute():
     model = bert()
-    found = compute_steps(predictor(WORLD, model), FILMS).learning
+    found = compute_steps(predictor(WORLD, model), FILMS).masked_films
     example = np.array(FILMS)
     covered = mask_positions(model, example)
     logits = torch.from_numpy(model.fill(example, covered))
@@ -74,7 +74,7 @@ def test_the_loss_of_a_covered_film_is_what_training_would_compute():
 
 def test_only_the_newest_films_are_a_training_example():
     found = compute_steps(predictor(WORLD, bert(length=20)), [film % 20 for film in range(17)])
-    assert (len(found.training), len(found.prediction)) == (12, 18)
+    assert (len(found.training_labels), len(found.prediction_labels)) == (12, 18)
 
 
 def test_the_last_reading_is_the_answer():
@@ -82,7 +82,7 @@ def test_the_last_reading_is_the_answer():
     found = compute_steps(asked, FILMS, k=5)
     read = layer_predictions(asked, found.layers, 5)
     assert len(read) == 3
-    assert read[-1]["item"].tolist() == found.answers["item"].tolist()
+    assert read[-1]["item"].tolist() == found.predictions["item"].tolist()
     before = layer_predictions(asked, compute_steps(asked, [1, 2]).layers, 5)[0]
     assert before["item"].tolist() == read[0]["item"].tolist()  # without a layer, the films do not matter
 
@@ -90,10 +90,12 @@ def test_the_last_reading_is_the_answer():
 def test_prediction_reads_the_films_and_a_mask_and_training_hides_some_of_them():
     found = compute_steps(predictor(WORLD, bert()), FILMS)
     labels = [f"Film {film} ({1990 + film})" for film in FILMS]
-    assert found.prediction == [*labels, "[mask]"]
-    assert len(found.training) == len(FILMS)
-    assert [label for label, shown in zip(labels, found.training, strict=True) if shown == "[mask]"] == found.hidden
-    assert found.hidden
+    assert found.prediction_labels == [*labels, "[mask]"]
+    assert len(found.training_labels) == len(FILMS)
+    assert [
+        label for label, shown in zip(labels, found.training_labels, strict=True) if shown == "[mask]"
+    ] == found.masked_labels
+    assert found.masked_labels
 
 
 def test_film_and_position_embeddings_add_up_to_the_input():
@@ -111,8 +113,8 @@ def test_with_a_relative_bias_the_film_embeddings_alone_are_the_input():
 
 
 def test_one_film_and_many_films_have_steps():
-    assert compute_steps(predictor(WORLD, bert()), [3]).training == ["[mask]"]
-    assert len(compute_steps(predictor(WORLD, bert(length=10)), list(range(20))).prediction) == 10
+    assert compute_steps(predictor(WORLD, bert()), [3]).training_labels == ["[mask]"]
+    assert len(compute_steps(predictor(WORLD, bert(length=10)), list(range(20))).prediction_labels) == 10
 
 
 def test_other_models_have_other_steps():
