@@ -87,7 +87,7 @@ def order_text(table: pd.DataFrame, base: str, other: str) -> str:
     With few users, the sentence is a warning. It is "" for equal protocols or a single recommender.
 
     Args:
-        table: Result of `tables.orders`.
+        table: Result of `tables.protocol_ranks`.
         base: Name of the first protocol.
         other: Name of the second protocol.
     """

@@ -12,7 +12,7 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
 from recsys.serving.history_import import WatchedFilm
 
-MARKS = LATER, SEEN, NOT_INTERESTED = ("later", "seen", "not_interested")  # fields of `ListState`
+MARKS = LATER, SEEN, NOT_INTERESTED = ("later", "watched_before", "not_interested")  # fields of `ListState`
 CHOICE = "choice"  # field of `ListState`
 LISTS = ("films", *MARKS, CHOICE)
 
@@ -24,7 +24,7 @@ class ListState:
     dataset: str = DEFAULT_DATASET
     films: tuple[int, ...] = ()  # film numbers, oldest first
     later: tuple[int, ...] = ()  # film numbers of films to watch later
-    seen: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
+    watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
@@ -34,7 +34,7 @@ class ListState:
     @property
     def excluded(self) -> tuple[int, ...]:
         """The films that are not recommended, in addition to `films`."""
-        return (*self.not_interested, *self.seen)
+        return (*self.not_interested, *self.watched_before)
 
     def with_lists(self, lists: Mapping[str, tuple[int, ...]], **changes: Any) -> "ListState":
         """Return a copy with other films in some of LISTS, and with other changes."""

@@ -27,7 +27,7 @@ class Romanization(NamedTuple):
     letters: dict[str, str]
     initial: dict[str, str]  # at the beginning of a word
     after_vowel: dict[str, str]  # after a vowel or a sign
-    own: str  # letters that the other language lacks
+    unique_letters: str  # letters that the other language lacks
 
 
 UKRAINIAN = Romanization(
@@ -50,10 +50,12 @@ def romanizations(text: str) -> list[str]:
         return []
     text = text.casefold()
     letters = set(text)
-    if not letters & (_COMMON.keys() | set(UKRAINIAN.own) | set(RUSSIAN.own)):
+    if not letters & (_COMMON.keys() | set(UKRAINIAN.unique_letters) | set(RUSSIAN.unique_letters)):
         return []
     pairs = ((UKRAINIAN, RUSSIAN), (RUSSIAN, UKRAINIAN))
-    return list(dict.fromkeys(_romanize(text, one) for one, other in pairs if not letters & set(other.own)))
+    return list(
+        dict.fromkeys(_romanize(text, language) for language, other in pairs if not letters & set(other.unique_letters))
+    )
 
 
 def _romanize(text: str, language: Romanization) -> str:

@@ -180,7 +180,7 @@ def test_a_film_has_one_mark(visit):
     assert app.session_state.visitor.current.later == (4,)
     choose(app, 5, "not-for-me")
     current = app.session_state.visitor.current
-    assert (current.later, current.seen, current.not_interested) == ((), (5,), (4,))
+    assert (current.later, current.watched_before, current.not_interested) == ((), (5,), (4,))
     app.button(key="undo").click().run()
     assert app.session_state.visitor.current.later == (4,)
 
