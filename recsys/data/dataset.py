@@ -108,12 +108,11 @@ class Catalog:
     def films(self) -> list[Film]:
         """All films by film number, with corrected titles and years: the items, then the infrequent films."""
         corrected = film_names.read().in_data
-        listed = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
-        names = (corrected.get((film.title, film.year)) for film in listed)
-        return [
-            film if right is None else film._replace(title=right.title, year=right.year)
-            for film, right in zip(listed, names, strict=True)
-        ]
+        result = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
+        for number, film in enumerate(result):
+            if name := corrected.get((film.title, film.year)):
+                result[number] = film._replace(title=name.title, year=name.year)
+        return result
 
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
@@ -122,12 +121,19 @@ class Catalog:
         They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
         equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
         """
-        movies = self.complete.movies
-        imdb, tmdb = movies["imdb_id"].tolist(), movies["tmdb_id"].astype("object").fillna(0).tolist()
+        # hashes first, because tuples of all films would need much memory for a large catalogue
+        hashes = np.fromiter((hash((film.title.partition(" (")[0], film.year)) for film in self.films), np.int64)
+        values, counts = np.unique(hashes, return_counts=True)
         groups: dict[tuple[str, int], list[int]] = {}
-        for number, film in enumerate(self.films):
+        for number in np.flatnonzero(np.isin(hashes, values[counts > 1])).tolist():
+            film = self.films[number]
             if film.year is not None:
                 groups.setdefault((film.title.partition(" (")[0], film.year), []).append(number)
+        numbers = [number for group in groups.values() for number in group]
+        columns = ["imdb_id", "tmdb_id"]
+        ids = pd.concat([self.movies[columns], self.infrequent[columns]], ignore_index=True).loc[numbers]
+        imdb = ids["imdb_id"].to_dict()
+        tmdb = ids["tmdb_id"].astype("object").fillna(0).to_dict()
 
         def is_same(film: int, other: int) -> bool:
             if (imdb[film] and imdb[film] == imdb[other]) or (tmdb[film] and tmdb[film] == tmdb[other]):
@@ -149,10 +155,9 @@ class Catalog:
         Args:
             counts: Number of ratings of the first films; other films have none.
         """
-        popularity = dict(enumerate(counts))
         main: dict[int, int] = {}
         for group in self.duplicates:
-            best = max(group, key=lambda film: (popularity.get(film, 0), -film))
+            best = max(group, key=lambda film: (counts[film] if film < len(counts) else 0, -film))
             main |= {film: best for film in group if film != best}
         return main
 
