@@ -527,7 +527,9 @@ def test_an_encoder_is_compiled_once_for_all_shapes(config, encoder):
             hidden = compiled(tokens, positions)
             gradients = torch.autograd.grad(hidden.sum(), module.items.weight)
         torch.testing.assert_close(hidden, module(tokens, positions))
-        torch.testing.assert_close(gradients, torch.autograd.grad(module(tokens, positions).sum(), module.items.weight))
+        torch.testing.assert_close(
+            gradients, torch.autograd.grad(module(tokens, positions).sum(), module.items.weight), rtol=1e-4, atol=1e-4
+        )
 
 
 def test_without_a_compiler_training_goes_on(monkeypatch):
