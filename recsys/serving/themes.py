@@ -296,11 +296,11 @@ class ThemeIndex:
         score = self._aspect_scores(aspects)
         if self._vectors:
             score += self._vector_scores(self._vectors, encoded[0])
-        # without aspects, all films match, and the most popular films have the best scores
-        if excluded.any():
-            score = (score if aspects else self._popularity) * ~excluded
+        if not aspects and (years or excluded.any()):
+            score = self._popularity  # all films match, and the most popular films have the best scores
+        score = score * ~excluded
         if years:
-            score = (score if aspects else self._popularity) * ((self._years >= years[0]) & (self._years <= years[1]))
+            score = score * ((self._years >= years[0]) & (self._years <= years[1]))
         if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
             score = score * self._children_weight
         score = score * self._popularity

@@ -239,6 +239,12 @@ def test_a_negated_tag_or_genre_excludes_its_films(world):
     assert 1 not in items(index.search("not too long"))
 
 
+def test_an_exclusion_holds_together_with_years(world):
+    years = [1983, 1984, 1985, 1995, 2003, 2012]
+    index = by_words(with_films(world, genres=["Drama", "Horror", "Comedy", "Drama", "Drama", "Horror"], years=years))
+    assert set(items(index.search("not horror 1980s"))) == {0, 2}
+
+
 def test_a_tag_that_begins_with_a_negation_is_searched(world):
     tags = [(film, tag) for film in (0, 1) for tag in ("no dialogue", "space")] + [(2, "dialogue"), (3, "space")]
     index = by_words(with_films(world, tags=tags))
