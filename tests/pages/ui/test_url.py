@@ -139,3 +139,9 @@ def test_every_key_of_the_table_is_one_of_a_page():
         key = param.key.replace("{results_of}", "{dataset}")
         assert any(f"{before}{key}{after}" in sources for before, after in (('"', '"'), ("state.", " = "))), key
     assert {param.key for param in url.URL_PARAMS} > url.FILTER_FIELDS
+
+
+def test_years_in_the_wrong_order_leave_the_filter_as_it_is(visit):
+    app = visit("", s="1-2-3", years="2000-1990")
+    assert app.session_state["filters"].years == Filters().years
+    assert visit("", s="1-2-3", years="1990-2000").session_state["filters"].years == (1990, 2000)

@@ -1,0 +1,20 @@
+from streamlit.testing.v1 import AppTest
+
+
+def ranks_of_three():
+    from pages.compare import answers
+    from recsys.serving.recommend import RankPosition
+
+    answers.rank_table(
+        {
+            "Ninth": RankPosition(9, 100, None),
+            "Excluded": RankPosition(None, 100, None),
+            "Best": RankPosition(1, 100, 0.5),
+        }
+    )
+
+
+def test_the_ranks_of_a_film_are_listed_best_first():
+    app = AppTest.from_function(ranks_of_three).run()
+    assert not app.exception
+    assert list(app.table[0].value.index) == ["Best", "Ninth", "Excluded"]
