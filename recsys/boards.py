@@ -1,6 +1,7 @@
 """Boards: all measurements of a data set under a protocol in one artifact, see `recsys.storage`.
 
-`<protocol>.json` contains a document per name, and its .npz file contains the ranks of each name.
+`<protocol>.json` contains a dictionary, called document, for each recommender or trial by name. Its .npz file contains
+the ranks of each name.
 """
 
 import io
@@ -30,7 +31,8 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
-    arrays = _read_ranks(path, storage.version(path, *path.parent.glob(f"{path.stem}-*.npz")))
+    payloads = path.parent.glob(f"{path.stem}-*.npz")  # the names of stored payloads end with a hash
+    arrays = _read_ranks(path, storage.version(path, *payloads))
     try:
         return dict(arrays) if names is None else {name: arrays[name] for name in names}
     except KeyError as error:
@@ -87,7 +89,7 @@ def _compact(ranks: np.ndarray) -> np.ndarray:
     return ranks.astype(np.min_scalar_type(int(ranks.max(initial=0))))
 
 
-@lru_cache(maxsize=4)  # parsing takes longer than reading the ranks of one name
+@lru_cache(maxsize=4)  # parsing the JSON file takes longer than reading the ranks of a recommender
 def _read(path: Path, version: str) -> dict[str, Document]:
     """Read the documents. `version` is only part of the cache key."""
     documents: dict[str, Document] = storage.read_document(path).get("documents", {})

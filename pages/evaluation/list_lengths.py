@@ -1,4 +1,4 @@
-"""The chart that compares recommenders by a metric for lists of one to ten films, and for whole histories."""
+"""The chart of a metric by the length of the history: the newest one to ten films of each user, or all films."""
 
 import streamlit as st
 
@@ -16,10 +16,10 @@ def show(view: EvaluationView, metric: str) -> None:
     """Plot the metric against the number of films given, if there are results for two numbers or more."""
     length_labels = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
     length_labels[protocols.FULL.name] = _("all")
-    all_boards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
-    boards = {protocol: board for protocol, board in all_boards.items() if not board.empty}
-    table = tables.protocol_ranks(boards, metric)
-    if len(boards) < 2 or table.empty:
+    all_leaderboards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
+    leaderboards = {protocol: board for protocol, board in all_leaderboards.items() if not board.empty}
+    table = tables.compare_protocols(leaderboards, metric)
+    if len(leaderboards) < 2 or table.empty:
         return
     st.header(_("Quality by the length of the list"))
     st.caption(
@@ -35,7 +35,7 @@ def show(view: EvaluationView, metric: str) -> None:
     if not selected:
         return
     rows = table.set_index("variant")
-    lines = rows.loc[selected, list(boards)].rename(columns=length_labels)  # a row per recommender
+    lines = rows.loc[selected, list(leaderboards)].rename(columns=length_labels)  # a row per recommender
     by_variant = {variant: line.rename_axis("films").rename(metric).reset_index() for variant, line in lines.iterrows()}
     titles = rows["title"].to_dict()
     figure = plot_lines(by_variant, titles, "films", metric, _("Number of films given"))
@@ -46,4 +46,4 @@ def show(view: EvaluationView, metric: str) -> None:
         metric=metric_title(metric),
         names=", ".join(titles[variant] for variant in selected),
     )
-    chart(label_line_ends(figure), alt, table[["variant", "title", *boards]], f"lengths-{view.dataset}-{metric}")
+    chart(label_line_ends(figure), alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")

@@ -52,7 +52,7 @@ def show(view: EvaluationView) -> None:
     if len(names) < 2:
         st.info(_("Select at least two protocols."), icon=":material/info:")
         return
-    table = tables.protocol_ranks({name: data.leaderboard(view.dataset, name)[0] for name in names}, metric)
+    table = tables.compare_protocols({name: data.leaderboard(view.dataset, name)[0] for name in names}, metric)
     if table.empty:
         message = _("No recommender has results for all of these protocols. Select fewer.")
         st.info(message, icon=":material/info:")
@@ -76,7 +76,7 @@ def show(view: EvaluationView) -> None:
 
 
 def users_text(table: pd.DataFrame, protocol: str) -> str:
-    """Return a sentence with the number of test users of a protocol. table: Result of `tables.protocol_ranks`."""
+    """Return a sentence with the number of test users of a protocol. table: Result of `tables.compare_protocols`."""
     n = int(table[f"users {protocol}"].iloc[0])
     return ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
 
@@ -87,7 +87,7 @@ def order_text(table: pd.DataFrame, base: str, other: str) -> str:
     With few users, the sentence is a warning. It is "" for equal protocols or a single recommender.
 
     Args:
-        table: Result of `tables.protocol_ranks`.
+        table: Result of `tables.compare_protocols`.
         base: Name of the first protocol.
         other: Name of the second protocol.
     """
@@ -104,7 +104,7 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     """Return a bump chart of the ranks: a line per recommender with a label at its right end.
 
     Args:
-        table: Result of `tables.protocol_ranks`.
+        table: Result of `tables.compare_protocols`.
         names: Names of the protocols, from left to right.
     """
     figure = go.Figure()

@@ -1,8 +1,8 @@
 """Limits on the files that visitors upload.
 
 Streamlit accepts a file from any open session, even if its page has no uploader, and keeps the file in memory until the
-session ends. Here, only sessions of pages with an uploader can upload: these pages call `expect`. The sizes of stored
-files are read from Streamlit, so a quota is free again when Streamlit has freed the memory.
+session ends. Here, only sessions of pages with an uploader can upload: these pages call `allow_uploads`. The sizes of
+stored files are read from Streamlit, so a quota is free again when Streamlit has freed the memory.
 """
 
 import threading
@@ -19,8 +19,8 @@ PATH = "/_stcore/upload_file/"  # followed by the session id and the file id
 MAX_SESSION_FILES = 40
 MAX_SESSION_BYTES = 200 << 20
 MAX_TOTAL_BYTES = 512 << 20  # of all sessions together
-EXPECTED_SECONDS = 6 * 3600.0  # time after `expect` for which a session may upload
-MAX_SESSIONS = 2000  # the newest calls of `expect` are kept
+EXPECTED_SECONDS = 6 * 3600.0  # time after `allow_uploads` for which a session may upload
+MAX_SESSIONS = 2000  # the newest calls of `allow_uploads` are kept
 FRAMING_BYTES = 1024  # maximum size of a request without its file: the headers of one multipart part
 
 File = tuple[str, str]  # session id, file id
@@ -35,11 +35,11 @@ class Permission:
 
 
 _permissions: dict[str, Permission] = {}  # session id → permission, the oldest first
-_lock = threading.Lock()  # pages call `expect` in threads
+_lock = threading.Lock()  # pages call `allow_uploads` in threads
 _arriving: dict[File, int] = {}  # sizes of the files that are being received
 
 
-def expect(session: str, max_file_bytes: int) -> None:
+def allow_uploads(session: str, max_file_bytes: int) -> None:
     """Allow a session to upload files for EXPECTED_SECONDS. Pages call this where they show an uploader."""
     with _lock:
         _permissions.pop(session, None)

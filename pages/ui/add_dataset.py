@@ -71,7 +71,7 @@ def form() -> None:
         )
     )
     if context := get_script_run_ctx():
-        uploads.expect(context.session_id, MAX_MEGABYTES << 20)
+        uploads.allow_uploads(context.session_id, MAX_MEGABYTES << 20)
     upload = st.file_uploader(_("Events"), TYPES, key="own_file", max_upload_size=MAX_MEGABYTES)
     if upload is None:
         forget()

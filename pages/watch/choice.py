@@ -1,4 +1,4 @@
-"""A list to choose from on Watch next: only these films are recommended, or none of them.
+"""The popover "From a list" on Watch next: only the films of a list are recommended, or all films except these.
 
 The visitor pastes titles or uploads a text file: a watchlist, a festival programme, or file names.
 
@@ -9,7 +9,7 @@ were not found).
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.server.uploads import expect
+from pages.server.uploads import allow_uploads
 from pages.ui import browser, errors, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, join_names, ngettext
@@ -29,7 +29,7 @@ MAX_CHARS = title_list.MAX_TITLES * 60  # characters of the pasted text
 
 
 def excluded(dataset: Dataset) -> tuple[int, ...]:
-    """Return the items that the list to choose from excludes."""
+    """Return the items that are not recommended because of the list."""
     listed = set(visitor().current.choice)
     if not listed:
         return ()
@@ -55,7 +55,7 @@ def popover(dataset: Dataset) -> None:
             help=_("A watchlist, a festival programme, or the file names of your films."),
         )
         if context := get_script_run_ctx():
-            expect(context.session_id, MAX_FILE_BYTES)
+            allow_uploads(context.session_id, MAX_FILE_BYTES)
         st.file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), max_upload_size=MAX_FILE_BYTES >> 20, key="choice_file")
         st.button(
             _("Choose from these"), key="choice_set", icon=":material/check:", on_click=_find_films, args=(dataset,)
@@ -69,7 +69,7 @@ def popover(dataset: Dataset) -> None:
 
 
 def _find_films(dataset: Dataset) -> None:
-    """Find the films of the text area and of the file, and store them as the list to choose from."""
+    """Find the films of the text area and of the file, and store them as the list."""
     entries = title_list.parse(st.session_state.get("choice_text") or "")
     if file := st.session_state.get("choice_file"):
         try:

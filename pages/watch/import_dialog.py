@@ -20,7 +20,7 @@ import streamlit as st
 from babel.dates import format_date
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.server.uploads import expect
+from pages.server.uploads import allow_uploads
 from pages.ui import cache, charts, errors, format, i18n, session
 from pages.ui.i18n import N_, _, localize, ngettext
 from pages.ui.visitor import visitor
@@ -146,7 +146,7 @@ def body(dataset: Dataset) -> None:
 
     _offer_saved_history(load, "dialog")
     if context := get_script_run_ctx():
-        expect(context.session_id, MAX_FILE_BYTES)
+        allow_uploads(context.session_id, MAX_FILE_BYTES)
     privacy = _("Your files are only read in memory. The server does not store, log or share them.")
     uploads = st.file_uploader(
         _("History files: CSV, JSON or ZIP"),

@@ -1,8 +1,9 @@
-"""The four kinds of lists on Watch next, each a setting of the recommenders.
+"""The four kinds of lists on Watch next. The kind sets the recommender and the filters.
 
-Best guess: the chosen recommender. In your taste: similar films count more (`predictor.by_taste`). Like the last one:
-the Markov chain, which counts what users watched after the last film. Hidden gems: as In your taste, without the best
-known films.
+- "Best guess": the recommender that the visitor chose.
+- "In your taste": the same recommender, but similar films count more (`predictor.by_taste`).
+- "Like the last one": the Markov chain, which counts what users watched after the last film.
+- "Hidden gems": as "In your taste", without the best known films.
 
 Session state: list_kind (a key of LIST_KINDS).
 """
@@ -33,7 +34,7 @@ def select() -> str:
     return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text, wrap=True)
 
 
-def recommender(kind: str, data: str) -> str:
+def select_recommender(kind: str, data: str) -> str:
     """Show the menu of recommenders, and return the name of the recommender for a kind of list.
 
     The list LAST ignores the menu. A choice in the menu therefore selects the list BEST.

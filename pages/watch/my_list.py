@@ -16,7 +16,7 @@ from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
-from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, LIKED_THRESHOLD
+from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
 from recsys.serving.search.search import SearchResult
 
 FILMS_PER_PAGE = 12
@@ -134,7 +134,7 @@ def _movie_id(position: int) -> int:
 def _thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
-    liked, disliked = stars is not None and stars >= LIKED_THRESHOLD, stars is not None and stars < LIKED_THRESHOLD
+    liked, disliked = stars is not None and stars >= MIN_LIKED_STARS, stars is not None and stars < MIN_LIKED_STARS
     like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
     dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
 

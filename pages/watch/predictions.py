@@ -1,6 +1,6 @@
 """Recommendations on Watch next: the controls, the filters, and the films as cards or as a list.
 
-Session state: filters (a Filters, which is kept when another page opens, and from which the widgets are set).
+Session state: filters (a `Filters`). It is kept when another page opens, and the widgets are set from it.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ MARK_OF_OPTION = {TO_SEEN: SEEN, NOT_FOR_ME: NOT_INTERESTED}
 
 @dataclass(frozen=True)
 class Answer:
-    """The recommendations for the watch list of the visitor."""
+    """The recommendations for the history of the visitor."""
 
     predictor: Predictor
     request: Request
@@ -57,7 +57,7 @@ class Answer:
         return self.picks[0].probability if self.picks else None
 
     @property
-    def stands_out(self) -> bool:
+    def shows_percentages(self) -> bool:
         """Whether the first film is probable enough to show percentages."""
         return (self.top_probability or 0.0) >= MIN_TOP_PROBABILITY
 
@@ -68,9 +68,9 @@ class Answer:
 
     def format_probability(self, probability: float) -> str:
         """Return a probability as a percentage, "4.2%", or as a multiple of the average probability, "3.1×"."""
-        return (
-            format.precise_percent(probability) if self.stands_out else format.factor(probability * self.n_candidates)
-        )
+        if self.shows_percentages:
+            return format.precise_percent(probability)
+        return format.factor(probability * self.n_candidates)
 
 
 @errors.show_errors()
@@ -79,7 +79,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
     st.header(_("What comes next"))
     kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        recommender = list_kinds.recommender(kind, dataset.name)
+        recommender = list_kinds.select_recommender(kind, dataset.name)
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
@@ -97,7 +97,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         else:
             _show_rows(answer)
         browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
-        _explain_figures(answer)
+        _explain_probabilities(answer)
     else:
         _explain_empty_list(dataset, request)
     return answer
@@ -113,7 +113,7 @@ def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
 
 
 def _show_notes(answer: Answer) -> None:
-    """Show captions about an empty watch list, about the model and about ratings."""
+    """Show captions about an empty history, about the model and about ratings."""
     title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
         st.caption(
@@ -146,7 +146,7 @@ def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
     return "unwatched" if request.filters.hide_seen and request.history else "all"
 
 
-def _explain_figures(answer: Answer) -> None:
+def _explain_probabilities(answer: Answer) -> None:
     """Show a caption that explains the percentages or multiples, and the bars."""
     title, n = cache.recommender_title(answer.predictor), answer.n_candidates
     if answer.top_probability is None:
@@ -159,7 +159,7 @@ def _explain_figures(answer: Answer) -> None:
             films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
         case "all":
             films = ngettext("the only film", "all {n:,} films", n)
-    if answer.stands_out:
+    if answer.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
             model=title,
@@ -198,13 +198,18 @@ def _show_cards(answer: Answer) -> None:
 
 def _show_rows(answer: Answer) -> None:
     """Render the films as rows."""
-    catalog, best = answer.predictor.dataset.catalog, answer.top_probability
+    catalog, top_probability = answer.predictor.dataset.catalog, answer.top_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-                links, credits = film_links(catalog, pick.item), _credits(answer, pick)
                 html = film_cards.row(
-                    pick.rank, pick.film, pick.probability, best, links, answer.format_probability, credits_text=credits
+                    pick.rank,
+                    pick.film,
+                    pick.probability,
+                    top_probability,
+                    film_links(catalog, pick.item),
+                    answer.format_probability,
+                    credits_text=_credits(answer, pick),
                 )
                 st.html(html)
                 _pick_buttons(answer, pick)

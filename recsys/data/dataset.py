@@ -107,7 +107,7 @@ class Catalog:
     @cached_property
     def films(self) -> list[Film]:
         """All films by film number, with corrected titles and years: the items, then the infrequent films."""
-        corrected = film_names.read().in_data
+        corrected = film_names.read().by_data_title
         result = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
         for number, film in enumerate(result):
             if name := corrected.get((film.title, film.year)):

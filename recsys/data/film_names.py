@@ -21,15 +21,15 @@ class FilmNames(NamedTuple):
 
     title: str  # corrected
     year: int | None = None  # corrected
-    also: tuple[str, ...] = ()  # other titles: of other countries, in Ukrainian, of the data if it is corrected
-    nicknames: tuple[str, ...] = ()  # typed in a search, but in no history file: "t2"
+    also: tuple[str, ...] = ()  # from other countries, in Ukrainian, and the title of the data if `title` differs
+    nicknames: tuple[str, ...] = ()  # only for the search, not for the import of history files: "t2"
 
 
 class NameTable(NamedTuple):
     """The names of all films in the file."""
 
-    in_data: Mapping[tuple[str, int | None], FilmNames]  # by title and year of the data
-    corrected: Mapping[tuple[str, int | None], FilmNames]  # by corrected title and year
+    by_data_title: Mapping[tuple[str, int | None], FilmNames]  # by title and year of the data
+    by_corrected_title: Mapping[tuple[str, int | None], FilmNames]  # by corrected title and year
 
 
 NO_NAMES = NameTable({}, {})
@@ -46,7 +46,7 @@ def _read(path: Path, version: str) -> NameTable:
     content = storage.read_shipped_json(path, _is_valid)
     if content is None:
         return NO_NAMES
-    in_data, corrected = {}, {}
+    by_data_title, by_corrected_title = {}, {}
     for label, entry in content.items():
         data_title, data_year = title_and_year(label)
         title, also = entry.get("title", data_title), entry.get("also", [])
@@ -56,8 +56,9 @@ def _read(path: Path, version: str) -> NameTable:
             tuple(also if title == data_title else [*also, data_title]),
             tuple(entry.get("nicknames", [])),
         )
-        in_data[data_title, data_year] = corrected[names.title, names.year] = names
-    return NameTable(in_data, corrected)
+        by_data_title[data_title, data_year] = names
+        by_corrected_title[names.title, names.year] = names
+    return NameTable(by_data_title, by_corrected_title)
 
 
 def _is_valid(content: Any) -> bool:
@@ -66,12 +67,12 @@ def _is_valid(content: Any) -> bool:
         and entry.keys() <= FIELDS
         and isinstance(entry.get("title", ""), str)
         and isinstance(entry.get("year", 0), int)
-        and all(isinstance(name, str) for field in ("also", "nicknames") for name in _strings(entry, field))
+        and all(isinstance(name, str) for field in ("also", "nicknames") for name in _list_field(entry, field))
         for entry in content.values()
     )
 
 
-def _strings(entry: dict[str, Any], field: str) -> list[Any]:
-    """Return a list of an entry. A value that is no list becomes an element, which is no text."""
+def _list_field(entry: dict[str, Any], field: str) -> list[Any]:
+    """Return the list in a field of an entry, [] without the field. A wrong type gives [None], which is not valid."""
     value = entry.get(field, [])
     return value if isinstance(value, list) else [None]

@@ -1,7 +1,8 @@
 """Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
 A result in the home folder is preferred to the shipped result. If the data set is on this machine, results of other
-data are ignored. `documents` compares only results of the same users. This module loads neither torch nor Streamlit.
+data are ignored. `documents` leaves out results of other users, which cannot be compared. This module loads neither
+torch nor Streamlit.
 """
 
 import json
@@ -94,7 +95,7 @@ def check(board: Path) -> None:
 
 
 def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = errors.warn) -> dict[str, Any]:
-    """Return a `Result`. `warn` is called if the board in the home folder is damaged and the shipped one is used.
+    """Return a `Result`. `warn` is called if the shipped one is used because the one in the home folder is not valid.
 
     Raises ResultError if there is no result, or if it is damaged or of other data.
     """
@@ -146,7 +147,7 @@ def version(dataset: str, protocol: str) -> str:
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
-    """Return the results of listed recommenders on the same users, best NDCG@10 first.
+    """Return the results on the same users, best NDCG@10 first, of recommenders with `registry.is_listed`.
 
     `warn` receives an error for each damaged board, and for each result that is of other data or another version.
     """

@@ -79,8 +79,8 @@ def all_ranks(
     return ranks
 
 
-def protocol_ranks(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """Return the ranks of recommenders under several protocols. The first row is the best under the first protocol.
+def compare_protocols(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
+    """Return the metric and rank of recommenders under several protocols, the best under the first protocol first.
 
     `boards` has the table of `leaderboard` by protocol. Only recommenders with a result under all protocols are ranked.
     Equal values share the better rank. Columns: variant, title, family and, for each protocol, its name (the metric),
@@ -98,7 +98,7 @@ def protocol_ranks(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame
 
 
 def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None:
-    """Return the share of pairs of recommenders that two protocols of `protocol_ranks` rank in opposite order.
+    """Return the share of pairs of recommenders that two protocols of `compare_protocols` rank in opposite order.
 
     It is (1 - τ) / 2 with Kendall's τ. A pair with equal values counts half. None: fewer than two recommenders, or
     fewer than FEW_USERS users, because their order is noise.

@@ -52,7 +52,7 @@ class ArrayModel(Model):
         return scores
 
     def _score(self, queries: Queries) -> np.ndarray:
-        """Return the scores (B, I) float32. Rows of empty histories have no effect."""
+        """Return the scores (B, I) float32. `score` overwrites the rows of empty histories."""
         raise NotImplementedError
 
     def state(self) -> dict[str, np.ndarray]:
@@ -63,13 +63,13 @@ class ArrayModel(Model):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Restore the arrays of `state`, see `Model.load_state`."""
         for name in self.array_names:
-            setattr(self, name, require_n_items(state, name, n_items))
+            setattr(self, name, item_array(state, name, n_items))
         if self.matrix_name:
             setattr(self, self.matrix_name, csr_from_state(state, n_items))
         self._prepare()
 
 
-def require_n_items(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
+def item_array(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
     """Return the array `name` of a saved state, which has one row per item.
 
     Raises:

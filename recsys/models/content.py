@@ -10,7 +10,7 @@ from scipy import sparse
 
 from recsys.config import Positive, config_class
 from recsys.data.dataset import Dataset, Queries
-from recsys.models.array_model import ArrayModel, csr_state, require_n_items
+from recsys.models.array_model import ArrayModel, csr_state, item_array
 from recsys.models.histories import profile_weights
 from recsys.text import films
 from recsys.text.fields import field_vectors
@@ -96,11 +96,11 @@ class Content(ArrayModel):
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Restore the arrays of `state`."""
-        self.counts = require_n_items(state, "counts", n_items)
+        self.counts = item_array(state, "counts", n_items)
         if "indptr" in state:
             n_dims = int(state["indices"].max(initial=0)) + 1  # SciPy cannot infer it if all rows are 0
             shape = (len(state["indptr"]) - 1, n_dims)
             self.vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape)
         else:
-            self.vectors = require_n_items(state, "vectors", n_items)
+            self.vectors = item_array(state, "vectors", n_items)
         self._prepare()

@@ -133,7 +133,7 @@ class Item2Vec(SequenceModel):
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return a batch with the M samples of the histories `rows` (B,): `tokens` (M, W) and `targets` (M,)."""
+        """Return a batch with the M samples of `histories[rows]` (B,): `tokens` (M, W) and `targets` (M,)."""
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)
         lengths = [len(sequence) for sequence in sequences]

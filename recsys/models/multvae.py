@@ -127,7 +127,7 @@ class MultVae(SequenceModel):
             yield batch if len(own_rows) else batch.without_targets()
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return a batch of the histories `rows` (B,). Each item of a history is both input and target."""
+        """Return a batch of `histories[rows]` (B,). Each item of a history is both input and target."""
         windows = rng.crop(histories, rows, self.config.length, "windows")
         items = [self.input_tokens(window) for window in windows]
         lengths = np.array([len(history) for history in items])

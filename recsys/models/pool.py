@@ -23,7 +23,7 @@ from scipy.special import logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
-from recsys.models.array_model import require_n_items
+from recsys.models.array_model import item_array
 from recsys.models.base import Model
 from recsys.training.options import RunOptions
 
@@ -413,4 +413,4 @@ class VisitorPool(Pool):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Restore the weights and shares."""
         super().load_state(state, n_items)
-        self.log_shares = require_n_items(state, "log_shares", n_items)
+        self.log_shares = item_array(state, "log_shares", n_items)

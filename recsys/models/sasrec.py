@@ -86,7 +86,7 @@ class SasRec(TransformerModel):
         return super().input_tokens(history)
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return at most `length` + 1 items of each of the histories `rows` (B,).
+        """Return at most `length` + 1 items of each of `histories[rows]` (B,).
 
         The first of `length` + 1 items is an input and no target. In a shorter sequence, the first item is the target
         of the start token.

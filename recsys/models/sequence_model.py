@@ -1,7 +1,7 @@
 """The base of all neural models: training on the common loop, scoring in batches, storing the weights.
 
-Shapes: B sequences, b sequences scored at once, T positions, Q positions per sequence, M positions with a loss,
-D dimensions, I items.
+Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions of a sequence whose hidden states
+are computed, M positions with a loss, D dimensions, I items, W ranges of history lengths.
 """
 
 import math
@@ -33,8 +33,8 @@ from recsys.training.options import RunOptions
 WEIGHT_COPIES = 6  # in memory during training: weights, gradients, two moments of AdamW, average, best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # with them, scores are log-probabilities plus a constant
-CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # lowest lengths, in items, of the second and each later range of histories
-MIN_CALIBRATION_FACTOR = 0.05  # with a factor of 0, which fits a network no better than chance, all scores are equal
+CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # numbers of items at which the next range of history lengths starts
+MIN_CALIBRATION_FACTOR = 0.05  # at 0, the best fit for a network no better than chance, all scores would be equal
 CALIBRATION = "inverse_temperatures"  # name of the factors in the state of a network
 
 
@@ -153,7 +153,7 @@ class SequenceModel(Model):
         return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return a training batch of the histories `rows` (B,).
+        """Return a training batch of `histories[rows]` (B,), without `Batch.excluded_from`.
 
         By default, each of the newest `length` items is a target, which is predicted from the items before it.
         """
@@ -165,7 +165,7 @@ class SequenceModel(Model):
         return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return the parts of the histories `rows` (B,) that the samples are made of. By default, whole histories."""
+        """Return the part of each of `histories[rows]` (B,) that is put into a batch. By default, whole histories."""
         return [histories[row] for row in rows]
 
     def first_excluded_position(
@@ -173,7 +173,7 @@ class SequenceModel(Model):
     ) -> np.ndarray:
         """Return the first position at which the softmax excludes each item, (B, I) int16; NEVER_EXCLUDED: never.
 
-        The batch is made of the histories `rows` (B,). By default, a target is excluded after its own position.
+        The batch is made of `histories[rows]` (B,). By default, a target is excluded after its own position.
         Other items of the history are excluded at all positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
@@ -212,8 +212,9 @@ class SequenceModel(Model):
     def calibrate(self, valid: HeldOut, seed: int = 0) -> None:
         """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the order.
 
-        Without the factor, probabilities are too high, especially for short histories. On the built-in set, BERT4Rec
-        gave the top film after one watched film 19 % on average. This film was the next one in 2.7 % of the cases.
+        Without the factor, probabilities are too high, especially for short histories. On the built-in set, after a
+        history of one film, the first film of BERT4Rec had a probability of 19 % on average. It was the next film in
+        2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
@@ -223,7 +224,7 @@ class SequenceModel(Model):
         self.calibration.load(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
 
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
-        """Return the interface of this model and its data to the training loop."""
+        """Return the input of the training loop: the module, its batches, the loss and the validation."""
         samples = self.samples(train)
 
         def epoch_batches(number: int) -> Iterator[Batch]:
@@ -259,7 +260,7 @@ class SequenceModel(Model):
             yield batch if len(own_rows) else batch.without_targets()
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return the training batch of the samples `rows` (B,)."""
+        """Return the training batch of the samples in `rows` (B,), with `excluded_from` if `only_unseen`."""
         batch = self.collate(samples.histories, rows, n_items, rng)
         if not self.only_unseen:
             return batch
@@ -277,7 +278,7 @@ class SequenceModel(Model):
         ranks = np.zeros(len(valid), np.int64)
         own_rows = distributed.shard(np.arange(len(valid)))
         queries = valid.queries[own_rows]
-        for rows, scores in self._scores(module, queries):
+        for rows, scores in self._score_batches(module, queries):
             excluded = [queries.histories[row] for row in rows]
             ranks[own_rows[rows]] = metrics.target_ranks(scores, valid.targets[own_rows[rows]], excluded)
         ranks = distributed.all_reduce_array(ranks)
@@ -305,7 +306,7 @@ class SequenceModel(Model):
         if len(queries) == 1 and self.device == "cpu" and self.module.logits_are_products:
             return self._score_one(queries)
         scores = np.empty((len(queries), self.module.n_items), np.float32)
-        for rows, batch_scores in self._scores(self.module, queries):
+        for rows, batch_scores in self._score_batches(self.module, queries):
             scores[rows] = batch_scores
         return scores
 
@@ -320,7 +321,7 @@ class SequenceModel(Model):
         return scores[None]
 
     @torch.inference_mode()
-    def _scores(self, module: SequenceEncoder, queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _score_batches(self, module: SequenceEncoder, queries: Queries) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield rows of the queries (b,) and their scores (b, I), a batch of similar length at a time."""
         module.eval()
         inputs = [self.input_tokens(history) for history in queries.histories]
@@ -402,7 +403,7 @@ class SequenceModel(Model):
 
 
 def exclude_history(histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
-    """Return `Batch.excluded_from` (B, I) that excludes all items of the histories `rows` (B,) at every position."""
+    """Return `Batch.excluded_from` (B, I) that excludes all items of `histories[rows]` (B,) at every position."""
     excluded_from = np.full((len(rows), n_items), NEVER_EXCLUDED, np.int16)
     for excluded_row, row in zip(excluded_from, rows, strict=True):
         excluded_row[histories[row]] = 0

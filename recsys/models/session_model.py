@@ -35,7 +35,7 @@ class SessionModel(SequenceModel):
     """A model that is trained on windows of histories, because histories of MovieLens are longer than sessions."""
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return at most `length` + 1 consecutive items of each of the histories `rows` (B,).
+        """Return at most `length` + 1 consecutive items of each of `histories[rows]` (B,).
 
         They are the newest items or, in half of the samples, items that end at a random position. The first of
         `length` + 1 items is an input and no target.

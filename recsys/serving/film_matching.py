@@ -83,7 +83,7 @@ class Matcher:
         rows = np.flatnonzero(has_tmdb).tolist()
         self._film_by_tmdb_id = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
         self._film_by_movielens_id = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
-        name_table = film_names.read().corrected
+        name_table = film_names.read().by_corrected_title
         self._titles = [  # of each film, F
             names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
         ]

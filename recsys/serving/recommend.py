@@ -26,7 +26,7 @@ from recsys.serving.predictor import Predictor
 
 LIKED_STARS = 5.0  # rating of a film with a thumb up
 DISLIKED_STARS = 2.0  # rating of a film with a thumb down
-LIKED_THRESHOLD = 3.0  # stars; a film with a lower rating is disliked
+MIN_LIKED_STARS = 3.0  # a film with a lower rating is disliked
 MAX_SCORES = 1 << 24  # scores that all threads compute at a time: 64 MB of float32
 MAX_BATCH = 256  # histories that a thread scores at a time
 N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -259,7 +259,7 @@ def _feedback(predictor: Predictor, request: Request) -> dict[int, float]:
 def to_queries(
     dataset: Dataset, histories: Iterable[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
 ) -> Queries:
-    """Return the input of a model. Each infrequent film is replaced by its substitute.
+    """Return the input of a model. Each infrequent film is replaced by its substitutes (`substitutes.find`).
 
     Without ratings, disliked films are removed from the histories. A model that does not read ratings would recommend
     more films like them.
@@ -276,13 +276,13 @@ def to_queries(
         return Queries(items, ratings=[_aligned_ratings(dataset, *pair) for pair in pairs] if any(ratings) else None)
     liked = []
     for history, stars in pairs:
-        disliked = [film for film, value in stars.items() if value < LIKED_THRESHOLD]
+        disliked = [film for film, value in stars.items() if value < MIN_LIKED_STARS]
         liked.append(history[~np.isin(history, disliked)] if disliked else history)
     return Queries([substitutes.replace_infrequent(dataset, history) for history in liked])
 
 
 def _aligned_ratings(dataset: Dataset, history: np.ndarray, stars: dict[int, float]) -> np.ndarray:
-    """Return the rating of each item after the replacement of infrequent films, (m,) float32. NaN: not rated."""
+    """Return the rating of each item, (m,) float32, after infrequent films were replaced by substitutes. NaN: none."""
     values = [stars.get(film, np.nan) for film in history.tolist() for _ in substitutes.find(dataset, film)]
     return np.array(values, np.float32)
 

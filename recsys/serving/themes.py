@@ -37,11 +37,12 @@ MIN_COMMON_PREFIX = 7  # letters: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
 SYNONYM_WEIGHT = 0.3  # a genre by GENRE_SYNONYMS
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
-UNKNOWN_PHRASE_WEIGHT = 0.3  # factor for an aspect that is neither a tag nor a genre, such as "gone wrong"
-# weight of an aspect: logarithm of I / (matching films + RARITY_OFFSET), within these bounds
+
+# weight of an aspect: its rarity, the logarithm of I / (matching films + RARITY_OFFSET), within these bounds
 RARITY_OFFSET = 5
 MIN_RARITY = 1
 MAX_RARITY = 3
+UNKNOWN_PHRASE_WEIGHT = 0.3  # factor for an aspect that is neither a tag nor a genre, such as "gone wrong"
 
 # weights of the sentence encoder
 MIN_TAG_COSINE = 0.5  # minimum cosine of a tag that is added to an aspect; its weight rises from 0 at this cosine
@@ -150,7 +151,7 @@ class ThemeParser:
     def __init__(self, catalog: Catalog, table: TagTable) -> None:
         self.table, self._n_items = table, len(catalog)
         matrix, names = genre_matrix(catalog)
-        self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) 0 or more
+        self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
         self._genre_by_name = {stems(normalize(name)): name for name in names}
         synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._has_genre}
         self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
@@ -165,9 +166,9 @@ class ThemeParser:
         excluded = np.zeros(self._n_items, bool)
         start = 0
         while start < len(words):
-            phrases = [words[start : start + length] for length in range(2, MAX_PHRASE_WORDS + 1)]
+            parts = [words[start : start + length] for length in range(2, MAX_PHRASE_WORDS + 1)]
             # "no dialogue" is a tag, so its first word is not a negation
-            is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in phrases)
+            is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in parts)
             if words[start] not in NEGATIONS or is_tag or start + 1 == len(words):
                 kept.append(words[start])
                 start += 1
@@ -184,8 +185,9 @@ class ThemeParser:
         "not long" does not exclude the tag "long con".
         """
         n_degrees = 1 if words[0] in DEGREES and len(words) > 1 else 0
-        with_degree = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)]  # (start, length), longest first
-        for start, length in [*with_degree, (n_degrees, 2), (n_degrees, 1)]:
+        # (start, length) of the phrases to try: from the first word, longest first, then after the degree
+        spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
+        for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
             if len(phrase) < length:
                 continue
@@ -194,13 +196,13 @@ class ThemeParser:
                 tags |= set.intersection(*(set(self.table.by_stem.get(word, ())) for word in phrase))
             mask = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
             if genre := self._genre_by_phrase.get(phrase):
-                mask |= self._has_genre[genre] > 0
+                mask |= self._has_genre[genre]
             if mask.any():
                 return start + length, mask
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
     def parse(self, theme: str) -> list[ThemeAspect]:
-        """Return the aspects of a theme that `parse_years` has removed the years from."""
+        """Return the aspects of a theme without years and negated parts."""
         return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:

@@ -26,7 +26,7 @@ class TitleList:
     """The films of a list."""
 
     films: tuple[int, ...]  # film numbers, each once, in the order of the list
-    missing: tuple[str, ...]  # titles without a confident match
+    missing: tuple[str, ...]  # titles without a confident or likely match
 
 
 def read_file(name: str, content: bytes) -> list[Entry]:
@@ -37,6 +37,7 @@ def read_file(name: str, content: bytes) -> list[Entry]:
     """
     if PurePath(name).suffix.lower() == ".txt":
         return parse(content.decode("utf-8-sig", "replace"))
+    # `watchlist=False` reads a watchlist like watched films, which are not skipped
     parts = history_files.read(name, content, Answers(watchlist=False))
     return [entry for part in parts for entry in part.entries][:MAX_TITLES]
 

@@ -29,7 +29,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
     boards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = []
     for left, right in combinations(boards, 2):
-        table = tables.protocol_ranks({left: boards[left], right: boards[right]}, METRIC)
+        table = tables.compare_protocols({left: boards[left], right: boards[right]}, METRIC)
         if len(table) >= MIN_RECOMMENDERS and table[[f"users {left}", f"users {right}"]].min(axis=None) >= FEW_USERS:
             tau = float(kendalltau(table[left], table[right]).statistic)
             pair = f"{protocols.title(left)} – {protocols.title(right)}"

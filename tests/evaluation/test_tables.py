@@ -26,7 +26,7 @@ def swaps(one, other, users=200):
     """`opposite_order` of two protocols from the figures of the same models."""
     models = [{f"m{number}": figure for number, figure in enumerate(figures)} for figures in (one, other)]
     boards = {"full": board(**models[0]), "time": board(users, **models[1])}
-    return tables.discordant_share(tables.protocol_ranks(boards, "ndcg@10"), "full", "time")
+    return tables.discordant_share(tables.compare_protocols(boards, "ndcg@10"), "full", "time")
 
 
 def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():
@@ -74,13 +74,13 @@ def test_damaged_ranks_are_left_out_with_a_sentence():
 
 
 def test_orders_are_among_the_models_that_were_measured_everywhere():
-    table = tables.protocol_ranks({"full": board(a=0.3, b=0.2, c=0.1), "time": board(c=0.9, a=0.5)}, "ndcg@10")
+    table = tables.compare_protocols({"full": board(a=0.3, b=0.2, c=0.1), "time": board(c=0.9, a=0.5)}, "ndcg@10")
     assert table[["variant", "rank full", "rank time"]].values.tolist() == [["a", 1, 2], ["c", 2, 1]]
     assert table["time"].tolist() == [0.5, 0.9]
 
 
 def test_models_with_the_same_figure_share_the_better_rank():
-    table = tables.protocol_ranks({"full": board(a=0.3, b=0.3, c=0.1)}, "ndcg@10")
+    table = tables.compare_protocols({"full": board(a=0.3, b=0.3, c=0.1)}, "ndcg@10")
     assert table["rank full"].tolist() == [1, 1, 3]
 
 

@@ -19,7 +19,7 @@ def catalog(*films, **columns):
 def test_a_provisional_title_is_corrected_and_stays_a_name():
     (film,) = catalog(("Avengers: Infinity War - Part II", 2019)).films
     assert film.label == "Avengers: Endgame (2019)"
-    names = film_names.read().corrected[film.title, film.year]
+    names = film_names.read().by_corrected_title[film.title, film.year]
     assert "Avengers: Infinity War - Part II" in names.also
 
 
@@ -37,12 +37,12 @@ def test_the_table_names_films_of_the_built_in_set_once(sample):
     films = pd.concat([sample.catalog.movies, sample.catalog.infrequent])
     known = set(zip(films["title"], films["year"].astype(object).where(films["year"].notna(), None), strict=True))
     table = film_names.read()
-    assert table.in_data.keys() <= known
-    assert len(table.in_data) == len(table.corrected)
+    assert table.by_data_title.keys() <= known
+    assert len(table.by_data_title) == len(table.by_corrected_title)
 
 
 def test_no_other_title_is_only_the_title_again():
-    for (title, _year), names in film_names.read().corrected.items():
+    for (title, _year), names in film_names.read().by_corrected_title.items():
         assert title not in names.also
         assert names.title == title
         assert len(set(names.also)) == len(names.also)

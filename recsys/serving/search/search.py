@@ -90,7 +90,7 @@ class TitleIndex:
             self._popularity[: self.n_items] = counts
         self._years = np.array([film.year or 0 for film in self._films])  # (F,)
         forms, names = set[tuple[str, int]](), []
-        table = film_names.read().corrected
+        table = film_names.read().by_corrected_title
         self._nicknames: dict[str, list[int]] = {}  # normalized → films
         for row, film in enumerate(self._films):
             film_entry = table.get((film.title, film.year), film_names.FilmNames(film.title))

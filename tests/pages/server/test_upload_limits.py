@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.server import uploads
 
-uploads.expect(get_script_run_ctx().session_id, {FILE_BYTES})
+uploads.allow_uploads(get_script_run_ctx().session_id, {FILE_BYTES})
 st.file_uploader("file")
 """
 APP = f"""

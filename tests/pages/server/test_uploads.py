@@ -18,7 +18,7 @@ def _nobody(monkeypatch):
 
 
 def expect(session):
-    uploads.expect(session, MAX_FILE_BYTES)
+    uploads.allow_uploads(session, MAX_FILE_BYTES)
 
 
 def put(session, file="1", size=10, **headers):
@@ -61,7 +61,7 @@ def test_files_that_are_arriving_count():
         await hello(scope, receive, send)
 
     inside, app = [], Uploads(upload_another)
-    uploads.expect("ann", MAX_SESSION_BYTES)
+    uploads.allow_uploads("ann", MAX_SESSION_BYTES)
     assert status(app, f"{PATH}ann/first", "PUT", content_length=MAX_SESSION_BYTES) == 200
     assert inside == [413, 409]
     assert put("ann", "second") == 200

@@ -24,7 +24,7 @@ def test_nobody_is_asked_counted_or_shown_a_traceback():
     assert SETTINGS["server"]["showEmailPrompt"] is False
     assert SETTINGS["browser"]["gatherUsageStats"] is False
     assert SETTINGS["client"]["showErrorDetails"] == "none"
-    assert SETTINGS["server"]["maxUploadSize"] <= 50  # pages that ask for less say so to `uploads.expect`
+    assert SETTINGS["server"]["maxUploadSize"] <= 50  # pages that ask for less say so to `uploads.allow_uploads`
 
 
 def test_a_browser_can_keep_only_so_much_on_the_server_and_not_for_long():

@@ -19,7 +19,7 @@ def answer(of, **asked):
 
 def test_percentages_are_shown_where_a_film_stands_out():
     result = answer(PEAKED)
-    assert result.stands_out
+    assert result.shows_percentages
     assert result.format_probability(0.636) == "63.6%"
     assert result.format_probability(0.00421) == "0.42%"
 
