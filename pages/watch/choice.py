@@ -29,12 +29,14 @@ MAX_CHARS = title_list.MAX_TITLES * 60  # characters of the pasted text
 
 
 def excluded(dataset: Dataset) -> tuple[int, ...]:
-    """Return the items that the list to choose from excludes."""
-    listed = set(visitor().current.choice)
+    """Return the film numbers that the list to choose from excludes."""
+    main_films = dataset.main_films  # a film that is listed twice is recommended by its main number
+    listed = {main_films.get(film, film) for film in visitor().current.choice}
     if not listed:
         return ()
     excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
-    return tuple(item for item in range(dataset.n_items) if (item in listed) == excludes_listed)
+    numbers = range(len(dataset.catalog.films))  # with the infrequent films, which content models recommend
+    return tuple(film for film in numbers if (main_films.get(film, film) in listed) == excludes_listed)
 
 
 def popover(dataset: Dataset) -> None:
