@@ -51,6 +51,13 @@ def test_undo_brings_the_list_back(visit):
     assert picks(app) == chosen
 
 
+def test_titles_that_were_not_found_are_only_named_with_their_list(visit):
+    app = choose(visit(s="1-2-3", **{"from": "6-9"}), f"{world.TITLES[4]}\nNo such film at all")
+    assert "No such film at all" in said(app)
+    app.button(key="undo").click().run()
+    assert "No such film at all" not in said(app)
+
+
 def test_content_models_recommend_no_infrequent_film_beside_the_list(monkeypatch):
     data = world.build()
     monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(5, 8))))
