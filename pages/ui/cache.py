@@ -15,7 +15,6 @@ import streamlit as st
 from pages.ui.i18n import _
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
-from recsys.serving import filters
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
@@ -87,12 +86,6 @@ def title_index(name: str) -> TitleIndex:
 def catalog_index(name: str) -> TitleIndex:
     """Return a search index without popularity. The ratings of the data set are not read."""
     return TitleIndex(datasets.load(name).catalog)
-
-
-@cached_for_dataset()
-def film_features(name: str) -> filters.FilmFeatures:
-    """Return the features of films that filters use."""
-    return filters.film_features(dataset(name))
 
 
 def load_predictor(name: str, dataset_name: str) -> Predictor:

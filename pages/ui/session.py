@@ -316,7 +316,13 @@ def film_key(film: Film) -> str:
     It is title and year, because data sets have different ids for the same film. If several films have the same title
     and year, the keys of all but the most popular one also contain the movie id.
     """
-    return _keys_of_duplicates(visitor().current.dataset).get(film.movie_id, film.label)
+    return _film_keys([film])[0]
+
+
+def _film_keys(films_of_dataset: Sequence[Film]) -> list[str]:
+    """Return the `film_key` of each film. The table of duplicates is looked up once, because that takes a while."""
+    keys_of_duplicates = _keys_of_duplicates(visitor().current.dataset)
+    return [keys_of_duplicates.get(film.movie_id, film.label) for film in films_of_dataset]
 
 
 @cache.cached_for_dataset()
@@ -334,15 +340,17 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     """Return the visitor's ratings of the films of a list. Ratings in a new URL are read first."""
-    state, catalog_films = visitor(), dataset.catalog.films
+    state, listed = visitor(), [dataset.catalog.films[item] for item in items]
+    keys = _film_keys(listed)
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
-        keys = {film_key(catalog_films[item]): catalog_films[item].movie_id for item in items}
-        unlisted_ratings = {key: stars for key, stars in state.ratings.items() if key not in keys}
-        state.ratings = unlisted_ratings | {key: by_id[movie_id] for key, movie_id in keys.items() if movie_id in by_id}
-    ratings = [(item, stars) for item in items if (stars := rating(catalog_films[item])) is not None]
-    parts = [f"{catalog_films[item].movie_id}.{stars:g}" for item, stars in ratings]
+        id_by_key = {key: film.movie_id for key, film in zip(keys, listed, strict=True)}
+        unlisted_ratings = {key: stars for key, stars in state.ratings.items() if key not in id_by_key}
+        listed_ratings = {key: by_id[movie_id] for key, movie_id in id_by_key.items() if movie_id in by_id}
+        state.ratings = unlisted_ratings | listed_ratings
+    ratings = [(item, state.ratings[key]) for item, key in zip(items, keys, strict=True) if key in state.ratings]
+    parts = [f"{dataset.catalog.films[item].movie_id}.{stars:g}" for item, stars in ratings]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
     st.session_state.rated = state.url_ratings = text
     return tuple(ratings)

@@ -2,8 +2,8 @@
 
 The visitor pastes titles or uploads a text file: a watchlist, a festival programme, or file names.
 
-Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_missing (titles that
-were not found).
+Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_result (the last
+`TitleList`).
 """
 
 import streamlit as st
@@ -29,12 +29,14 @@ MAX_CHARS = title_list.MAX_TITLES * 60  # characters of the pasted text
 
 
 def excluded(dataset: Dataset) -> tuple[int, ...]:
-    """Return the items that are not recommended because of the list."""
-    listed = set(visitor().current.choice)
+    """Return the film numbers that are not recommended because of the list."""
+    main_films = dataset.main_films  # a film that is listed twice is recommended by its main number
+    listed = {main_films.get(film, film) for film in visitor().current.choice}
     if not listed:
         return ()
     excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
-    return tuple(item for item in range(dataset.n_items) if (item in listed) == excludes_listed)
+    numbers = range(len(dataset.catalog.films))  # with the infrequent films, which content models recommend
+    return tuple(film for film in numbers if (main_films.get(film, film) in listed) == excludes_listed)
 
 
 def popover(dataset: Dataset) -> None:
@@ -64,7 +66,7 @@ def popover(dataset: Dataset) -> None:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
             _show_result(dataset, films)
             st.button(_("All films again"), key="choice_clear", icon=":material/undo:", on_click=_clear)
-        elif missing := st.session_state.get("choice_missing"):
+        elif missing := _missing(films):
             st.caption(_not_found(missing))
 
 
@@ -78,14 +80,14 @@ def _find_films(dataset: Dataset) -> None:
             visitor().flash["choice_file"] = error
             return
     result = title_list.find(matcher(dataset.name), entries)
-    st.session_state.choice_missing = result.missing
+    st.session_state.choice_result = result
     session.set_choice(result.films)
     browser.announce(_("Films found: {n}.", n=len(result.films)))
 
 
 def _clear() -> None:
     """Remove the list."""
-    st.session_state.choice_missing = ()
+    st.session_state.pop("choice_result", None)
     session.set_choice(())
     browser.focus_on("choice_text")
 
@@ -101,9 +103,15 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
                 n_infrequent,
             )
         )
-    if missing := st.session_state.get("choice_missing"):
+    if missing := _missing(films):
         texts.append(_not_found(missing))
     st.caption(" ".join(texts))
+
+
+def _missing(films: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the titles of the list that were not found. Empty for a list of a link or of Undo."""
+    result: title_list.TitleList | None = st.session_state.get("choice_result")
+    return result.missing if result and result.films == films else ()
 
 
 def _not_found(titles: tuple[str, ...]) -> str:

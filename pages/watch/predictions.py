@@ -21,7 +21,7 @@ from pages.ui.widgets import segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters
+from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters, film_features
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
 
@@ -290,7 +290,7 @@ def _filter_popover(dataset: Dataset) -> None:
     panel = page.filter_popover("filters_open", n_active)
     if panel.open:
         with panel, popover_content("filters_open"):
-            _filter_controls(cache.film_features(dataset.name))
+            _filter_controls(film_features(dataset))
     if n_active:
         _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
 
@@ -394,9 +394,7 @@ def _explain_empty_list(dataset: Dataset, request: Request) -> None:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:
-        blocking = blocking_filters(
-            cache.film_features(dataset.name), request.filters, request.history, request.unwanted
-        )
+        blocking = blocking_filters(film_features(dataset), request.filters, request.history, request.unwanted)
         text = (
             _(
                 "No film passes all your filters. Change one of these: {filters}.",

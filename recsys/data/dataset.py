@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -142,12 +143,14 @@ class Catalog:
                 return False
             return bool(tmdb[film] or tmdb[other]) or not (imdb[film] and imdb[other])
 
-        groups_of_duplicates = (
-            tuple(film for film in group if any(is_same(film, other) for other in group if other != film))
-            for group in groups.values()
-            if len(group) > 1
-        )
-        return [group for group in groups_of_duplicates if group]
+        duplicates = []
+        for group in groups.values():
+            parts: list[list[int]] = []  # two different films can have the same title and year
+            for number in group:
+                same = [part for part in parts if any(is_same(number, other) for other in part)]
+                parts = [part for part in parts if part not in same] + [sorted([number, *chain(*same)])]
+            duplicates += [tuple(part) for part in parts if len(part) > 1]
+        return duplicates
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
         """Return film number → number of the same film with more ratings, for all but the most rated ones.

@@ -6,6 +6,7 @@ Shapes: I items, G genres, D dimensions.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from pydantic import Field
@@ -71,8 +72,18 @@ class FilmFeatures:
         return (int(years.min()), int(years.max())) if len(years) else (0, 0)
 
 
+_features: WeakKeyDictionary[Dataset, FilmFeatures] = WeakKeyDictionary()  # entries are freed with their data sets
+
+
 def film_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of all items. It takes a moment for large catalogues: `Predictor.features` caches them."""
+    """Return the features of all items, cached for each data set, because they take a moment for large catalogues."""
+    if dataset not in _features:
+        _features[dataset] = _compute_features(dataset)
+    return _features[dataset]
+
+
+def _compute_features(dataset: Dataset) -> FilmFeatures:
+    """Return the features of all items."""
     years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Predictor:
         """The displayed name, "BERT4Rec"."""
         return self.recommender.title
 
-    @cached_property
+    @property
     def features(self) -> FilmFeatures:
         """The features of films for filters."""
         return film_features(self.dataset)

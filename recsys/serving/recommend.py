@@ -170,21 +170,15 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     """
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
+    if main_films := predictor.dataset.main_films:
+        # a duplicate in the history also excludes the same film with more ratings
+        numbers = np.array([*main_films, *(main_films.get(film, film) for film in numbers.tolist())], np.int64)
     items = numbers[numbers < predictor.dataset.n_items]
-    if main_of_duplicate := _duplicate_items(predictor.dataset):
-        # a duplicate in the history also excludes its main item
-        main_items = [main_of_duplicate[item] for item in items.tolist() if item in main_of_duplicate]
-        items = np.concatenate([items, [*main_of_duplicate], main_items]).astype(np.int64)
     if not request.filters.restricts:
         return items
     mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
     mask[items] = True
     return mask
-
-
-def _duplicate_items(dataset: Dataset) -> dict[int, int]:
-    """Return duplicate → main item: the item of the same film that has more ratings."""
-    return {item: main for item, main in dataset.main_films.items() if item < dataset.n_items}
 
 
 def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:

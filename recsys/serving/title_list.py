@@ -4,12 +4,12 @@ Each line is one film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.108
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from recsys.data.history_import import read as history_files
 from recsys.data.history_import.entries import Answers, Entry
-from recsys.serving.film_matching import Matcher
+from recsys.serving.film_matching import Match, Matcher
 from recsys.serving.search.normalize import split_year
 
 MAX_TITLES = 1000  # titles of a list
@@ -44,13 +44,27 @@ def read_file(name: str, content: bytes) -> list[Entry]:
 
 def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
     """Find the films of a list. Likely matches are taken."""
+    matches = dict(enumerate(matcher.match(entries)))
+    # the year can be a part of the title: "Blade Runner 2049"
+    whole_titles = {
+        row: replace(entry, title=f"{entry.title} {entry.year}", year=None)
+        for row, entry in enumerate(entries)
+        if entry.year and not _is_found(matches[row])
+    }
+    retried = zip(whole_titles, matcher.match([*whole_titles.values()]), strict=True)
+    matches |= {row: match for row, match in retried if match.is_confident}
     films, missing = dict[int, None](), []
-    for entry, match in zip(entries, matcher.match(entries), strict=True):
-        if match.is_confident or match.likely:
+    for row, entry in enumerate(entries):
+        if _is_found(match := matches[row]):
             films[match.films[0]] = None
         else:
             missing.append(entry.name)
     return TitleList(tuple(films), tuple(missing))
+
+
+def _is_found(match: Match) -> bool:
+    """Return whether the first film of a match is taken."""
+    return match.is_confident or match.likely
 
 
 def parse(text: str) -> list[Entry]:

@@ -77,6 +77,13 @@ def test_duplicates_have_equal_ids_or_one_lacks_them():
     assert films.main_films([5, 9]) == {0: 1, 5: 4}
 
 
+def test_different_films_of_equal_title_and_year_can_each_be_listed_twice():
+    names = [("Same", 2000)] * 5
+    tmdb = pd.array([1, 2, 1, 2, 3], dtype="Int64")
+    films = catalog(*names, imdb_id=["tt1", "tt2", "tt1", "tt2", "tt3"], tmdb_id=tmdb)
+    assert films.main_films([9, 8, 7, 6, 5]) == {2: 0, 3: 1}
+
+
 @pytest.fixture(scope="module")
 def index(sample):
     return TitleIndex(sample.catalog, sample.counts)

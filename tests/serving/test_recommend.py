@@ -51,6 +51,14 @@ def test_unwanted_films_are_not_recommended_with_or_without_filters(world):
     assert (only.item, only.probability) == (1, pytest.approx(1))
 
 
+@pytest.mark.parametrize("genres", [(), ("Comedy", "Horror")])
+def test_a_film_that_is_listed_twice_is_hidden_if_its_rare_number_was_watched(world, genres):
+    again = world.catalog.movies.iloc[[3]].assign(movie_id=901)
+    twice = replace(world, catalog=Catalog(world.catalog.movies, again))
+    assert twice.main_films == {6: 3}
+    assert items(best(twice, Given([0, 3, 1, 5, 2, 4]), [6], k=3, genres=genres)) == [5, 1, 4]
+
+
 def test_probabilities_are_a_softmax_over_the_films_of_the_list(world):
     scores = [0.0, 3, 1, 5, 2, 4]
     everything = best(world, Given(scores, softmax=True), [3], k=6, hide_seen=False)

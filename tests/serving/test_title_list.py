@@ -41,6 +41,14 @@ def test_the_films_of_the_built_in_set(sample):
     assert result.missing == ("No Such Film At All",)
 
 
+def test_a_year_can_be_a_part_of_the_title(sample):
+    text = "Blade Runner 2049\nDeath Race 2000\nNo Such Film 2000"
+    result = title_list.find(Matcher(sample), title_list.parse(text))
+    labels = [sample.catalog.films[film].label for film in result.films]
+    assert labels == ["Blade Runner 2049 (2017)", "Death Race 2000 (1975)"]
+    assert result.missing == ("No Such Film (2000)",)
+
+
 def test_a_watchlist_of_letterboxd_and_a_text_file():
     watchlist = b"Date,Name,Year,Letterboxd URI\n2024-01-02,Heat,1995,https://boxd.it/x\n"
     (entry,) = title_list.read_file("watchlist.csv", watchlist)

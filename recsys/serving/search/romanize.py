@@ -6,6 +6,7 @@ Reference: resolution 55 of the Cabinet of Ministers of Ukraine (2010) · BGN/PC
 titles of MovieLens follow.
 """
 
+import unicodedata
 from typing import NamedTuple
 
 _COMMON = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {
@@ -48,7 +49,7 @@ def romanizations(text: str) -> list[str]:
     """Return the possible Latin forms of a text, in lower case; empty if it has no Cyrillic letter."""
     if text.isascii():
         return []
-    text = text.casefold()
+    text = unicodedata.normalize("NFC", text.casefold())  # file names of macOS have й and ї as two characters
     letters = set(text)
     if not letters & (_COMMON.keys() | set(UKRAINIAN.unique_letters) | set(RUSSIAN.unique_letters)):
         return []

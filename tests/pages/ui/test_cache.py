@@ -70,7 +70,7 @@ def test_what_is_known_of_films_is_there_in_the_next_run(home):
 
 
 def test_nothing_of_a_set_that_was_replaced_is_kept(home):
-    made = (cache.dataset, cache.title_index, cache.film_features, cache.catalog_index, matcher, load_library)
+    made = (cache.dataset, cache.title_index, cache.catalog_index, matcher, load_library)
     before = [make(SET) for make in made]
     assert [make(SET) for make in made] == before
     popular = cache.load_predictor("popular", SET)

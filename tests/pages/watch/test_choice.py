@@ -1,5 +1,13 @@
 """A list to choose from: only these films, or none of them."""
 
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from pages.ui.visitor import ListState, VisitorState
+from pages.watch import choice
+from recsys.data.dataset import Catalog
 from tests.pages import world
 from tests.pages.reading import picks, said, watched
 
@@ -41,3 +49,31 @@ def test_undo_brings_the_list_back(visit):
     app.run().button(key="choice_clear").click().run()
     app.button(key="undo").click().run()
     assert picks(app) == chosen
+
+
+def test_titles_that_were_not_found_are_only_named_with_their_list(visit):
+    app = choose(visit(s="1-2-3", **{"from": "6-9"}), f"{world.TITLES[4]}\nNo such film at all")
+    assert "No such film at all" in said(app)
+    app.button(key="undo").click().run()
+    assert "No such film at all" not in said(app)
+
+
+def test_content_models_recommend_no_infrequent_film_beside_the_list(monkeypatch):
+    data = world.build()
+    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(5, 8))))
+    assert {*range(len(data.catalog.films))} - {*choice.excluded(data)} == {5, 8}
+
+
+@pytest.mark.parametrize("rare", [True, False])
+@pytest.mark.parametrize("number", ["main", "duplicate"])
+def test_a_film_that_is_listed_twice_can_be_chosen_by_both_numbers(monkeypatch, rare, number):
+    data = world.build()
+    movies = data.catalog.movies
+    again = movies.iloc[[5]].assign(movie_id=901)
+    tables = (movies, again) if rare else (pd.concat([movies, again], ignore_index=True), data.catalog.infrequent)
+    twice = replace(data, catalog=Catalog(*tables))
+    duplicate = len(movies)
+    assert twice.main_films == {duplicate: 5}
+    film = 5 if number == "main" else duplicate
+    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(film,))))
+    assert {*range(len(twice.catalog.films))} - {*choice.excluded(twice)} == {5, duplicate}

@@ -1,5 +1,7 @@
 """Cyrillic titles in Latin letters, and searches in both scripts."""
 
+import unicodedata
+
 import pytest
 
 from recsys.serving.search.romanize import romanizations
@@ -56,3 +58,8 @@ def test_a_title_comes_before_an_alias():
 
 def test_an_exact_title_in_another_script_is_exact(index):
     assert index.exact("Брат").title == "Brother (Brat)"
+
+
+@pytest.mark.parametrize("text", ["Йорк", "Їжак", "Назад у майбутнє"])
+def test_letters_of_two_characters_are_written_as_one(text):
+    assert romanizations(unicodedata.normalize("NFD", text)) == romanizations(text)
