@@ -147,8 +147,8 @@ class Catalog:
         for group in groups.values():
             parts: list[list[int]] = []  # two different films can have the same title and year
             for number in group:
-                same = [part for part in parts if any(is_same(number, other) for other in part)]
-                parts = [part for part in parts if part not in same] + [sorted([number, *chain(*same)])]
+                matching = [part for part in parts if any(is_same(number, other) for other in part)]
+                parts = [part for part in parts if part not in matching] + [sorted([number, *chain(*matching)])]
             duplicates += [tuple(part) for part in parts if len(part) > 1]
         return duplicates
 
