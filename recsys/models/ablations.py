@@ -13,12 +13,11 @@ from torch import Tensor, nn
 
 from recsys.config import added_later, config_class
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, Bert4RecEncoder, positions_of
-from recsys.models.bert4rec_paper import positions_from_oldest
+from recsys.models.bert4rec_paper import OldestFirstPositions
 from recsys.models.layers import gather_positions
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
-from recsys.models.sasrec_paper import positions_from_newest
-from recsys.models.sequence_model import SequenceEncoder
-from recsys.models.transformer import Block
+from recsys.models.sasrec_paper import NewestFirstPositions
+from recsys.models.transformer import Block, TransformerEncoder
 from recsys.training.batches import CounterRNG, Stream
 
 Part = Literal["nothing", "relative bias", "order", "feed-forward", "norms", "residual", "tied output"]
@@ -44,15 +43,8 @@ class NoFeedForwardBlock(Block):
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
         """Return x + Dropout(attention(LN(x))), see `Block.forward`."""
-        return self.residual(
-            gather_positions(x, positions), self.attend(self.attention_input(x), attention_mask, positions)
-        )
-
-
-class NoNormBlock(Block):
-    """A block without layer normalisation."""
-
-    Norm = nn.Identity
+        inputs = gather_positions(x, positions)
+        return self.residual(inputs, self.attend(self.attention_input(x), attention_mask, positions))
 
 
 class NoResidualBlock(Block):
@@ -63,35 +55,35 @@ class NoResidualBlock(Block):
         return self.dropout(update)
 
 
-BLOCKS = {"feed-forward": NoFeedForwardBlock, "norms": NoNormBlock, "residual": NoResidualBlock}
+BLOCKS = {"feed-forward": NoFeedForwardBlock, "residual": NoResidualBlock}
 
 
-class AblatedEncoder(SequenceEncoder):
+class AblatedEncoder(TransformerEncoder):
     """Mixin that leaves a part out: `class Encoder(AblatedEncoder, Bert4RecEncoder)`. `super()` is Bert4RecEncoder."""
 
-    causal: ClassVar[bool]
-
     def __init__(self, config: Any, n_items: int) -> None:
-        self.config = config  # read by the methods below, which the constructor calls
         super().__init__(config, n_items)
+        if config.without == "norms":
+            remove_norms(self)
 
     def make_block(self, config: Any) -> Block:
         """Return a block without the part."""
         block_class = BLOCKS.get(config.without, Block)
         has_bias = config.without not in ("relative bias", "order")
-        return block_class(config.dim, config.heads, config.dropout, causal=self.causal, relative_bias=has_bias)
+        return block_class(config.dim, config.heads, config.dropout, self.causal, has_bias)
 
-    def make_norm(self, config: Any) -> nn.Module:
-        """Return a normalisation, or the identity without norms."""
-        return nn.Identity() if config.without == "norms" else nn.LayerNorm(config.dim)
-
-    def make_output(self, dim: int) -> nn.Embedding | None:
+    def make_output(self, config: Any) -> nn.Embedding | None:
         """Return separate output weights (I, D) without a tied output."""
-        return nn.Embedding(self.n_items, dim) if self.config.without == "tied output" else None
+        return nn.Embedding(self.n_items, config.dim) if config.without == "tied output" else None
 
-    def make_positions(self, dim: int) -> nn.Embedding | None:
-        """Return position embeddings (`length`, D) if they replace the relative bias, else None."""
-        return nn.Embedding(self.config.length, dim) if self.config.without == "relative bias" else None
+
+def remove_norms(module: nn.Module) -> None:
+    """Replace each layer normalisation in a module by the identity."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.LayerNorm):
+            setattr(module, name, nn.Identity())
+        else:
+            remove_norms(child)
 
 
 @config_class
@@ -104,11 +96,9 @@ class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
 class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
     """The encoder of BERT4Rec without a part."""
 
-    causal = False
-
-    def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the oldest item, 1 for the next one, and so on, (T,)."""
-        return positions_from_oldest(tokens, self.config.length)
+    def make_positions(self, config: Bert4RecAblatedConfig) -> nn.Embedding | None:
+        """Return position embeddings if they replace the relative bias."""
+        return OldestFirstPositions(config.length, config.dim) if config.without == "relative bias" else None
 
 
 class Bert4RecAblated(Bert4Rec):
@@ -141,11 +131,10 @@ class SasRecAblatedConfig(SasRecConfig, WithoutConfig):
 class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
     """The encoder of SASRec without a part."""
 
-    causal = True
-
-    def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
-        return positions_from_newest(tokens, self.padding)
+    def make_positions(self, config: SasRecAblatedConfig) -> nn.Embedding | None:
+        """Return position embeddings if they replace the relative bias."""
+        has_positions = config.without == "relative bias"
+        return NewestFirstPositions(config.length, config.dim, self.padding) if has_positions else None
 
 
 class SasRecAblated(SasRec):

@@ -24,7 +24,7 @@ from recsys.config import MAX_LENGTH, Fraction, config_class
 from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import exclude_history
-from recsys.models.transformer import Block, TransformerEncoder, TransformerModel, padding_mask
+from recsys.models.transformer import TransformerEncoder, TransformerModel, padding_mask
 from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
 
@@ -47,20 +47,11 @@ class Bert4RecEncoder(TransformerEncoder):
     """Item embeddings, L bidirectional blocks with a relative position bias, output tied to the embeddings."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
-        self.norm = self.make_norm(config)
-        self.dropout = Dropout(config.dropout)
+        super().__init__(config, n_items)
+        self.norm, self.dropout = nn.LayerNorm(config.dim), Dropout(config.dropout)
         self.blocks = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
-        self.last_norm = self.make_norm(config)
+        self.last_norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
-
-    def make_norm(self, config: Bert4RecConfig) -> nn.Module:
-        """Return the normalisation of the embeddings and of the output."""
-        return nn.LayerNorm(config.dim)
-
-    def make_block(self, config: Bert4RecConfig) -> nn.Module:
-        """Return a Transformer block."""
-        return Block(config.dim, config.heads, config.dropout)
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return the input of the first block (B, T, D) and its attention mask, see `padding_mask`."""
@@ -106,12 +97,7 @@ class Bert4Rec(TransformerModel):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return tokens (E,), some of them [mask], and targets (E,), IGNORE_INDEX where nothing is masked.
 
-        Args:
-            items: The items of all sequences, one sequence after another, (E,).
-            lengths: The length of each sequence, (B,), at least 1.
-            rows: The index of each sequence in the training data, (B,), which selects the random numbers.
-            n_items: The number of items of the catalogue, I. Token I is padding, I + 1 is [mask].
-            rng: The random numbers of the epoch.
+        `items` (E,) are the items of B sequences of `lengths` (B,) ≥ 1, one sequence after another.
         """
         masked = choose_masks(lengths, rows, self.config, rng)
         items = items.astype(np.int64)
@@ -120,10 +106,7 @@ class Bert4Rec(TransformerModel):
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return the first excluded position, (B, I) int16, see `SequenceModel.first_excluded_position`.
-
-        Unmasked items of a history are excluded at all positions (0), targets and other items at none (NEVER_EXCLUDED).
-        """
+        """See `SequenceModel.first_excluded_position`. Unmasked items are excluded everywhere, targets nowhere."""
         excluded_from = exclude_history(histories, rows, n_items)
         row, _ = batch.loss_positions
         excluded_from[row, batch.targets] = NEVER_EXCLUDED
@@ -156,16 +139,9 @@ def positions_of(lengths: np.ndarray) -> np.ndarray:
 
 
 def choose_masks(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, rng: CounterRNG) -> np.ndarray:
-    """Choose the items to mask, (E,) bool. At least one of each sequence is masked.
+    """Choose the items to mask, (E,) bool, in sequences of `lengths` (B,). At least one of each sequence is masked.
 
-    Each item is masked with probability `mask_prob`. In a share `last_item_mask_prob` of the sequences, only the last
-    item is masked.
-
-    Args:
-        lengths: The length of each sequence, (B,).
-        rows: The index of each sequence in the training data, (B,).
-        config: The settings with the two probabilities.
-        rng: The random numbers of the epoch.
+    `rows` (B,) are the indices of the sequences in the training data. They select the random numbers.
     """
     ends = np.cumsum(lengths)
     masked = rng.uniform(Stream.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob

@@ -23,40 +23,42 @@ from torch import Tensor, nn
 
 from recsys.models.bert4rec import FORMER_SETTINGS, Bert4Rec, Bert4RecConfig
 from recsys.models.layers import init_weights
-from recsys.models.transformer import PostNormBlock, TransformerEncoder, padding_mask
+from recsys.models.transformer import Block, PostNormBlock, TransformerEncoder, padding_mask
+
+
+class OldestFirstPositions(nn.Embedding):
+    """Position embeddings of which the first is for the oldest item."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings of tokens (B, T), (T, D). Padding after the last position gets the last one."""
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        return super().forward(positions.clamp(max=self.num_embeddings - 1))
 
 
 class Bert4RecPaperEncoder(TransformerEncoder):
     """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
 
-    positions: nn.Embedding
-
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
-        self.length = config.length
-        self.positions = nn.Embedding(config.length, config.dim)
-        self.blocks = nn.ModuleList(
-            PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False) for _ in range(config.layers)
-        )
+        super().__init__(config, n_items)
+        self.blocks = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
         self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
         init_weights(self, config.init)
+
+    def make_positions(self, config: Bert4RecConfig) -> nn.Embedding:
+        """Return the vectors p of the positions."""
+        return OldestFirstPositions(config.length, config.dim)
+
+    def make_block(self, config: Bert4RecConfig) -> Block:
+        """Return a post-norm block without a relative position bias."""
+        return PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False)
 
     def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
         return self.token_embeddings(tokens), padding_mask(tokens, self.padding)
 
-    def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the oldest item, 1 for the next one, and so on, (T,)."""
-        return positions_from_oldest(tokens, self.length)
-
     def head(self, x: Tensor) -> Tensor:
         """Return GELU(xW + b) of equation 7, (…, D)."""
         return self.project(x)
-
-
-def positions_from_oldest(tokens: Tensor, length: int) -> Tensor:
-    """Return the positions 0 … T-1 of tokens (B, T), (T,). Padding beyond `length` gets the last position."""
-    return torch.arange(tokens.shape[1], device=tokens.device).clamp(max=length - 1)
 
 
 class Bert4RecPaper(Bert4Rec):

@@ -64,6 +64,7 @@ class MultVaeEncoder(SequenceEncoder):
 
     def __init__(self, config: MultVaeConfig, n_items: int) -> None:
         super().__init__(n_items, config.hidden)
+        self.own_output = nn.Embedding(n_items, config.hidden)  # the last layer
         self.input_bias = nn.Parameter(torch.zeros(config.hidden))
         self.dropout = config.dropout
         self.encoder = nn.Linear(config.hidden, 2 * config.latent)  # to μ and log σ²
@@ -71,10 +72,6 @@ class MultVaeEncoder(SequenceEncoder):
         for name, weights in self.named_parameters():
             if name.endswith("weight"):
                 nn.init.xavier_uniform_(weights)
-
-    def make_output(self, dim: int) -> nn.Embedding:
-        """Return the last layer, (I, H)."""
-        return nn.Embedding(self.n_items, dim)
 
     def encode(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Return μ and log σ² of q(z | x), (B, Z) each, from distinct items (B, T) with padding."""

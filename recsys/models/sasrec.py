@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from recsys.config import DropoutRate, config_class
 from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
-from recsys.models.transformer import Block, TransformerEncoder, TransformerModel
+from recsys.models.transformer import TransformerEncoder, TransformerModel
 from recsys.training.batches import CounterRNG
 from recsys.training.options import TrainConfig
 
@@ -42,20 +42,14 @@ class SasRecConfig(TransformerConfig):
 class SasRecEncoder(TransformerEncoder):
     """Item embeddings, L causal blocks with a relative position bias, output tied to the embeddings."""
 
+    causal = True
+
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        super().__init__(n_items, config.dim)
+        super().__init__(config, n_items)
         self.dropout = Dropout(config.dropout)
         self.blocks = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
-        self.last_norm = self.make_norm(config)
+        self.last_norm = nn.LayerNorm(config.dim)
         init_weights(self, config.init)
-
-    def make_norm(self, config: SasRecConfig) -> nn.Module:
-        """Return the normalisation of the output."""
-        return nn.LayerNorm(config.dim)
-
-    def make_block(self, config: SasRecConfig) -> nn.Module:
-        """Return a Transformer block."""
-        return Block(config.dim, config.heads, config.dropout, causal=True)
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, None]:
         """Return the input of the first block, (B, T, D). There is no attention mask, because the blocks are causal."""

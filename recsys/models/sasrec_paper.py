@@ -30,41 +30,35 @@ from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
 from recsys.models.transformer import Block
 
 
+class NewestFirstPositions(nn.Embedding):
+    """Position embeddings of which the first is for the newest item of a history."""
+
+    def __init__(self, length: int, dim: int, padding: int) -> None:
+        super().__init__(length, dim)
+        self.padding = padding  # the token after the newest item
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the embeddings of tokens (B, T), (B, T, D). Padding gets the first one."""
+        lengths = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
+        n_newer = lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)
+        return super().forward(n_newer.clamp(min=0))
+
+
 class SasRecPaperEncoder(SasRecEncoder):
     """Item and position embeddings, L causal blocks, output tied to the embeddings."""
 
-    positions: nn.Embedding
-
     def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        self.length = config.length  # read by `make_positions`, which the constructor calls
         super().__init__(config, n_items)
         self.bias.requires_grad_(False)  # stays zero
 
-    def make_positions(self, dim: int) -> nn.Embedding:
-        """Return the position embeddings, (`length`, D)."""
-        return nn.Embedding(self.length, dim)
+    def make_positions(self, config: SasRecConfig) -> nn.Embedding:
+        """Return the position embeddings."""
+        return NewestFirstPositions(config.length, config.dim, self.padding)
 
-    def make_block(self, config: SasRecConfig) -> nn.Module:
+    def make_block(self, config: SasRecConfig) -> Block:
         """Return a block with ReLU, without a relative position bias. Its feed-forward network has the width D."""
-        return Block(
-            config.dim,
-            config.heads,
-            config.dropout,
-            causal=True,
-            relative_bias=False,
-            widening=1,
-            activation=F.relu,
-        )
-
-    def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return 0 for the newest item, 1 for the item before it, and so on, (B, T)."""
-        return positions_from_newest(tokens, self.padding)
-
-
-def positions_from_newest(tokens: Tensor, padding: int) -> Tensor:
-    """Return how many items of its history are newer than each token (B, T), 0 for the newest and for padding."""
-    lengths = (tokens != padding).sum(1, keepdim=True)  # (B, 1)
-    return (lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)).clamp(min=0)
+        settings = {"causal": True, "relative_bias": False, "widening": 1, "activation": F.relu}
+        return Block(config.dim, config.heads, config.dropout, **settings)
 
 
 class SasRecPaper(SasRec):

@@ -53,16 +53,8 @@ class SequenceEncoder(nn.Module):
         self.start = self.mask
         self.items = nn.Embedding(n_items + 2, dim)
         self.bias = nn.Parameter(torch.zeros(n_items))
-        self.own_output = self.make_output(dim)
-        self.positions = self.make_positions(dim)
-
-    def make_output(self, dim: int) -> nn.Embedding | None:
-        """Return separate output weights (I, D), or None for the item embeddings."""
-        return None
-
-    def make_positions(self, dim: int) -> nn.Embedding | None:
-        """Return the position embeddings (T, D), if any."""
-        return None
+        self.own_output: nn.Embedding | None = None  # separate output weights, (I, D)
+        self.positions: nn.Embedding | None = None  # tokens (B, T) → position embeddings (B or 1, T, D)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
@@ -75,11 +67,7 @@ class SequenceEncoder(nn.Module):
     def token_embeddings(self, tokens: Tensor) -> Tensor:
         """Return the embeddings of tokens (B, T) plus their position embeddings, if any, (B, T, D)."""
         x = F.embedding(tokens, self.item_vectors())
-        return x if self.positions is None else x + self.positions(self.position_ids(tokens))
-
-    def position_ids(self, tokens: Tensor) -> Tensor:
-        """Return the index of the position embedding of each token, (B, T) or (T,)."""
-        raise NotImplementedError
+        return x if self.positions is None else x + self.positions(tokens)
 
     @property
     def output(self) -> Tensor:

@@ -18,6 +18,8 @@ from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import kernels
 
+INITIAL_SLOPES = (2.0, 0.2)  # of the relative bias of even heads (local) and odd heads (nearly uniform)
+
 
 class RelativeBias(nn.Module):
     """A relative position bias, -slope · log(1 + distance), that is added to the attention logits.
@@ -26,26 +28,17 @@ class RelativeBias(nn.Module):
     earlier positions and a slope for later ones. The bias of a causal block is -∞ at later positions.
     """
 
-    INITIAL_SLOPES: ClassVar[tuple[float, float]] = (2.0, 0.2)  # of even heads (local) and odd heads (nearly uniform)
-
     def __init__(self, heads: int, causal: bool) -> None:
         super().__init__()
-        initial = torch.tensor([self.INITIAL_SLOPES[head % 2] for head in range(heads)])
+        initial = torch.tensor([INITIAL_SLOPES[head % 2] for head in range(heads)])
         self.slopes = nn.Parameter(initial)  # (H,)
         self.slopes_after = None if causal else nn.Parameter(initial.clone())  # (H,)
 
     def forward(self, positions: Tensor | None, length: int) -> Tensor:
-        """Return the bias of the attention logits.
+        """Return the bias (B or 1, H, Q, T) of queries at `positions` (B or 1, Q; None: all T) and T = `length` keys.
 
-        Args:
-            positions: The positions of the queries, (B or 1, Q). None: all T positions.
-            length: The number of keys, T.
-
-        Returns:
-            (B or 1, H, Q, T).
+        It is computed once for each of the 2T-1 distances. The biases of a query are T consecutive values of them.
         """
-        # The bias depends only on the distance, so it is computed once for each of the 2T-1 distances. The biases of a
-        # query are T consecutive values of these 2T-1.
         distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key: T-1 … 1-T
         after = distance < 0
         slopes = self.slopes[:, None]  # (H, 1)
@@ -69,33 +62,20 @@ class Block(nn.Module):
     dropout, but attention weights have none, because the fused attention kernels never materialise them.
     """
 
-    Norm: ClassVar[type[nn.Module]] = nn.LayerNorm
-
     def __init__(
         self,
-        dim: int,
-        heads: int,
-        dropout: float,
-        causal: bool = False,
-        relative_bias: bool = True,
-        widening: int = 4,
-        activation: Callable[[Tensor], Tensor] = F.gelu,
+        dim: int,  # width of an embedding, D; a multiple of H
+        heads: int,  # attention heads, H
+        dropout: float,  # rate of the dropout on both outputs
+        causal: bool = False,  # a position attends only to itself and the positions before it
+        relative_bias: bool = True,  # the attention logits have a `RelativeBias`
+        widening: int = 4,  # width of the feed-forward network divided by D
+        activation: Callable[[Tensor], Tensor] = F.gelu,  # of the feed-forward network
     ) -> None:
-        """Create a block.
-
-        Args:
-            dim: Width of an embedding, D.
-            heads: Attention heads, H. D is a multiple of H.
-            dropout: Rate of the dropout on both outputs.
-            causal: Whether a position attends only to itself and the positions before it.
-            relative_bias: Whether the attention logits have a `RelativeBias`, in place of position embeddings.
-            widening: Width of the feed-forward network divided by D.
-            activation: Activation of the feed-forward network.
-        """
         super().__init__()
         self.heads, self.causal, self.activation = heads, causal, activation
         self.relative_bias = RelativeBias(heads, causal) if relative_bias else None
-        self.norm_attention, self.norm_forward = self.Norm(dim), self.Norm(dim)
+        self.norm_attention, self.norm_forward = nn.LayerNorm(dim), nn.LayerNorm(dim)
         self.qkv, self.out = nn.Linear(dim, 3 * dim), nn.Linear(dim, dim)
         self.make_feed_forward(dim, widening * dim)
         self.dropout = Dropout(dropout)
@@ -105,19 +85,18 @@ class Block(nn.Module):
         self.forward_in, self.forward_out = nn.Linear(dim, width), nn.Linear(width, dim)
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
-        """Transform x (B, T, D).
+        """Transform x (B, T, D). The last block of a network computes only the outputs that are needed.
 
         Args:
             x: (B, T, D).
             attention_mask: (B, 1, 1, T), True where a position may be attended to. None: everywhere.
-            positions: (B, Q), the only outputs to compute. The last block of a network needs no others.
+            positions: The positions of the outputs, (B, Q). None: all T positions.
 
         Returns:
-            (B, T, D), or (B, Q, D) with `positions`.
+            (B, Q, D).
         """
-        x = self.residual(
-            gather_positions(x, positions), self.attend(self.attention_input(x), attention_mask, positions)
-        )
+        inputs = gather_positions(x, positions)  # before `attend`, because gradients are added in this order
+        x = self.residual(inputs, self.attend(self.attention_input(x), attention_mask, positions))
         return self.residual(x, self.feed_forward(self.norm_forward(x)))
 
     def attention_input(self, x: Tensor) -> Tensor:
@@ -125,11 +104,11 @@ class Block(nn.Module):
         return self.norm_attention(x)
 
     def residual(self, x: Tensor, update: Tensor) -> Tensor:
-        """Return x + Dropout(update), all (B, T, D), or (B, Q, D) with positions."""
+        """Return x + Dropout(update), all (B, Q, D)."""
         return x + self.dropout(update)
 
     def attend(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None) -> Tensor:
-        """Return the multi-head self-attention of x (B, T, D): (B, T, D), or (B, Q, D) with `positions` (B, Q)."""
+        """Return the multi-head self-attention of x (B, T, D) at `positions` (B, Q; None: all T), (B, Q, D)."""
         if positions is None:
             q, k, v = self.qkv(x).chunk(3, -1)  # (B, T, D) each
         else:
@@ -160,19 +139,10 @@ class Block(nn.Module):
         return F.scaled_dot_product_attention(q, k, v, mask, is_causal=is_plain_causal)
 
     def full_mask(self, positions: Tensor | None, length: int, attention_mask: Tensor | None) -> Tensor | None:
-        """Combine padding, causality and relative bias in a mask that broadcasts to the logits (B, H, Q, T).
+        """Return a mask that broadcasts to the logits (B, H, Q, T) of T = `length` keys. None: no mask.
 
-        A causal block without relative bias ignores `attention_mask`. It needs none, because padding is at the end of a
-        row, after all items.
-
-        Args:
-            positions: The positions of the queries, (B, Q). None: all T positions.
-            length: The number of keys, T.
-            attention_mask: (B, 1, 1, T), True where a position may be attended to. None: everywhere.
-
-        Returns:
-            With a relative bias, a float mask to add to the logits. Otherwise a bool mask, True where a query may
-            attend, or None for no mask.
+        With a relative bias, it is added to the logits. Otherwise it is bool, True where a query may attend. A causal
+        block without a relative bias ignores `attention_mask`, because padding follows all items of a row.
         """
         if self.relative_bias is not None:
             bias = self.relative_bias(positions, length)  # (B or 1, H, Q, T)
@@ -186,10 +156,7 @@ class Block(nn.Module):
         return keys[:, None, None] <= queries[:, None, :, None]
 
     def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
-        """Return softmax(QKᵀ / √(D/H) + mask), (B, H, T, T), of the block's input x (B, T, D). Rows sum to 1.
-
-        Q are the queries and K the keys.
-        """
+        """Return softmax(QKᵀ / √(D/H) + mask), (B, H, T, T), of the block's input x (B, T, D)."""
         q, k, _ = map(self.split_heads, self.qkv(self.attention_input(x)).chunk(3, -1))
         logits = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])  # (B, H, T, T)
         mask = self.full_mask(None, x.shape[1], attention_mask)
@@ -234,16 +201,31 @@ def padding_mask(tokens: Tensor, padding: int) -> Tensor | None:
 class TransformerEncoder(SequenceEncoder):
     """The base of the encoders of BERT4Rec and SASRec: `embed`, then L ≥ 0 blocks, then `head`."""
 
+    causal: ClassVar[bool] = False  # a position attends only to itself and the positions before it
     blocks: Any  # nn.ModuleList of L blocks
     # tokens (B, T), side information → input of the first block (B, T, D), its attention mask, see `padding_mask`
     embed: Callable[..., tuple[Tensor, Tensor | None]]
     head: Callable[[Tensor], Tensor]  # output of the last block → hidden states, both (B, Q, D)
 
-    def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
+    def __init__(self, config: Any, n_items: int) -> None:
+        super().__init__(n_items, config.dim)
+        self.own_output = self.make_output(config)
+        self.positions = self.make_positions(config)
 
-        `side` is side information, see `side.py`.
-        """
+    def make_output(self, config: Any) -> nn.Embedding | None:
+        """Return separate output weights (I, D), or None for the item embeddings."""
+        return None
+
+    def make_positions(self, config: Any) -> nn.Embedding | None:
+        """Return a module with the position embeddings of tokens, (B, T) → (B or 1, T, D), if any."""
+        return None
+
+    def make_block(self, config: Any) -> Block:
+        """Return one of the L blocks."""
+        return Block(config.dim, config.heads, config.dropout, self.causal)
+
+    def forward(self, tokens: Tensor, positions: Tensor | None = None, *side: Tensor | None) -> Tensor:
+        """Return the hidden states, see `SequenceEncoder.forward`. `side` is side information, see `side.py`."""
         x, attention_mask = self.embed(tokens, *side)
         for block in self.blocks[:-1]:
             x = block(x, attention_mask)
