@@ -18,9 +18,8 @@ from torch import Tensor, nn
 from recsys.config import to_document
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.data.tie_breaking import reshuffle_ties
-from recsys.models import count_memory
 from recsys.models.base import Model
-from recsys.models.count_memory import CountMemory
+from recsys.models.count_memory import PREFIX, CountMemory
 from recsys.models.pmi import initialise_from_pmi
 from recsys.models.pool import LengthWeights, histories_cut_to_each_range
 from recsys.ranking import metrics
@@ -100,19 +99,24 @@ class SequenceModel(Model):
         # settings of `ExtrasConfig`, which some configs lack
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.uses_memory = getattr(self.config, "memory", False)
-        self.reshuffles_ties = getattr(self.config, "redraw", False)
-        self.uses_times_or_ratings = self.reshuffles_ties
-        # A count memory with fitted weights gives probabilities with any loss. `_set_memory` sets the next two
-        # attributes again, because only then it is clear whether the weights are fitted.
-        self.is_fitted_on_validation = self.uses_memory
-        self.has_probabilities = self.uses_memory or self.loss_name in SOFTMAX_LOSSES
+        self.uses_times_or_ratings = self.reshuffles_ties = getattr(self.config, "redraw", False)
+
+    @property
+    def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
+        """Whether there is a count memory with fitted weights."""
+        return self.memory is not None and self.memory.has_fitted_weights
+
+    @property
+    def has_probabilities(self) -> bool:  # type: ignore[override]
+        """Whether the loss is a softmax. With a fitted count memory, any loss gives probabilities."""
+        return self.is_fitted_on_validation or self.loss_name in SOFTMAX_LOSSES
 
     def build(self, n_items: int) -> Any:
         """Return a new encoder with random weights from torch's global generator."""
         return self.Encoder(self.config, n_items)
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """Return the bytes of the copies of the weights and of the mask of excluded items."""
+        """See `Model.fit_memory_bytes`. It counts the copies of the weights and the mask of excluded items."""
         with torch.device("meta"):  # allocates nothing
             n_weights = sum(weights.numel() for weights in self.build(n_items).parameters())
         mask = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # (B, I) int16 and bool
@@ -124,11 +128,7 @@ class SequenceModel(Model):
         return self.config.loss
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
-        """Set the weights that depend on the training data, before the first step.
-
-        These are the item and position embeddings if the config has `pmi_init`, and separate output weights, which
-        start as a copy of the item embeddings.
-        """
+        """Set the initial weights that depend on the training data. Separate output weights start as the embeddings."""
         if getattr(self.config, "pmi_init", False):
             initialise_from_pmi(module.items, module.positions, train, self.config.init, seed)
         if module.own_output is not None:
@@ -153,16 +153,15 @@ class SequenceModel(Model):
         return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return the part of each of `histories[rows]` (B,) that is put into a batch. By default, whole histories."""
+        """Return the part of each of `histories[rows]` (B,) for a batch. By default, the whole history."""
         return [histories[row] for row in rows]
 
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return the first position at which the softmax excludes each item, (B, I) int16; NEVER_EXCLUDED: never.
+        """Return `Batch.excluded_from` (B, I) of a batch made of `histories[rows]` (B,).
 
-        The batch is made of `histories[rows]` (B,). By default, a target is excluded after its own position.
-        Other items of the history are excluded at all positions.
+        By default, a target is excluded after its own position, and other items of the history at all positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
         row, position = batch.loss_positions
@@ -192,7 +191,7 @@ class SequenceModel(Model):
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
         if self.uses_memory:
-            self._set_memory(CountMemory(run.count_configs).fit(train, valid, self.network_scores, run))
+            self.memory = CountMemory(run.count_configs).fit(train, valid, self.network_scores, run)
         elif self.has_probabilities and valid:
             self.calibrate(valid, run.seed)
         return self
@@ -200,9 +199,8 @@ class SequenceModel(Model):
     def calibrate(self, valid: HeldOut, seed: int = 0) -> None:
         """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the order.
 
-        Without the factor, probabilities are too high, especially for short histories. On the built-in set, after a
-        history of one film, the first film of BERT4Rec had a probability of 19 % on average. It was the next film in
-        2.7 % of the cases.
+        Without it, probabilities are too high, especially for short histories. On the built-in set, after one film, the
+        first film of BERT4Rec had a mean probability of 19 %, but it was the next film in 2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
@@ -281,13 +279,7 @@ class SequenceModel(Model):
 
     def remove_count_memory(self) -> None:
         """Remove the count memory, if any. After that, the scores come from the network alone."""
-        self._set_memory(None)
-
-    def _set_memory(self, memory: CountMemory | None) -> None:
-        """Set the memory and the abilities that depend on it."""
-        self.memory = memory
-        self.is_fitted_on_validation = memory is not None and memory.has_fitted_weights
-        self.has_probabilities = self.is_fitted_on_validation or self.loss_name in SOFTMAX_LOSSES
+        self.memory = None
 
     def network_scores(self, queries: Queries) -> np.ndarray:
         """Return the logits of the network, (B, I) float32."""
@@ -326,7 +318,7 @@ class SequenceModel(Model):
     def side_inputs(
         self, module: SequenceEncoder, queries: Queries, rows: np.ndarray, tokens: np.ndarray
     ) -> tuple[Tensor | None, ...]:
-        """Return the arguments of the module beside tokens (b, T) and positions, for some rows (b,) of the queries."""
+        """Return the side information of the queries in `rows` (b,), the last arguments of the module."""
         return ()
 
     def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
@@ -336,9 +328,8 @@ class SequenceModel(Model):
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
         """Return log p(next item), see `Model.log_probabilities`.
 
-        A softmax loss, or any loss with a fitted count memory, gives the log-softmax of the scores. Otherwise, BCE
-        gives log σ(score), and gBCE (arXiv:2308.07192) gives log σ(score - log I), because our loss, unlike the
-        paper's, subtracts log I. The sigmoids do not sum to 1. Pairwise losses give None.
+        Without `has_probabilities`, BCE gives log σ(score), and gBCE (arXiv:2308.07192) log σ(score - log I), because
+        our loss, unlike the paper's, subtracts log I. The sigmoids do not sum to 1. Pairwise losses give None.
         """
         if self.has_probabilities or self.loss_name not in ("gbce", "bce"):
             return super().log_probabilities(scores, items)
@@ -356,7 +347,7 @@ class SequenceModel(Model):
 
     @property
     def device(self) -> str:
-        """The device of the module."""
+        """See `Model.device`."""
         return str(self.module.bias.device)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -369,22 +360,21 @@ class SequenceModel(Model):
         return state
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Build the module on the GPU, if there is one, and load the weights, the memory and the calibration."""
+        """See `Model.load_state`. The module is built on the GPU, if there is one."""
         if CALIBRATION in state:  # older checkpoints have none
             self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
             self.calibration.load(state[CALIBRATION])
         if self.uses_memory:
-            memory = CountMemory()
-            memory.load_state(state, n_items)
-            self._set_memory(memory)
+            self.memory = CountMemory()
+            self.memory.load_state(state, n_items)
         weights = {
-            name: value
+            name: torch.from_numpy(np.array(value))
             for name, value in state.items()
-            if not name.startswith(count_memory.PREFIX) and name != CALIBRATION
+            if not name.startswith(PREFIX) and name != CALIBRATION
         }
         self.module = self.build(n_items).to(devices.choose("auto"))
         try:
-            self.module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+            self.module.load_state_dict(weights)
         except RuntimeError as error:
             raise ValueError(f"the weights do not fit the configuration {self.config}") from error
         self.module.eval()
