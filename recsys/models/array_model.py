@@ -25,9 +25,7 @@ class ArrayModel(Model):
     counts: np.ndarray  # (I,) float32, how often each item was watched
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Compute the state from `train`. `valid` is not used.
-
-        A fit of several steps reports {"stage": "fit", "done": steps, "total": steps}.
+        """Compute the state from `train`. A fit of n steps reports {"stage": "fit", "done": steps, "total": n}.
 
         Raises:
             DataError: If the data set is too large for the model.
@@ -45,7 +43,7 @@ class ArrayModel(Model):
         """Compute attributes from the state. It is called after `_fit` and at the end of `load_state`."""
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return a score for every item, (B, I) float32. For an empty history, it is the item's share of `counts`."""
+        """See `Model.score`. For an empty history, a score is the item's share of `counts`."""
         scores = self._score(queries)
         empty = [row for row, history in enumerate(queries.histories) if not len(history)]
         scores[empty] = self.counts / max(self.counts.sum(), 1)
@@ -61,7 +59,7 @@ class ArrayModel(Model):
         return arrays | csr_state(getattr(self, self.matrix_name)) if self.matrix_name else arrays
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`, see `Model.load_state`."""
+        """See `Model.load_state`."""
         for name in self.array_names:
             setattr(self, name, item_array(state, name, n_items))
         if self.matrix_name:
@@ -70,12 +68,7 @@ class ArrayModel(Model):
 
 
 def item_array(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:
-    """Return the array `name` of a saved state, which has one row per item.
-
-    Raises:
-        KeyError: If the array is missing.
-        ValueError: If the array has another number of rows.
-    """
+    """Return the array `name` of a saved state, with one row per item. Raises like `Model.load_state`."""
     if name not in state:
         raise KeyError(f"the saved model has no {name}; fit it again")
     if len(state[name]) != n_items:
@@ -89,12 +82,7 @@ def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
 
 
 def csr_from_state(state: dict[str, np.ndarray], n_items: int) -> sparse.csr_array:
-    """Return the sparse matrix with I columns of a saved state, see `csr_state`.
-
-    Raises:
-        KeyError: If an array is missing.
-        ValueError: If a column is not one of I items.
-    """
+    """Return the sparse matrix with I columns of a saved state. Raises like `Model.load_state`."""
     if missing := {"data", "indices", "indptr"} - state.keys():
         raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
     if state["indices"].max(initial=-1) >= n_items:

@@ -12,7 +12,7 @@ import numpy as np
 from recsys import machine
 from recsys.config import config_class
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
-from recsys.errors import Message
+from recsys.errors import N_, Message
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions, TrainingSummary
 
@@ -64,10 +64,7 @@ class Model(ABC):
         return False
 
     def remove_count_memory(self) -> None:
-        """Remove the transition and co-occurrence counts that are combined with a network's scores, if any.
-
-        After that, the scores come from the network alone, see `count_memory.py`.
-        """
+        """Remove the counts that are combined with a network's scores, if any, see `count_memory.py`."""
         return
 
     @abstractmethod
@@ -99,36 +96,25 @@ class Model(ABC):
         return 0
 
     def check_memory(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
-        """Check that `fit` needs at most half of the free memory, before it allocates any.
-
-        Args:
-            train: The training data.
-            free_gpu_bytes: Free memory of the GPU on which `fit` computes. None for a CPU.
-
-        Raises:
-            DataError: If `fit` needs more than half.
-        """
+        """Raise DataError if `fit` needs more than half of the free memory: of the GPU, if given, else the RAM."""
         needed = self.fit_memory_bytes(train.n_users, train.n_items)
         free = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
-        if 2 * needed > free:
-            if train.noun == "film":
-                text = "{title} needs {needed:,.1f} GB of memory for {n_items:,} films"
-            else:
-                text = "{title} needs {needed:,.1f} GB of memory for {n_items:,} items"
-            wanted = Message(text, title=Message(self.title), needed=needed / 1e9, n_items=train.n_items)
-            if free_gpu_bytes is not None:
-                raise DataError(
-                    "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
-                    "cpu, or choose another model, such as item-knn",
-                    wanted=wanted,
-                    free=free / 1e9,
-                )
-            raise DataError(
-                "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
-                "model, such as item-knn",
-                wanted=wanted,
-                free=free / 1e9,
+        if 2 * needed <= free:
+            return
+        text = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
+        if train.noun == "film":
+            text = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
+        limit = N_(
+            "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
+            "model, such as item-knn"
+        )
+        if free_gpu_bytes is not None:
+            limit = N_(
+                "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
+                "cpu, or choose another model, such as item-knn"
             )
+        wanted = Message(text, title=Message(self.title), needed=needed / 1e9, n_items=train.n_items)
+        raise DataError(limit, wanted=wanted, free=free / 1e9)
 
     @property
     def max_length(self) -> int | None:
@@ -141,13 +127,10 @@ class Model(ABC):
         return "cpu"
 
     def log_probabilities(self, scores: np.ndarray, items: np.ndarray) -> np.ndarray | None:
-        """Return log p(next item) of some items, (n,) float64, or None if the scores give no probabilities.
+        """Return log p(next item) of `items` (n,), float64. None: the scores give no probabilities.
 
-        By default, it is the log-softmax of the scores if the model declares `has_probabilities`.
-
-        Args:
-            scores: One row of `score`, (I,). Excluded items are minus infinity and get no probability.
-            items: Item numbers, (n,).
+        `scores` is a row of `score`, (I,), in which excluded items are minus infinity. If `has_probabilities`, the
+        result is the log-softmax of the scores.
         """
         return scores[items].astype(np.float64) - log_sum_exp(scores) if self.has_probabilities else None
 
@@ -168,10 +151,8 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} has no attention")
 
     def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
-        """Return the scores of all items at masked positions, (Q, I), from the items on both sides.
+        """Return the scores of all items at masked positions (Q,) of a history (T,), T ≤ `max_length`, (Q, I).
 
-        Args:
-            history: Items (T,), at most `max_length`. Items at masked positions are ignored.
-            masked_positions: Positions in the history, (Q,).
+        The scores depend on the items on both sides. Items at masked positions are ignored.
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")

@@ -69,11 +69,7 @@ class CountMemory:
     ) -> Self:
         """Count in `train`, then fit the weights on `valid`. Without `valid` the counts keep the weight 0.
 
-        Args:
-            train: The data that the network was trained on.
-            valid: Held-out queries with their targets.
-            network_scores: Returns the network's scores (B, I) of some queries.
-            run: See `LengthWeights.fit`.
+        `network_scores` returns the network's scores (B, I) of B queries.
         """
         self.markov.fit(train)
         self.markov.transitions = top_per_row(self.markov.transitions, MAX_TRANSITIONS)
@@ -105,12 +101,7 @@ class CountMemory:
         return state | settings | {f"{PREFIX}pool": self.length_weights.weights}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore what `state` returned. Older states have no SCORING_SETTINGS. The current values then stay.
-
-        Raises:
-            KeyError: If an array is missing.
-            ValueError: If an array does not fit `n_items`.
-        """
+        """See `Model.load_state`. If an older state has no SCORING_SETTINGS, the current values stay."""
         stored = {name: state[PREFIX + name].item() for name in SCORING_SETTINGS if PREFIX + name in state}
         self.markov = Markov(replace(self.markov.config, **stored))
         models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}

@@ -14,10 +14,8 @@ would be the hidden item with probability
 
     P(i | the 101 items, h) ∝ p(i | h) · Π_{j ≠ i} q(j) ∝ p(i | h) / q(i)
 
-Ranking by p / q would then give exactly the highest expected hit rate at every k. The protocol draws distinct items, so
-the ranking is only nearly the best. p / q is also the optimum of InfoNCE (arXiv:1807.03748, section 2.3). Among all
-items, the best ranking is by p. Nothing is learnt: the gain under `popularity-100` and the loss under the ranking of
-all items come from the protocols, not from better or worse predictions.
+The protocol draws distinct items, so ranking by p / q is only nearly the best. p / q is also the optimum of InfoNCE
+(arXiv:1807.03748, section 2.3). Among all items, the best ranking is by p.
 
 Shapes: B queries, I items.
 """
@@ -55,7 +53,7 @@ class Lift(ArrayModel):
         self.members = (self.config.member,)
 
     def set_members(self, members: Mapping[str, Model]) -> None:
-        """Set the fitted member."""
+        """See `Model.set_members`."""
         self.member = members[self.config.member]
         self.uses_credits, self.uses_query_ratings = self.member.uses_credits, self.member.uses_query_ratings
         self.is_fitted_on_validation = self.member.is_fitted_on_validation
@@ -65,14 +63,11 @@ class Lift(ArrayModel):
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return the scores (B, I) float32.
-
-        If the member has no log-probabilities, `pool.comparable_scores` puts its scores on a similar scale.
-        """
+        """See `Model.score`. A member without log-probabilities has `pool.comparable_scores`."""
         discount = np.float32(self.config.power) * self.log_counts
         return member_scores(self.member, queries, len(self.log_counts)) - discount
 
     @property
     def device(self) -> str:
-        """The device of the member."""
+        """See `Model.device`."""
         return self.member.device

@@ -131,12 +131,7 @@ class LengthWeights:
     """
 
     def __init__(self, n_members: int, edges: tuple[int, ...]) -> None:
-        """Start with equal weights.
-
-        Args:
-            n_members: M.
-            edges: The lowest lengths, in items, of the second and each later range.
-        """
+        """Start with equal weights of M members. `edges` are the lowest lengths of the second and each later range."""
         self.edges = edges
         self.weights = np.full((len(edges) + 1, n_members), 1 / n_members, np.float32)  # (W, M)
 
@@ -147,14 +142,9 @@ class LengthWeights:
         run: RunOptions,
         choose_examples: ChooseExamples = whole_histories,
     ) -> None:
-        """Fit the weights on validation queries.
+        """Fit the weights on validation queries. `run.seed` selects examples and candidates.
 
-        Args:
-            scores_of: Returns the z of each member for some queries.
-            valid: Held-out queries with their targets.
-            run: `seed` selects examples and candidates. `report` receives {"stage": "fit", "done": queries, "total":
-                queries}.
-            choose_examples: Chooses the queries of each range.
+        `run.report` receives {"stage": "fit", "done": queries, "total": queries}.
         """
         rng = np.random.default_rng(run.seed)
         n_members = self.weights.shape[1]
@@ -172,8 +162,7 @@ class LengthWeights:
         Args:
             values: z of each member, (B, I). An iterator keeps one of them in memory at a time.
             queries: The B queries.
-            factors: Factors of the weights, (B, M) float32. The weights of each query are then rescaled
-                to their previous sum. None: 1 for all.
+            factors: Factors of the weights, (B, M), which keep the sum of the weights of a query. None: 1 for all.
         """
         weights = self.weights[self._ranges(queries)]  # (B, M)
         if factors is not None:  # the sum stays, so that probabilities do not become too high
@@ -186,11 +175,7 @@ class LengthWeights:
         return np.asarray(scores)
 
     def load(self, weights: np.ndarray) -> None:
-        """Set stored weights (W, M).
-
-        Raises:
-            ValueError: If their shape is wrong.
-        """
+        """Set weights (W, M). Raises ValueError if their shape is wrong."""
         if weights.shape != self.weights.shape:
             raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
         self.weights = weights
@@ -239,10 +224,7 @@ def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generat
 def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Return the weights (M,) ≥ 0 with the lowest penalised loss, see `LengthWeights`.
 
-    Args:
-        margins: z(j) - z(t), (B, M, C).
-        log_counts: log n_j, (B, C).
-        prior: Prior weights, (M,).
+    `margins` (B, M, C) are z(j) - z(t), `log_counts` (B, C) log n_j, and `prior` (M,) the prior weights.
     """
     from scipy.optimize import minimize  # the import takes 0.17 s; stored weights need no fit
 
@@ -265,11 +247,7 @@ class PoolConfig:
     edges: tuple[Count, ...] = (10, 50)  # lowest history lengths, in items, of the second and each later range
 
     def __post_init__(self) -> None:
-        """Check the members and edges.
-
-        Raises:
-            ConfigError: If there is no member, a member is named twice, or the edges do not ascend.
-        """
+        """Raise ConfigError if there is no member, a member is named twice, or the edges do not ascend."""
         if not self.members:
             raise ConfigError("{setting} is empty, but must name at least 1 recommender", setting="members")
         if len(set(self.members)) < len(self.members):
@@ -304,7 +282,7 @@ class Pool(Model):
         return model
 
     def set_members(self, members: Mapping[str, Model]) -> None:
-        """Set the fitted members by name."""
+        """See `Model.set_members`."""
         self.models = [members[name] for name in self.members]
         self.uses_credits = any(model.uses_credits for model in self.models)
         self.uses_query_ratings = any(model.uses_query_ratings for model in self.models)
@@ -312,10 +290,7 @@ class Pool(Model):
         self.note = " ".join(model.note for model in self.models if model.note)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights on `valid`. Without `valid`, the weights stay equal. The members were fitted before.
-
-        Reports {"stage": "fit", "done": queries, "total": queries}.
-        """
+        """Fit the weights on `valid`. Without `valid`, the weights stay equal. The members were fitted before."""
         self.n_items = train.n_items
         if valid:
             self.length_weights.fit(self._member_scores, valid, run or RunOptions(), self.choose_examples)
@@ -335,15 +310,10 @@ class Pool(Model):
         return {"weights": self.length_weights.weights, "n_items": np.array(self.n_items)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the weights.
-
-        Raises:
-            ValueError: If the shape of the weights or the number of items is wrong.
-        """
-        weights, stored = state["weights"], int(state["n_items"])
-        if stored != n_items:
-            raise ValueError(f"the saved weights are for {stored} items, not {n_items}")
-        self.length_weights.load(weights)
+        """See `Model.load_state`."""
+        if state["n_items"] != n_items:
+            raise ValueError(f"the saved weights are for {state['n_items']} items, not {n_items}")
+        self.length_weights.load(state["weights"])
         self.n_items = n_items
 
     def _member_scores(self, queries: Queries) -> Iterator[np.ndarray]:
@@ -402,15 +372,14 @@ class VisitorPool(Pool):
 
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS because of the history."""
-        return self.min_emphasis < NOTED_EMPHASIS and bool(
-            self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS
-        )
+        is_usual = self.min_emphasis < NOTED_EMPHASIS
+        return is_usual and bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool` and "log_shares" (I,) float32, see `fit`."""
         return super().state() | {"log_shares": self.log_shares}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the weights and shares."""
+        """See `Model.load_state`."""
         super().load_state(state, n_items)
         self.log_shares = item_array(state, "log_shares", n_items)

@@ -49,45 +49,11 @@ class DataSize:
         return self.events / max(self.users * self.items, 1)
 
 
-def repeat_for(data_sets: tuple[str, ...], changes: Changes) -> dict[str, Changes]:
-    """Return equal changes for several data sets."""
-    return dict.fromkeys(data_sets, changes)
-
-
 SMALL_SETS = ("ml-100k", "ml-latest-small")
 SAMPLE = "ml-latest-sample"
 
-BERT4REC: dict[str, Changes] = {
-    **repeat_for(
-        SMALL_SETS,
-        {"dropout": 0.3, "batch_size": 16, "epochs": 60, "ema_decay": 0.995, "validate_every": 5, "patience": 8},
-    ),
-    SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
-}
-SASREC: dict[str, Changes] = {
-    **repeat_for(SMALL_SETS, {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}),
-    SAMPLE: {"epochs": 24, "validate_every": 2},  # trained with --also ml-1m
-}
-GRU4REC: dict[str, Changes] = {
-    **repeat_for(
-        SMALL_SETS,
-        {"dropout": 0.3, "batch_size": 16, "epochs": 30, "ema_decay": 0.995, "warmup_steps": 100, "validate_every": 3},
-    ),
-    SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
-}
-GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
-CASER: Changes = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "warmup_steps": 100, "validate_every": 4}
-SESSION_MODELS: dict[str, Changes] = {
-    **repeat_for(SMALL_SETS, {"epochs": 12, "validate_every": 3, "batch_size": 16}),  # not tuned
-    SAMPLE: {"epochs": 12, "validate_every": 3},
-}
-FPMC = repeat_for(("ml-100k", SAMPLE), {"batch_size": 16, "lr": 2e-3, "ema_decay": 0.99, "epochs": 25})
-ITEM2VEC = repeat_for(("ml-100k", SAMPLE), {"batch_size": 16, "ema_decay": 0.99})
-EASE: dict[str, Changes] = {
-    **repeat_for((SAMPLE, "ml-100k"), {"regularization": 100.0}),
-    "ml-latest-small": {"regularization": 50.0},
-}
-SEGMENTS: Changes = {  # trained with --also ml-1m; the older presets of the …-memory recommenders do not have them
+SMALL = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
+SEGMENTS = {  # trained with --also ml-1m; the older presets of the …-memory recommenders do not have them
     "crop": "segments",
     "only_unseen": True,
     "redraw": True,
@@ -95,19 +61,31 @@ SEGMENTS: Changes = {  # trained with --also ml-1m; the older presets of the …
     "batch_size": 128,
     "lr": 4e-3,
 }
-BERT4REC_ON_SEGMENTS: Changes = {
-    **SEGMENTS,
-    "epochs": 110,
-    "warmup_steps": 200,
-    "ema_decay": 0.995,
-    "validate_every": 10,
+BERT4REC_ON_SEGMENTS = SEGMENTS | {"epochs": 110, "warmup_steps": 200, "ema_decay": 0.995, "validate_every": 10}
+SASREC_ON_SEGMENTS = SEGMENTS | {"epochs": 40, "warmup_steps": 100, "ema_decay": 0.99, "validate_every": 4}
+BERT4REC: dict[str, Changes] = {
+    **dict.fromkeys(SMALL_SETS, SMALL | {"epochs": 60, "patience": 8}),
+    SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
 }
-SASREC_ON_SEGMENTS: Changes = {
-    **SEGMENTS,
-    "epochs": 40,
-    "warmup_steps": 100,
-    "ema_decay": 0.99,
-    "validate_every": 4,
+SASREC: dict[str, Changes] = {
+    **dict.fromkeys(SMALL_SETS, SMALL),
+    SAMPLE: {"epochs": 24, "validate_every": 2},  # trained with --also ml-1m
+}
+GRU4REC: dict[str, Changes] = {
+    **dict.fromkeys(SMALL_SETS, SMALL | {"epochs": 30, "warmup_steps": 100, "validate_every": 3}),
+    SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
+}
+GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
+CASER = SMALL | {"warmup_steps": 100, "validate_every": 4}
+SESSION_MODELS: dict[str, Changes] = {
+    **{name: {"epochs": 12, "validate_every": 3, "batch_size": 16} for name in SMALL_SETS},  # not tuned
+    SAMPLE: {"epochs": 12, "validate_every": 3},
+}
+FPMC = {name: {"batch_size": 16, "lr": 0.002, "ema_decay": 0.99, "epochs": 25} for name in ("ml-100k", SAMPLE)}
+ITEM2VEC = {name: {"batch_size": 16, "ema_decay": 0.99} for name in ("ml-100k", SAMPLE)}
+EASE: dict[str, Changes] = {
+    **{name: {"regularization": 100.0} for name in (SAMPLE, "ml-100k")},
+    "ml-latest-small": {"regularization": 50.0},
 }
 POOL_MEMBERS = (
     "bert4rec",
@@ -124,7 +102,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "bert4rec-memory": BERT4REC,
     "bert4rec-side": BERT4REC,
     "bert4rec-paper": {
-        **repeat_for((*SMALL_SETS, SAMPLE), {"batch_size": 16, "lr": 1e-3, "epochs": 60, "patience": 8}),
+        **{name: {"batch_size": 16, "lr": 0.001, "epochs": 60, "patience": 8} for name in (*SMALL_SETS, SAMPLE)},
         "ml-1m": {"lr": 1e-3},
     },
     "bert4rec-ablated": BERT4REC,
@@ -139,7 +117,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "sasrec-memory": SASREC,
     "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
     "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m
-    "sasrec-paper": repeat_for((*SMALL_SETS, SAMPLE), {"batch_size": 16, "epochs": 100}),
+    "sasrec-paper": {name: {"batch_size": 16, "epochs": 100} for name in (*SMALL_SETS, SAMPLE)},
     "gru4rec-ce": GRU4REC_WITH_ML_1M,
     "gru4rec-memory": GRU4REC_WITH_ML_1M,
     "gru4rec-bpr": GRU4REC,
@@ -147,10 +125,11 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "gru4rec-plus": GRU4REC,
     "lstm": GRU4REC,
     "rnn": GRU4REC,
-    "caser": repeat_for(SMALL_SETS, CASER) | {SAMPLE: {**CASER, "batch_size": 32, "epochs": 20, "validate_every": 2}},
+    "caser": dict.fromkeys(SMALL_SETS, CASER)
+    | {SAMPLE: {**CASER, "batch_size": 32, "epochs": 20, "validate_every": 2}},
     "narm": SESSION_MODELS,
     "stamp": SESSION_MODELS,
-    "mult-vae": repeat_for(SMALL_SETS, {"batch_size": 16}),  # not tuned
+    "mult-vae": {name: {"batch_size": 16} for name in SMALL_SETS},  # not tuned
     "fpmc": FPMC,
     "fmc": FPMC,
     "transrec": {"ml-100k": {"epochs": 20, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 5}},
@@ -181,10 +160,10 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "item-knn": {SAMPLE: {"neighbours": 200}, "ml-100k": {"neighbours": 400}},
     "user-knn": {SAMPLE: {"neighbours": 20}, "ml-100k": {"neighbours": 20, "shrink": 1000.0}},
     "user-knn-centred": {
-        **repeat_for(("ml-1m", SAMPLE), {"shrink": 1000.0}),
+        **{name: {"shrink": 1000.0} for name in ("ml-1m", SAMPLE)},
         "ml-100k": {"neighbours": 20, "shrink": 1000.0},
     },
-    "content-tfidf": {SAMPLE: {"half_life": 3.0}, **repeat_for(("ml-1m", "ml-100k"), {"half_life": 2.0})},
+    "content-tfidf": {SAMPLE: {"half_life": 3.0}, **{name: {"half_life": 2.0} for name in ("ml-1m", "ml-100k")}},
     "content-genre": {"ml-1m": {"half_life": 1.0}, "ml-100k": {"half_life": 3.0}},
     "popular-recent": {"ml-100k": {"half_life": 7.0}},
     "session-popular": {SAMPLE: {"gap": 0.1}, "ml-100k": {"gap": 0.1, "recent": 10}},

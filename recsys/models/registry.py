@@ -49,8 +49,8 @@ class Recommender:
     family: str  # heading in menus and tables
     model_path: str  # module and class of the model: ".sasrec:SasRec"; a leading dot means in this package
     paper: str = ""  # "arXiv:1808.09781" or "doi:10.1109/ICDM.2008.22"
-    needs_training: bool = False  # by the command `train`; other recommenders are fitted on first use
     settings: Mapping[str, Any] = field(default_factory=dict)  # changes to the defaults of the model's Config
+    needs_training: bool = False  # by the command `train`; other recommenders are fitted on first use
     listed: bool = True  # in menus and leaderboards; the others are for studies and are found by name
 
     @cached_property
@@ -60,10 +60,7 @@ class Recommender:
         return getattr(import_module(module, __package__), name)
 
     def preset(self, dataset: str) -> Any:
-        """Return the settings for a data set: tuned for it, or derived from its size.
-
-        "" gives the defaults, and so does a data set that is neither tuned nor prepared.
-        """
+        """Return the settings for a data set: tuned for it, or derived from its size. "" or unprepared: defaults."""
         size = None if not dataset or self.is_tuned_for(dataset) else size_of(dataset)
         tuned = presets.nearest_tuned(size, self.needs_training) if size else dataset
         changes = presets.PRESETS.get(self.name, {}).get(tuned, {})
@@ -109,11 +106,7 @@ def is_listed(name: str) -> bool:
 
 
 def get(name: str) -> Recommender:
-    """Return the recommender with this name, listed or not.
-
-    Raises:
-        UnknownModelError: If there is none. The message contains the names of the listed recommenders.
-    """
+    """Return the recommender with this name, listed or not. Raises UnknownModelError if there is none."""
     if name not in RECOMMENDERS:
         raise UnknownModelError(
             "no model is called {name}; there are: {names}", name=name, names=", ".join(sorted(names()))
@@ -122,10 +115,7 @@ def get(name: str) -> Recommender:
 
 
 def count_configs(config: Any, dataset: str) -> "CountConfigs | None":
-    """Return the settings of a network's count memory for a data set, or None if the network has none.
-
-    The settings are the presets of the recommenders `markov` and `ease`.
-    """
+    """Return the presets of `markov` and `ease` for the count memory of a network. None: the network has none."""
     if not getattr(config, "memory", False):
         return None
     from recsys.models.count_memory import CountConfigs  # imports SciPy
@@ -205,29 +195,20 @@ ROWS = (
     trained("bert4rec", "BERT4Rec", TRANSFORMERS, BERT4REC, "arXiv:1904.06690"),
     trained("bert4rec-memory", "BERT4Rec with memory", TRANSFORMERS, BERT4REC, settings=MEMORY),
     trained("sasrec-memory", "SASRec with memory", TRANSFORMERS, SASREC, settings=MEMORY),
-    trained("sasrec-bce", "SASRec (BCE)", TRANSFORMERS, SASREC, "arXiv:1808.09781", settings=SASREC_BCE),
+    trained("sasrec-bce", "SASRec (BCE)", TRANSFORMERS, SASREC, "arXiv:1808.09781", SASREC_BCE),
     trained("sasrec-softmax", "SASRec (softmax)", TRANSFORMERS, SASREC, "arXiv:2309.07602"),
-    trained("sasrec-segments", "SASRec on segments", TRANSFORMERS, SASREC, "arXiv:2309.07602", settings=ON_SEGMENTS),
-    trained(
-        "bert4rec-paper",
-        "BERT4Rec (paper)",
-        TRANSFORMERS,
-        BERT4REC_PAPER,
-        "arXiv:1904.06690",
-        settings=BERT4REC_ORIGINAL,
-    ),
-    trained(
-        "bert4rec-side", "BERT4Rec with details", TRANSFORMERS, ".side:Bert4RecSide", "arXiv:1904.06690", settings=SIDE
-    ),
-    trained("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC_PAPER, "arXiv:1808.09781", settings=SASREC_ORIGINAL),
-    trained("gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", settings=GSASREC),
+    trained("sasrec-segments", "SASRec on segments", TRANSFORMERS, SASREC, "arXiv:2309.07602", ON_SEGMENTS),
+    trained("bert4rec-paper", "BERT4Rec (paper)", TRANSFORMERS, BERT4REC_PAPER, "arXiv:1904.06690", BERT4REC_ORIGINAL),
+    trained("bert4rec-side", "BERT4Rec with details", TRANSFORMERS, ".side:Bert4RecSide", "arXiv:1904.06690", SIDE),
+    trained("sasrec-paper", "SASRec (paper)", TRANSFORMERS, SASREC_PAPER, "arXiv:1808.09781", SASREC_ORIGINAL),
+    trained("gsasrec", "gSASRec", TRANSFORMERS, SASREC, "arXiv:2308.07192", GSASREC),
     trained("gru4rec-ce", "GRU4Rec (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939"),
-    trained("gru4rec-plus", "GRU4Rec+", RECURRENT, GRU4REC, "arXiv:1706.03847", settings=GRU4REC_PLUS),
-    trained("gru4rec-bpr", "GRU4Rec (BPR)", RECURRENT, GRU4REC, "arXiv:1511.06939", settings=GRU4REC_BPR),
-    trained("gru4rec-top1", "GRU4Rec (TOP1)", RECURRENT, GRU4REC, "arXiv:1511.06939", settings=GRU4REC_TOP1),
+    trained("gru4rec-plus", "GRU4Rec+", RECURRENT, GRU4REC, "arXiv:1706.03847", GRU4REC_PLUS),
+    trained("gru4rec-bpr", "GRU4Rec (BPR)", RECURRENT, GRU4REC, "arXiv:1511.06939", GRU4REC_BPR),
+    trained("gru4rec-top1", "GRU4Rec (TOP1)", RECURRENT, GRU4REC, "arXiv:1511.06939", GRU4REC_TOP1),
     trained("gru4rec-memory", "GRU4Rec with memory", RECURRENT, GRU4REC, settings=MEMORY),
-    trained("lstm", "LSTM (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", settings={"cell": "lstm"}),
-    trained("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", settings={"cell": "rnn"}),
+    trained("lstm", "LSTM (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", {"cell": "lstm"}),
+    trained("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", {"cell": "rnn"}),
     trained("narm", "NARM", RECURRENT, ".narm:Narm", "arXiv:1711.04725"),
     trained("stamp", "STAMP", ATTENTION, ".stamp:Stamp", "doi:10.1145/3219819.3219950"),
     Recommender("pool", "Best guess", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
@@ -247,17 +228,17 @@ ROWS = (
     Recommender("bpr-mf", "BPR-MF", FACTORISATION, ".mf:BprMf", "arXiv:1205.2618"),
     Recommender("ease", "EASE", FACTORISATION, EASE, "arXiv:1905.03375"),
     trained("ncf", "NCF (NeuMF)", FACTORISATION, ".ncf:Ncf", "arXiv:1708.05031"),
-    Recommender("ease-low-rank", "EASE (low rank)", FACTORISATION, EASE, "arXiv:1905.03375", settings={"rank": 128}),
+    Recommender("ease-low-rank", "EASE (low rank)", FACTORISATION, EASE, "arXiv:1905.03375", {"rank": 128}),
     Recommender("mf-explicit", "MF on ratings", FACTORISATION, ".mf_explicit:MfExplicit", "doi:10.1109/MC.2009.263"),
     Recommender("content-tfidf", "Content (TF-IDF)", CONTENT, CONTENT_MODEL, settings={"vectors": "tf-idf"}),
     Recommender("content-fields", "Content (fields)", CONTENT, CONTENT_MODEL, settings=FIELDS),
     Recommender("content-genre", "Content (genres)", CONTENT, CONTENT_MODEL, settings={"vectors": "genres"}),
     Recommender("content-sentence", "Content (sentences)", CONTENT, CONTENT_MODEL, "arXiv:1908.10084"),
     trained("fpmc", "FPMC", FACTORISED_MARKOV, FPMC, "doi:10.1145/1772690.1772773"),
-    trained("fmc", "FMC", FACTORISED_MARKOV, FPMC, "doi:10.1145/1772690.1772773", settings={"personal": False}),
+    trained("fmc", "FMC", FACTORISED_MARKOV, FPMC, "doi:10.1145/1772690.1772773", {"personal": False}),
     trained("transrec", "TransRec", FACTORISED_MARKOV, ".transrec:TransRec", "arXiv:1707.02410"),
     trained("item2vec-skipgram", "item2vec (skip-gram)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259"),
-    trained("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", settings={"cbow": True}),
+    trained("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", {"cbow": True}),
     trained("mult-vae", "Mult-VAE", AUTOENCODERS, ".multvae:MultVae", "arXiv:1802.05814"),
     trained("caser", "Caser", CONVOLUTIONAL, ".caser:Caser", "arXiv:1809.07426"),
     trained("sasrec-side", "SASRec with details", TRANSFORMERS, ".side:SasRecSide", listed=False),
