@@ -34,7 +34,7 @@ from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.text.films import genre_matrix
-from recsys.training.batches import Batch, CounterRNG, Stream
+from recsys.training.batches import Batch, CounterRNG, Stream, pad
 
 UNKNOWN = 0  # the id of a missing rating or attribute
 N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the ids 1 … 10
@@ -54,10 +54,7 @@ class SideConfig:
 
 
 class ItemDetails(nn.Module):
-    """A vector for every genre, decade and popularity bucket.
-
-    The genres, decade and bucket of each item are buffers, so they are stored with the weights.
-    """
+    """A vector for every genre, decade and popularity bucket. The values of each item are stored with the weights."""
 
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
@@ -66,7 +63,7 @@ class ItemDetails(nn.Module):
         self.vectors = nn.ParameterDict({kind: nn.Parameter(torch.zeros(N_VALUES[kind], dim)) for kind in kinds})
 
     def set_features(self, train: Dataset) -> None:
-        """Set the buffers from the training data."""
+        """Set the values of each item."""
         for kind in self.vectors:
             getattr(self, kind).copy_(torch.from_numpy(FEATURES[kind](train)))
 
@@ -102,26 +99,23 @@ class PersonVectors(IdVectors):
 
     def set_features(self, train: Dataset) -> None:
         """Give a vector to each attribute of the users, at most to the MAX_ATTRIBUTES most frequent."""
-        if train.user_profiles is not None:
-            counts = Counter(key for keys in _keys(train.user_profiles) for key in keys if key)
-            frequent = [key for key, _ in counts.most_common(MAX_ATTRIBUTES)]
-            self.attribute_keys[: len(frequent)] = torch.tensor(frequent)
+        keys = _keys(train.user_profiles)
+        frequent = [key for key, _ in Counter(keys[keys != 0].tolist()).most_common(MAX_ATTRIBUTES)]
+        self.attribute_keys[: len(frequent)] = torch.tensor(frequent)
 
     def attribute_ids(self, people: pd.DataFrame) -> np.ndarray:
-        """Return the ids of the attributes, (P, 3), 1 … MAX_ATTRIBUTES; UNKNOWN if missing or not in the training data.
-
-        `people` has the columns PROFILE_COLUMNS.
-        """
+        """Return the ids of the PROFILE_COLUMNS of P people, (P, 3), UNKNOWN if missing or without a vector."""
         ids = {key: i for i, key in enumerate(self.attribute_keys.tolist(), start=1) if key}
-        return np.array([[ids.get(key, UNKNOWN) for key in keys] for keys in _keys(people)], np.int64).reshape(-1, 3)
+        keys = _keys(people)
+        return np.array([ids.get(key, UNKNOWN) for key in keys.ravel().tolist()], np.int64).reshape(keys.shape)
 
 
-def _keys(people: pd.DataFrame) -> list[tuple[int, ...]]:
-    """Return (P, 3) hashes, one per person and column, the same on every machine; 0 for a missing attribute."""
+def _keys(people: pd.DataFrame) -> np.ndarray:
+    """Return a hash of each attribute, (P, 3) int64, the same on every machine; 0 for a missing attribute."""
     columns = [
         [zlib.crc32(f"{name} {value}".encode()) if value else 0 for value in people[name]] for name in PROFILE_COLUMNS
     ]
-    return list(zip(*columns, strict=True))
+    return np.array(columns, np.int64).T
 
 
 class SideEncoder(SequenceEncoder):
@@ -143,7 +137,7 @@ class SideEncoder(SequenceEncoder):
         return self
 
     def item_vectors(self) -> Tensor:
-        """Return the embedding of each token, (I + 2, D), with the vectors of the features."""
+        """See `SequenceEncoder.item_vectors`. The vectors of the features are added."""
         if self.cached_embeddings is not None and not torch.is_grad_enabled():
             return self.cached_embeddings
         return self._add_details()
@@ -174,11 +168,7 @@ class SideModel(SequenceModel):
         self.uses_times_or_ratings = self.config.stars or self.config.redraw
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
-        """Set the item features, the attributes with a vector, and the weights that depend on the training data.
-
-        Raises:
-            DataError: If the config asks for people and the data set has none.
-        """
+        """See `SequenceModel.initialise`. Raises DataError if the config asks for people and the data set has none."""
         if self.config.person and train.user_profiles is None:
             raise DataError("{name} contains no gender, age or occupation; train without --person", name=train.name)
         for side in (module.details, module.person_vectors):
@@ -195,12 +185,12 @@ class SideModel(SequenceModel):
         return users[np.flatnonzero(np.diff(train.offsets))]
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return the training batch of the samples `rows` (B,). A target's rating is no input of its prediction."""
+        """See `SequenceModel.batch_of`. A target's rating is no input of its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
             # the same rows and rng as for the items, so the ratings are cropped at the same places
-            inputs = [self.input_rating_ids(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
-            ids = token_rating_ids(batch.tokens.numpy(), inputs, n_items)  # (B, T)
+            ratings = [self.training_inputs(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
+            ids = token_rating_ids(batch.tokens.numpy(), ratings, n_items)  # (B, T)
             ids[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
             batch = replace(batch, rating_ids=torch.from_numpy(ids))
         if self.config.person and samples.user_profiles is not None:
@@ -209,42 +199,31 @@ class SideModel(SequenceModel):
             batch = replace(batch, attribute_ids=torch.from_numpy(ids))
         return batch
 
+    def training_inputs(self, sequence: np.ndarray) -> np.ndarray:
+        """Return the inputs for a training sequence, whose last item is only a target."""
+        return self.input_tokens(sequence[:-1])
+
     def side_inputs(
         self, module: Any, queries: Queries, rows: np.ndarray, tokens: np.ndarray
     ) -> tuple[Tensor | None, ...]:
         """Return rating ids (b, T) and attribute ids (b, 3) of the queries `rows` (b,). None: unknown or not used."""
-        device = module.bias.device
-        ratings = attributes = None
+        rating_ids = attribute_ids = None
         if self.config.stars and queries.ratings is not None:
-            inputs = [self.query_rating_ids(to_rating_ids(queries.ratings[row])) for row in rows]
-            ratings = token_rating_ids(tokens, inputs, module.n_items)
+            ratings = [self.input_tokens(to_rating_ids(queries.ratings[row])) for row in rows]
+            rating_ids = torch.from_numpy(token_rating_ids(tokens, ratings, module.n_items)).to(self.device)
         if self.config.person and queries.user_profiles is not None:
-            attributes = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])
-        return tuple(None if array is None else torch.from_numpy(array).to(device) for array in (ratings, attributes))
-
-    def input_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the input tokens of a training sequence, given the rating ids of all its items."""
-        return item_ratings
-
-    def query_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the input tokens of a history, given the rating ids of its items."""
-        return item_ratings
+            ids = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])
+            attribute_ids = torch.from_numpy(ids).to(self.device)
+        return rating_ids, attribute_ids
 
 
 def token_rating_ids(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items: int) -> np.ndarray:
-    """Return the rating id of each token, (B, T) int64, UNKNOWN for tokens that are not items.
+    """Return the rating id of each of the padded tokens (B, T), UNKNOWN for tokens that are not items.
 
-    Args:
-        tokens: Padded tokens, (B, T).
-        ratings: The rating ids of each row, aligned at the end: the last id belongs to the last token before padding.
-        n_items: I. Token I is padding.
+    Each of `ratings` was made from rating ids as the row of tokens was made from items, so it has its length.
     """
-    ids = np.full(tokens.shape, UNKNOWN, np.int64)
-    for row, length, row_ratings in zip(ids, (tokens != n_items).sum(1), ratings, strict=True):
-        newest = row_ratings[-length:]
-        row[length - len(newest) : length] = newest
-    ids[tokens >= n_items] = UNKNOWN
-    return ids
+    ids = pad(np.concatenate(ratings), np.array([len(row) for row in ratings]), UNKNOWN)
+    return np.where(tokens < n_items, ids[:, : tokens.shape[1]], UNKNOWN)  # the tokens of a single query are not padded
 
 
 @config_class
@@ -262,9 +241,9 @@ class Bert4RecSide(SideModel, Bert4Rec):
     Config: ClassVar[type] = Bert4RecSideConfig
     Encoder: ClassVar[type] = Bert4RecSideEncoder
 
-    def query_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids of the items and UNKNOWN for the [mask] after them."""
-        return np.append(item_ratings, UNKNOWN)
+    def training_inputs(self, sequence: np.ndarray) -> np.ndarray:
+        """Return the sequence, because each item may be an input."""
+        return sequence
 
 
 @config_class
@@ -281,10 +260,6 @@ class SasRecSide(SideModel, SasRec):
 
     Config: ClassVar[type] = SasRecSideConfig
     Encoder: ClassVar[type] = SasRecSideEncoder
-
-    def input_rating_ids(self, item_ratings: np.ndarray) -> np.ndarray:
-        """Return the rating ids without the last one, because the last item is only a target."""
-        return item_ratings[:-1]
 
 
 def to_rating_ids(ratings: np.ndarray) -> np.ndarray:
