@@ -13,11 +13,9 @@ from torch import Tensor, nn
 
 from recsys.config import added_later, config_class
 from recsys.models.bert4rec import IGNORE_INDEX, Bert4Rec, Bert4RecConfig, Bert4RecEncoder, positions_of
-from recsys.models.bert4rec_paper import OldestFirstPositions
 from recsys.models.layers import gather_positions
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
-from recsys.models.sasrec_paper import NewestFirstPositions
-from recsys.models.transformer import Block, TransformerEncoder
+from recsys.models.transformer import Block, PositionEmbedding, TransformerEncoder
 from recsys.training.batches import CounterRNG, Stream
 
 Part = Literal["nothing", "relative bias", "order", "feed-forward", "norms", "residual", "tied output"]
@@ -76,6 +74,12 @@ class AblatedEncoder(TransformerEncoder):
         """Return separate output weights (I, D) without a tied output."""
         return nn.Embedding(self.n_items, config.dim) if config.without == "tied output" else None
 
+    def make_positions(self, config: Any) -> PositionEmbedding | None:
+        """Return position embeddings if they replace the relative bias."""
+        if config.without != "relative bias":
+            return None
+        return PositionEmbedding(config.length, config.dim, self.padding, newest_first=self.causal)
+
 
 def remove_norms(module: nn.Module) -> None:
     """Replace each layer normalisation in a module by the identity."""
@@ -95,10 +99,6 @@ class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
 
 class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
     """The encoder of BERT4Rec without a part."""
-
-    def make_positions(self, config: Bert4RecAblatedConfig) -> nn.Embedding | None:
-        """Return position embeddings if they replace the relative bias."""
-        return OldestFirstPositions(config.length, config.dim) if config.without == "relative bias" else None
 
 
 class Bert4RecAblated(Bert4Rec):
@@ -130,11 +130,6 @@ class SasRecAblatedConfig(SasRecConfig, WithoutConfig):
 
 class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
     """The encoder of SASRec without a part."""
-
-    def make_positions(self, config: SasRecAblatedConfig) -> nn.Embedding | None:
-        """Return position embeddings if they replace the relative bias."""
-        has_positions = config.without == "relative bias"
-        return NewestFirstPositions(config.length, config.dim, self.padding) if has_positions else None
 
 
 class SasRecAblated(SasRec):

@@ -18,13 +18,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import nn
 
 from recsys.config import MAX_LENGTH, Fraction, config_class
-from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import exclude_history
-from recsys.models.transformer import TransformerEncoder, TransformerModel, padding_mask
+from recsys.models.transformer import TransformerEncoder, TransformerModel
 from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
 
@@ -44,22 +43,11 @@ class Bert4RecConfig(TransformerConfig):
 
 
 class Bert4RecEncoder(TransformerEncoder):
-    """Item embeddings, L bidirectional blocks with a relative position bias, output tied to the embeddings."""
+    """A bidirectional Transformer with normalised embeddings."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
         super().__init__(config, n_items)
-        self.norm, self.dropout = nn.LayerNorm(config.dim), Dropout(config.dropout)
-        self.blocks = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
-        self.last_norm = nn.LayerNorm(config.dim)
-        init_weights(self, config.init)
-
-    def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Return the input of the first block (B, T, D) and its attention mask, see `padding_mask`."""
-        return self.dropout(self.norm(self.token_embeddings(tokens, *side))), padding_mask(tokens, self.padding)
-
-    def head(self, x: Tensor) -> Tensor:
-        """Normalise the output of the last block, (…, D)."""
-        return self.last_norm(x)
+        self.norm = nn.LayerNorm(config.dim)
 
 
 class Bert4Rec(TransformerModel):

@@ -18,46 +18,32 @@ Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 
 from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from recsys.models.bert4rec import FORMER_SETTINGS, Bert4Rec, Bert4RecConfig
 from recsys.models.layers import init_weights
-from recsys.models.transformer import Block, PostNormBlock, TransformerEncoder, padding_mask
-
-
-class OldestFirstPositions(nn.Embedding):
-    """Position embeddings of which the first is for the oldest item."""
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), (T, D). Padding after the last position gets the last one."""
-        positions = torch.arange(tokens.shape[1], device=tokens.device)
-        return super().forward(positions.clamp(max=self.num_embeddings - 1))
+from recsys.models.sequence_model import SequenceEncoder
+from recsys.models.transformer import PositionEmbedding, PostNormBlock, TransformerEncoder, padding_mask
 
 
 class Bert4RecPaperEncoder(TransformerEncoder):
     """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
-        super().__init__(config, n_items)
-        self.blocks = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
+        SequenceEncoder.__init__(self, n_items, config.dim)  # without the parts of `TransformerEncoder`
+        self.positions = PositionEmbedding(config.length, config.dim, self.padding, newest_first=False)
+        self.blocks = nn.ModuleList(
+            PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False) for _ in range(config.layers)
+        )
         self.project = nn.Sequential(nn.Linear(config.dim, config.dim), nn.GELU())
         init_weights(self, config.init)
 
-    def make_positions(self, config: Bert4RecConfig) -> nn.Embedding:
-        """Return the vectors p of the positions."""
-        return OldestFirstPositions(config.length, config.dim)
-
-    def make_block(self, config: Bert4RecConfig) -> Block:
-        """Return a post-norm block without a relative position bias."""
-        return PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False)
-
-    def embed(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
+    def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
         return self.token_embeddings(tokens), padding_mask(tokens, self.padding)
 
     def head(self, x: Tensor) -> Tensor:
-        """Return GELU(xW + b) of equation 7, (…, D)."""
+        """Return GELU(xW + b) of equation 7, (B, Q, D)."""
         return self.project(x)
 
 

@@ -73,11 +73,7 @@ class CaserEncoder(SequenceEncoder):
         nn.init.constant_(self.vertical.weight, 1 / config.window)  # at the start a vertical filter is a mean
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
-
-        A window that begins before its history is filled with zeros. Padding is at the end of a row, so it changes no
-        other state.
-        """
+        """See `SequenceEncoder.forward`. A window that begins before its history is filled with zeros."""
         items = self.items(tokens)  # (B, T, D), item embeddings
         x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
         features = [self.max_in_windows(conv, h, x.transpose(1, 2)) for h, conv in enumerate(self.horizontal, 1)]

@@ -68,10 +68,7 @@ class Gru4RecEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
-
-        Padding is at the end of a row, so it changes no other state.
-        """
+        """See `SequenceEncoder.forward`."""
         x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
         with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, in which gradients underflow
             states = self.gru(x)[0]  # (B, T, H)

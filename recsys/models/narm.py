@@ -55,10 +55,7 @@ class NarmEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
-
-        Padding is at the end of a row, so it changes no other state.
-        """
+        """See `SequenceEncoder.forward`."""
         x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
         h = self.gru(x)[0]  # (B, T, H)
         c_global = gather_positions(h, positions)  # (B, Q, H)

@@ -21,10 +21,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from torch import Tensor, nn
 
 from recsys.config import DropoutRate, config_class
-from recsys.models.layers import Dropout, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.transformer import TransformerEncoder, TransformerModel
 from recsys.training.batches import CounterRNG
@@ -40,24 +38,9 @@ class SasRecConfig(TransformerConfig):
 
 
 class SasRecEncoder(TransformerEncoder):
-    """Item embeddings, L causal blocks with a relative position bias, output tied to the embeddings."""
+    """A causal Transformer."""
 
     causal = True
-
-    def __init__(self, config: SasRecConfig, n_items: int) -> None:
-        super().__init__(config, n_items)
-        self.dropout = Dropout(config.dropout)
-        self.blocks = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
-        self.last_norm = nn.LayerNorm(config.dim)
-        init_weights(self, config.init)
-
-    def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, None]:
-        """Return the input of the first block, (B, T, D). There is no attention mask, because the blocks are causal."""
-        return self.dropout(self.token_embeddings(tokens, *side)), None
-
-    def head(self, x: Tensor) -> Tensor:
-        """Normalise the output of the last block, (…, D)."""
-        return self.last_norm(x)
 
 
 class SasRec(TransformerModel):

@@ -22,26 +22,10 @@ Shapes: B sequences, T positions, D dimensions.
 
 from typing import ClassVar
 
-import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
 
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
-from recsys.models.transformer import Block
-
-
-class NewestFirstPositions(nn.Embedding):
-    """Position embeddings of which the first is for the newest item of a history."""
-
-    def __init__(self, length: int, dim: int, padding: int) -> None:
-        super().__init__(length, dim)
-        self.padding = padding  # the token after the newest item
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Return the embeddings of tokens (B, T), (B, T, D). Padding gets the first one."""
-        lengths = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
-        n_newer = lengths - 1 - torch.arange(tokens.shape[1], device=tokens.device)
-        return super().forward(n_newer.clamp(min=0))
+from recsys.models.transformer import Block, PositionEmbedding
 
 
 class SasRecPaperEncoder(SasRecEncoder):
@@ -51,9 +35,9 @@ class SasRecPaperEncoder(SasRecEncoder):
         super().__init__(config, n_items)
         self.bias.requires_grad_(False)  # stays zero
 
-    def make_positions(self, config: SasRecConfig) -> nn.Embedding:
+    def make_positions(self, config: SasRecConfig) -> PositionEmbedding:
         """Return the position embeddings."""
-        return NewestFirstPositions(config.length, config.dim, self.padding)
+        return PositionEmbedding(config.length, config.dim, self.padding, newest_first=True)
 
     def make_block(self, config: SasRecConfig) -> Block:
         """Return a block with ReLU, without a relative position bias. Its feed-forward network has the width D."""

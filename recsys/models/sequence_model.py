@@ -56,7 +56,10 @@ class SequenceEncoder(nn.Module):
         self.positions: nn.Embedding | None = None  # tokens (B, T) → position embeddings (B or 1, T, D)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
+        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
+
+        Padding is at the end of a row and must not change the states of other positions.
+        """
         raise NotImplementedError
 
     def item_vectors(self) -> Tensor:

@@ -48,10 +48,7 @@ class StampEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
-
-        Padding is at the end of a row, so it changes no other state.
-        """
+        """See `SequenceEncoder.forward`."""
         x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
         m_s = running_mean(x)  # (B, T, D)
         # As in the paper, a position attends to no later positions, and there is no softmax over the weights α.

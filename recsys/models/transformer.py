@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recsys.models.layers import Dropout, gather_positions
+from recsys.models.layers import Dropout, gather_positions, init_weights
 from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import kernels
@@ -198,26 +198,43 @@ def padding_mask(tokens: Tensor, padding: int) -> Tensor | None:
     return None if visible.is_cpu and visible.all() else visible[:, None, None, :]
 
 
+class PositionEmbedding(nn.Embedding):
+    """A vector for each position. Position 0 is the oldest item of a history or, with `newest_first`, the newest."""
+
+    def __init__(self, length: int, dim: int, padding: int, newest_first: bool) -> None:
+        super().__init__(length, dim)
+        self.padding, self.newest_first = padding, newest_first
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the vectors of the positions of tokens (B, T), (B or 1, T, D). Padding gets any of the vectors."""
+        positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
+        if self.newest_first:
+            lengths = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
+            positions = lengths - 1 - positions
+        return super().forward(positions.clamp(0, self.num_embeddings - 1))
+
+
 class TransformerEncoder(SequenceEncoder):
-    """The base of the encoders of BERT4Rec and SASRec: `embed`, then L ≥ 0 blocks, then `head`."""
+    """Item embeddings, L ≥ 0 blocks with a relative position bias, output tied to the embeddings."""
 
     causal: ClassVar[bool] = False  # a position attends only to itself and the positions before it
-    blocks: Any  # nn.ModuleList of L blocks
-    # tokens (B, T), side information → input of the first block (B, T, D), its attention mask, see `padding_mask`
-    embed: Callable[..., tuple[Tensor, Tensor | None]]
-    head: Callable[[Tensor], Tensor]  # output of the last block → hidden states, both (B, Q, D)
 
     def __init__(self, config: Any, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.own_output = self.make_output(config)
         self.positions = self.make_positions(config)
+        self.norm: nn.Module = nn.Identity()  # of the embeddings
+        self.dropout = Dropout(config.dropout)
+        self.blocks: Any = nn.ModuleList(self.make_block(config) for _ in range(config.layers))
+        self.last_norm = nn.LayerNorm(config.dim)
+        init_weights(self, config.init)
 
     def make_output(self, config: Any) -> nn.Embedding | None:
         """Return separate output weights (I, D), or None for the item embeddings."""
         return None
 
-    def make_positions(self, config: Any) -> nn.Embedding | None:
-        """Return a module with the position embeddings of tokens, (B, T) → (B or 1, T, D), if any."""
+    def make_positions(self, config: Any) -> PositionEmbedding | None:
+        """Return the position embeddings, if any."""
         return None
 
     def make_block(self, config: Any) -> Block:
@@ -232,6 +249,15 @@ class TransformerEncoder(SequenceEncoder):
         if not self.blocks:
             return self.head(gather_positions(x, positions))
         return self.head(self.blocks[-1](x, attention_mask, positions))
+
+    def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Return the input of the first block (B, T, D) and its attention mask. Causal blocks need none."""
+        x = self.dropout(self.norm(self.token_embeddings(tokens, *side)))
+        return x, None if self.causal else padding_mask(tokens, self.padding)
+
+    def head(self, x: Tensor) -> Tensor:
+        """Return the hidden states (B, Q, D) from the output of the last block."""
+        return self.last_norm(x)
 
 
 class TransformerModel(SequenceModel):
