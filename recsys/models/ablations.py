@@ -36,8 +36,8 @@ class NoFeedForwardBlock(Block):
     """A block with attention only."""
 
     def make_feed_forward(self, dim: int, width: int) -> None:
-        """Create no layers, and remove the weights of the unused normalisation."""
-        self.norm_forward = nn.Identity()
+        """Create no layers, and remove the unused normalisation."""
+        del self.norm_forward
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
         """Return x + Dropout(attention(LN(x))), see `Block.forward`."""

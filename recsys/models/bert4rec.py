@@ -67,11 +67,11 @@ class Bert4Rec(TransformerModel):
         return np.append(history[-(self.config.length - 1) :], self.module.mask)
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return at most `length` items of each of `histories[rows]` (B,)."""
+        """See `SequenceModel.sequences`."""
         return rng.crop(histories, rows, self.config.length, self.config.crop)
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
-        """Return a batch of the Cloze task made of `histories[rows]` (B,)."""
+        """See `SequenceModel.collate`."""
         sequences = self.sequences(histories, rows, rng)
         lengths = np.array([len(sequence) for sequence in sequences])
         tokens, targets = self.mask_items(np.concatenate(sequences), lengths, rows, n_items, rng)

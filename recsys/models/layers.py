@@ -12,7 +12,6 @@ class Dropout(nn.Module):
     """Dropout that is fast on a CPU: it draws 64 random bits per eight values, a tenth of the time of `nn.Dropout`."""
 
     def __init__(self, rate: float) -> None:
-        """Create a layer. The rate is rounded to a multiple of 1/256."""
         super().__init__()
         self.n_zeroed = round(256 * rate)  # number of the 256 values of a byte for which an element is set to 0
 

@@ -86,7 +86,7 @@ class MultVaeEncoder(SequenceEncoder):
         return torch.tanh(self.decoder(latent))
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the last hidden layer for z = μ, (B, 1, H), from distinct items (B, T). `positions` has no effect."""
+        """See `SequenceEncoder.forward`. Returns the last hidden layer for z = μ, (B, 1, H)."""
         mean, _ = self.encode(tokens)
         return self.decode(mean)[:, None]
 
@@ -110,7 +110,7 @@ class MultVae(SequenceModel):
         return np.unique(newest).astype(np.int64)
 
     def batches(self, samples: Queries, n_items: int, rng: CounterRNG) -> Iterator[Batch]:
-        """Yield this process's share of each batch of an epoch. A batch mixes histories of all lengths."""
+        """See `SequenceModel.batches`. A batch mixes histories of all lengths."""
         size, epochs = self.config.schedule.batch_size, self.config.schedule.epochs
         order = np.random.default_rng([rng.seed, rng.epoch]).permutation(len(samples))
         for start in range(0, len(order), size):

@@ -22,13 +22,10 @@ WINDOW = 3  # items before and after an item that count as its neighbours
 def initialise_from_pmi(
     items: nn.Embedding, positions: nn.Embedding | None, train: Dataset, std: float, seed: int
 ) -> None:
-    """Set item embeddings to `pmi_vectors` and position embeddings to `sinusoids`, both with standard deviation `std`.
-
-    Rows of `items` from I on (padding, [mask]) do not change.
-    """
+    """Set item embeddings to `pmi_vectors`, position embeddings to `sinusoids`, both with standard deviation `std`."""
     dim = items.embedding_dim
     vectors = pmi_vectors(train, dim, std, np.random.default_rng(seed))
-    items.weight[: train.n_items] = torch.from_numpy(vectors)
+    items.weight[: train.n_items] = torch.from_numpy(vectors)  # the rows of padding and [mask] do not change
     if positions is not None:
         waves = sinusoids(len(positions.weight), dim)
         positions.weight.copy_(torch.from_numpy(waves * (std / waves.std())))

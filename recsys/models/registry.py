@@ -138,9 +138,6 @@ SASREC_PAPER = ".sasrec_paper:SasRecPaper"
 GRU4REC = ".gru4rec:Gru4Rec"
 POOL = ".pool:Pool"
 CONTENT_MODEL = ".content:Content"
-EASE = ".ease:Ease"
-FPMC = ".fpmc:Fpmc"
-ITEM2VEC = ".item2vec:Item2Vec"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
@@ -226,19 +223,19 @@ ROWS = (
     Recommender("user-knn-centred", "User kNN (centred)", NEIGHBOURS, USER_KNN, settings={"centred": True}),
     Recommender("ials", "ALS", FACTORISATION, ".mf:Als", "doi:10.1109/ICDM.2008.22"),
     Recommender("bpr-mf", "BPR-MF", FACTORISATION, ".mf:BprMf", "arXiv:1205.2618"),
-    Recommender("ease", "EASE", FACTORISATION, EASE, "arXiv:1905.03375"),
+    Recommender("ease", "EASE", FACTORISATION, ".ease:Ease", "arXiv:1905.03375"),
     trained("ncf", "NCF (NeuMF)", FACTORISATION, ".ncf:Ncf", "arXiv:1708.05031"),
-    Recommender("ease-low-rank", "EASE (low rank)", FACTORISATION, EASE, "arXiv:1905.03375", {"rank": 128}),
+    Recommender("ease-low-rank", "EASE (low rank)", FACTORISATION, ".ease:Ease", "arXiv:1905.03375", {"rank": 128}),
     Recommender("mf-explicit", "MF on ratings", FACTORISATION, ".mf_explicit:MfExplicit", "doi:10.1109/MC.2009.263"),
     Recommender("content-tfidf", "Content (TF-IDF)", CONTENT, CONTENT_MODEL, settings={"vectors": "tf-idf"}),
     Recommender("content-fields", "Content (fields)", CONTENT, CONTENT_MODEL, settings=FIELDS),
     Recommender("content-genre", "Content (genres)", CONTENT, CONTENT_MODEL, settings={"vectors": "genres"}),
     Recommender("content-sentence", "Content (sentences)", CONTENT, CONTENT_MODEL, "arXiv:1908.10084"),
-    trained("fpmc", "FPMC", FACTORISED_MARKOV, FPMC, "doi:10.1145/1772690.1772773"),
-    trained("fmc", "FMC", FACTORISED_MARKOV, FPMC, "doi:10.1145/1772690.1772773", {"personal": False}),
+    trained("fpmc", "FPMC", FACTORISED_MARKOV, ".fpmc:Fpmc", "doi:10.1145/1772690.1772773"),
+    trained("fmc", "FMC", FACTORISED_MARKOV, ".fpmc:Fpmc", "doi:10.1145/1772690.1772773", {"personal": False}),
     trained("transrec", "TransRec", FACTORISED_MARKOV, ".transrec:TransRec", "arXiv:1707.02410"),
-    trained("item2vec-skipgram", "item2vec (skip-gram)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259"),
-    trained("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ITEM2VEC, "arXiv:1603.04259", {"cbow": True}),
+    trained("item2vec-skipgram", "item2vec (skip-gram)", EMBEDDINGS, ".item2vec:Item2Vec", "arXiv:1603.04259"),
+    trained("item2vec-cbow", "item2vec (CBOW)", EMBEDDINGS, ".item2vec:Item2Vec", "arXiv:1603.04259", {"cbow": True}),
     trained("mult-vae", "Mult-VAE", AUTOENCODERS, ".multvae:MultVae", "arXiv:1802.05814"),
     trained("caser", "Caser", CONVOLUTIONAL, ".caser:Caser", "arXiv:1809.07426"),
     trained("sasrec-side", "SASRec with details", TRANSFORMERS, ".side:SasRecSide", listed=False),

@@ -53,19 +53,17 @@ class SasRec(TransformerModel):
     module: SasRecEncoder
 
     def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """Return the newest `length` tokens, (T,): a start token and the items.
+        """See `SequenceModel.input_tokens`. With the crop "segments", only an empty history gets the start token.
 
-        With the crop "segments", only an empty history gets the start token. The films that a visitor enters are
-        seldom the first films that the visitor watched.
+        The films that a visitor enters are seldom the first films that the visitor watched.
         """
         if self.config.crop == "segments" and len(history):
             return history[-self.config.length :].astype(np.int64)
         return super().input_tokens(history)
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return at most `length` + 1 items of each of `histories[rows]` (B,).
+        """See `SequenceModel.sequences`. The first of `length` + 1 items is an input and no target.
 
-        The first of `length` + 1 items is an input and no target. In a shorter sequence, the first item is the target
-        of the start token.
+        In a shorter sequence, the first item is the target of the start token.
         """
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)

@@ -35,11 +35,7 @@ class SessionModel(SequenceModel):
     """A model that is trained on windows of histories, because histories of MovieLens are longer than sessions."""
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """Return at most `length` + 1 consecutive items of each of `histories[rows]` (B,).
-
-        They are the newest items or, in half of the samples, items that end at a random position. The first of
-        `length` + 1 items is an input and no target.
-        """
+        """See `SequenceModel.sequences`. At most `length` + 1 consecutive items, of which the first is no target."""
         return rng.crop(histories, rows, self.config.length + 1, "windows")
 
 
@@ -54,16 +50,9 @@ class AdditiveAttention(nn.Module):
         self.v = nn.Linear(dim, 1, bias=False)  # product with the vector v
 
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Attend from each position t to the positions up to t.
+        """Attend from each position t of `positions` (B, Q; None: all T) to the positions up to t.
 
-        Args:
-            queries: (B, T, D).
-            keys: (B, T, D).
-            values: (B, T, H).
-            positions: The positions t, (B, Q). None: all T positions.
-
-        Returns:
-            The weighted sums, (B, Q, H).
+        Queries and keys are (B, T, D), values (B, T, H). The result, (B, Q, H), are the weighted sums of the values.
         """
         indices = torch.arange(keys.shape[1], device=keys.device)  # (T,)
         ends = indices[:, None] if positions is None else positions[..., None]  # (T, 1) or (B, Q, 1)
