@@ -1,25 +1,8 @@
-import numpy as np
-import pytest
 import torch
 
-from recsys.config import ConfigError
-from recsys.data.dataset import Queries
-from recsys.data.split import leave_one_out
 from recsys.models.caser import Caser, CaserConfig
 from recsys.models.layers import running_mean
-from recsys.ranking import metrics
-from recsys.training.options import RunOptions
-from tests import toys
-from tests.models.configs import changed, untrained
-
-
-def test_without_the_mean_it_learns_by_a_softmax_that_the_next_item_is_the_last_plus_one():
-    split = leave_one_out(toys.cycle(n_items=20, n_users=120, length=10))
-    config = changed(CaserConfig(dim=32, length=10, window=3), epochs=12, batch_size=16, lr=1e-2, warmup_steps=20)
-    model = Caser(changed(config, loss="softmax", person=False)).fit(split.train, split.valid, RunOptions(device="cpu"))
-    ranks = metrics.target_ranks(model.score(split.test.queries), split.test.targets, split.test.queries.histories)
-    assert metrics.summary(ranks)["hr@1"] > 0.95
-    assert model.score(Queries([np.array([7])])).argmax() == 8  # an unseen user's, shorter than a window
+from tests.models.configs import untrained
 
 
 def small_caser(**settings):
@@ -68,10 +51,3 @@ def test_the_running_mean_excludes_later_items():
 def test_its_loss_is_binary_cross_entropy_against_three_items_of_each_position():
     config = CaserConfig()
     assert (config.loss, config.negatives, config.gbce_t) == ("gbce", 3, 0)
-    assert not Caser().has_probabilities
-
-
-@pytest.mark.parametrize("name", ["window", "horizontal", "vertical"])
-def test_filters_of_no_size_are_refused(name):
-    with pytest.raises(ConfigError, match=f"{name} is 0, but must be at least 1"):
-        CaserConfig(**{name: 0})

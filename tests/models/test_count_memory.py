@@ -76,6 +76,7 @@ def test_a_loaded_memory_scores_as_the_fitted_one_whatever_its_settings():
     made = CountMemory(configs).fit(CIRCLE, None, None, RunOptions())
     made.length_weights.load(np.ones((3, 3), np.float32))
     again, network = CountMemory(), np.zeros((1, 20), np.float32)
+    assert made.state()["memory.followers.indices"].dtype == np.uint16
     again.load_state(made.state(), 20)
     np.testing.assert_array_equal(again.combine(network, queries), made.combine(network, queries))
     older = {
@@ -89,11 +90,6 @@ def test_of_each_item_a_few_followers_are_kept(monkeypatch):
     made = CountMemory().fit(CIRCLE, None, None, RunOptions())
     assert np.diff(made.markov.transitions.indptr).max() == 3
     assert made.markov.transitions[[4], [5]] > 0
-
-
-def test_without_validation_the_network_answers_alone():
-    model, queries = with_memory(valid=False), Queries([np.array([3, 4])])
-    np.testing.assert_array_equal(model.score(queries), model.network_scores(queries))
 
 
 def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
@@ -124,15 +120,6 @@ def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
     np.testing.assert_array_equal(again.combine(network, queries), made.combine(network, queries))
 
 
-def test_it_is_kept_with_the_weights_in_small_numbers():
-    model, queries = with_memory(), Queries([np.array([3, 4]), np.array([7]), np.array([], int)])
-    state = model.state()
-    assert state["memory.followers.indices"].dtype == np.uint16
-    again = registry.get("sasrec-softmax").model(model.config)
-    again.load_state(state, 20)
-    np.testing.assert_array_equal(again.score(queries), model.score(queries))
-
-
 @pytest.mark.parametrize("missing", ["memory.pool", "memory.followers.counts", "memory.companions.weights"])
 def test_a_state_without_its_memory_is_refused(missing):
     model = with_memory()
@@ -157,7 +144,9 @@ def test_without_validation_it_promises_no_more_than_the_network(name, has_proba
     again.load_state(model.state(), 20)
     network = with_memory(name)
     network.remove_count_memory()
-    row, items = model.score(Queries([np.array([3, 7])]))[0], np.arange(20)
+    queries, items = Queries([np.array([3, 7])]), np.arange(20)
+    np.testing.assert_array_equal(model.score(queries), model.network_scores(queries))
+    row = model.score(queries)[0]
     for each in (model, again):
         assert each.has_probabilities == has_probabilities
         assert not each.is_fitted_on_validation

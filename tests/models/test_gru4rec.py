@@ -23,11 +23,6 @@ def test_gru4rec_memory_differs_from_gru4rec_ce_in_three_settings(dataset):
     assert [plain.only_unseen, plain.redraw, plain.memory] == [False] * 3
 
 
-def test_a_state_depends_on_older_items():
-    states = small_gru4rec(init=0.5).module(torch.tensor([[31, 4, 8], [31, 5, 8]]))
-    assert not torch.allclose(states[0, 2], states[1, 2], atol=1e-3)
-
-
 def test_the_state_is_that_of_the_papers_equations():
     """Equations 1 to 4 of the paper, in NumPy. torch applies the reset gate to the product with the state."""
     module = small_gru4rec(init=0.5).module
@@ -75,13 +70,6 @@ def test_an_unknown_cell_raises_an_error_with_all_cells():
 def test_names_of_weights_are_those_of_stored_checkpoints():
     expected = {f"gru.{kind}_{part}_l0" for kind in ("weight", "bias") for part in ("ih", "hh")}
     assert expected < set(small_gru4rec().state())
-
-
-@pytest.mark.parametrize(
-    ("variant", "has_probabilities"), [("gru4rec-ce", True), ("gru4rec-bpr", False), ("gru4rec-plus", False)]
-)
-def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, has_probabilities):
-    assert registry.get(variant).model().has_probabilities is has_probabilities
 
 
 @pytest.mark.parametrize("variant", ["gru4rec-ce", "lstm", "rnn"])

@@ -24,14 +24,10 @@ def over(member, counts=None, power=1.0):
     return model
 
 
-def test_popularity_is_taken_off_the_log_probability():
-    scores = over(Table(SAID, softmax=True)).score(Queries([np.array([], int)]))
-    np.testing.assert_allclose(scores[0], log_softmax(SAID[0]) - np.log([41, 10, 4, 1]), rtol=1e-5)
-
-
-def test_at_power_0_it_ranks_as_the_member_does():
-    scores = over(Table(SAID, softmax=True), power=0).score(Queries([np.array([], int)]))
-    np.testing.assert_allclose(scores[0], log_softmax(SAID[0]), rtol=1e-5)
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_popularity_is_taken_off_the_log_probability(power):
+    scores = over(Table(SAID, softmax=True), power=power).score(Queries([np.array([], int)]))
+    np.testing.assert_allclose(scores[0], log_softmax(SAID[0]) - power * np.log([41, 10, 4, 1]), rtol=1e-5)
 
 
 def test_what_holds_for_the_member_holds_for_it():

@@ -105,6 +105,17 @@ def test_it_learns_that_the_next_item_is_the_last_plus_one(name):
     assert scores.argmax() == 8
 
 
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("bert4rec", "sasrec-softmax", "gru4rec-ce", "stamp"), True),
+        (("sasrec-bce", "gsasrec", "sasrec-paper", "gru4rec-bpr", "gru4rec-plus", "caser"), False),
+    ],
+)
+def test_only_a_softmax_gives_probabilities_that_users_see(names, expected):
+    assert {registry.get(name).model().has_probabilities for name in names} == {expected}
+
+
 def test_calibration_changes_the_probabilities_by_length_and_not_the_order():
     """Logits of a random network are multiplied by 8, so its probabilities are far too high."""
     model, _ = initialised("sasrec-softmax")

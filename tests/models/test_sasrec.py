@@ -28,13 +28,6 @@ def small_sasrec(architecture=SasRec, **settings):
 
 
 @BOTH
-def test_padding_changes_no_state(architecture):
-    module = small_sasrec(architecture).module
-    padded = module(torch.tensor([[START, 4, 8, PADDING, PADDING]]))
-    torch.testing.assert_close(padded[:, :3], module(torch.tensor([[START, 4, 8]])), rtol=1e-4, atol=1e-5)
-
-
-@BOTH
 def test_the_order_of_older_items_counts(architecture):
     states = small_sasrec(architecture).module(torch.tensor([[START, 4, 8, 15], [START, 8, 4, 15]]))
     assert not torch.allclose(states[0, 3], states[1, 3], atol=1e-3)
@@ -80,24 +73,21 @@ def test_each_item_is_predicted_from_those_before_it():
     assert (batch.tokens[:, 3:] == PADDING).all()
 
 
-def test_long_histories_keep_the_newest_items():
+@pytest.mark.parametrize(
+    ("n_items", "tokens", "targets"),
+    [(20, [15, 16, 17, 18], [16, 17, 18, 19]), (4, [START, 0, 1, 2], [0, 1, 2, 3])],
+)
+def test_long_histories_keep_the_newest_items(n_items, tokens, targets):
+    batch = small_sasrec(length=4).collate([np.arange(n_items)], np.array([0]), 30, CounterRNG(0, 0))
+    assert batch.tokens[0, :4].tolist() == tokens
+    assert targets_of(batch)[0][:4] == targets
+
+
+def test_a_query_begins_with_the_start_token_and_keeps_the_newest_items():
     model = small_sasrec(length=4)
-    batch = model.collate([np.arange(20)], np.array([0]), 30, CounterRNG(0, 0))
-    assert batch.tokens[0, :4].tolist() == [15, 16, 17, 18]
-    assert targets_of(batch)[0][:4] == [16, 17, 18, 19]
-    assert model.input_tokens(np.arange(20)).tolist() == [16, 17, 18, 19]
-
-
-def test_a_history_of_max_length_is_learnt_from_as_a_whole():
-    batch = small_sasrec(length=4).collate([np.arange(4)], np.array([0]), 30, CounterRNG(0, 0))
-    assert batch.tokens[0, :4].tolist() == [START, 0, 1, 2]
-    assert targets_of(batch)[0][:4] == [0, 1, 2, 3]
-
-
-def test_a_query_begins_with_the_start_token():
-    model = small_sasrec()
     assert model.input_tokens(np.array([3, 4])).tolist() == [START, 3, 4]
     assert model.input_tokens(np.array([], int)).tolist() == [START]
+    assert model.input_tokens(np.arange(20)).tolist() == [16, 17, 18, 19]
 
 
 def test_with_segments_only_an_empty_history_gets_the_start_token():
@@ -135,29 +125,19 @@ def test_bce_draws_one_item_for_each_position(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("variant", "has_probabilities"),
-    [("sasrec-softmax", True), ("sasrec-bce", False), ("gsasrec", False), ("sasrec-paper", False)],
+    ("name", "expected"),
+    [
+        ("sasrec-softmax", np.exp([2.0, 1.0, -np.inf]) / np.exp([2.0, 1.0, 0.5]).sum()),
+        ("sasrec-bce", [1 / (1 + 4 * np.exp(-2)), 1 / (1 + 4 * np.exp(-1)), 0]),  # σ(score - log I)
+        ("sasrec-paper", [1 / (1 + np.exp(-2)), 1 / (1 + np.exp(-1)), 0]),  # σ(score)
+    ],
 )
-def test_probabilities_are_calibrated_only_where_the_loss_is_a_softmax(variant, has_probabilities):
-    assert registry.get(variant).model().has_probabilities is has_probabilities
-
-
-def test_a_softmax_gives_the_probabilities_of_the_items_that_are_listed():
+def test_scores_give_the_probabilities_that_the_loss_teaches(name, expected):
     scores = np.array([2.0, 1.0, -np.inf, 0.5], np.float32)
-    expected = torch.log_softmax(torch.tensor([2.0, 1.0, 0.5]), 0).numpy()
-    found = SasRec(SasRecConfig(loss="softmax")).log_probabilities(scores, np.array([0, 1, 3]))
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_gbce_gives_each_item_the_probability_of_its_own_that_its_loss_teaches():
-    """σ(score - log I): the loss takes log I off every score before the paper's sigmoid."""
-    scores = np.array([2.0, 1.0, -np.inf, 0.5], np.float32)
-    found = SasRec(registry.get("sasrec-bce").preset("")).log_probabilities(scores, np.array([0, 2]))
-    np.testing.assert_allclose(np.exp(found), [1 / (1 + 4 * np.exp(-2)), 0], rtol=1e-6)
-
-
-def test_losses_that_compare_pairs_give_no_probabilities():
-    assert SasRec(SasRecConfig(loss="bpr")).log_probabilities(np.zeros(3, np.float32), np.array([0])) is None
+    found = registry.get(name).model().log_probabilities(scores, np.array([0, 1, 2]))
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-6)
+    pairwise = SasRec(SasRecConfig(loss="bpr"))
+    assert pairwise.log_probabilities(scores, np.array([0])) is None
 
 
 def as_published():
@@ -207,12 +187,6 @@ def test_as_published_items_have_no_bias_and_everything_else_learns():
     for name, weight in model.module.named_parameters():
         assert (weight.grad is None) == (name == "bias"), name
     assert not model.module.bias.any()
-
-
-def test_as_published_a_score_is_the_logit_of_the_probability():
-    scores = np.array([2.0, -1.0, 0.0], np.float32)
-    found = as_published().log_probabilities(scores, np.array([0, 2]))
-    np.testing.assert_allclose(np.exp(found), [1 / (1 + np.exp(-2)), 0.5], rtol=1e-6)
 
 
 def test_a_network_on_a_gpu_must_fit_into_the_memory_of_the_gpu(monkeypatch):
