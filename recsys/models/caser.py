@@ -12,16 +12,15 @@ j and the mean x̄ of the embeddings so far, it is
 
 The loss is binary cross-entropy of the target and of 3 items drawn uniformly, as in the paper.
 
-Departures from the paper:
+Departures from the paper, beside those of `sequence_model.py`:
 - The loss subtracts log I from the scores of the I items, as our gBCE does, see `losses.py`. With t = 0 and without
   this shift it would be the paper's loss.
 - All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In
   the paper it predicts the next three items.
 - The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So users without
-  training data are represented too. A start token precedes each history.
+  training data are represented too.
 - A LayerNorm takes the place of the activation φ. U x̄ is added before it. The paper concatenates z and P_u after φ.
-- The output weights W′ are the input embeddings, which are initialised from the PMI of items (`pmi.py`).
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+- The output weights W′ are the input embeddings.
 
 Results with a softmax loss are in docs/experiments.md.
 

@@ -13,14 +13,12 @@ x are the item embeddings. The recommenders differ in the loss:
 
 The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
 
-Departures from the papers:
+Departures from the papers, beside those of `sequence_model.py`:
 - A sample is a whole history. The papers process many sessions in parallel, item by item.
 - Negatives are drawn from all items. The papers use the other targets of the batch, and BPR-max adds drawn items.
 - The output shares its weights with the input embeddings, which the second paper calls constrained embeddings. A linear
   map and a LayerNorm precede it. Scores have no tanh or ELU.
 - torch's GRU applies the reset gate to the product with the state. The paper applies it to the state.
-- A start token stands for an empty history. Item embeddings are initialised from the PMI of items, see `pmi.py`.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
 
 docs/experiments.md has the measured effects.
 
@@ -52,11 +50,7 @@ class Gru4RecConfig(ExtrasConfig):
 
 
 class Gru4RecEncoder(SequenceEncoder):
-    """The network.
-
-    Item embeddings, a recurrent layer, a linear map back to D with a LayerNorm, and output weights that are the item
-    embeddings.
-    """
+    """Item embeddings, a recurrent layer, a linear map to D with a LayerNorm, output tied to the embeddings."""
 
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)

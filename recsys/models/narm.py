@@ -9,15 +9,12 @@ With the hidden states h_1 … h_t of a GRU over the item embeddings, in the pap
 
 The paper's loss is the cross-entropy of a softmax of the scores S_i of all items.
 
-Departures from the paper:
+Departures from the paper, beside those of `sequence_model.py`:
 - Here the loss is the cross-entropy of a softmax over the target and items drawn by popularity. The setting
   `loss="softmax"` gives the paper's.
 - A LayerNorm follows B c, as in our GRU4Rec.
-- All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
-- A start token stands for an empty history. Each item has a bias. Item embeddings are initialised from the PMI of
-  items, see `pmi.py`. Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+- Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the GRU.
 """

@@ -6,13 +6,12 @@ all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasr
 Unlike the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. `sasrec-bce`
 uses "gbce" with t = 0, because this is binary cross-entropy with the subtraction. The loss "bce" has no subtraction.
 
-Departures from the papers (docs/experiments.md has the effect of each; `sasrec_paper.py` avoids most of them):
-- A start token before the first item predicts this item. It is also the input for an empty history. With the crop
-  "segments", only an empty history has a start token.
+Departures from the papers, beside those of `sequence_model.py` (docs/experiments.md has the effect of each;
+`sasrec_paper.py` avoids most of them):
+- With the crop "segments", only an empty history has a start token.
 - A learnt relative position bias in place of position embeddings.
-- Two heads, a feed-forward network four times as wide as an embedding, GELU, and a bias per item.
-- Item embeddings initialised from the PMI of items, see pmi.py.
-- No dropout on attention weights. The learning rate decays linearly to zero. The weights are averaged (EMA).
+- Two heads, a feed-forward network four times as wide as an embedding, and GELU.
+- No dropout on attention weights.
 
 Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
 """

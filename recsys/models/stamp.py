@@ -8,17 +8,13 @@ With the item embeddings x_1 … x_t of a history, in the paper's symbols,
     h_s = tanh(W_s m_a + b_s), h_t = tanh(W_t m_t + b_t)
     z_i = ⟨h_s, h_t, x_i⟩ = Σ_d h_s,d h_t,d x_i,d    trilinear composition
 
-Departures from the paper:
+Departures from the paper, beside those of `sequence_model.py`:
 - z_i does not pass through a sigmoid before the softmax. The sigmoid bounds the ratio of two probabilities by e.
 - A LayerNorm follows h_s ⊙ h_t. Both factors start near zero, and so would their gradients.
 - The loss is the cross-entropy of a softmax over the target and items drawn by popularity. The paper's softmax is over
   all items (`loss="softmax"`), which takes three times as long for the same number of steps.
-- All positions of a history are targets. The paper makes one sample of each prefix.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
-- A start token precedes each history. It is one of the items in m_s and stands for an empty history.
-- Each item has a bias. Item embeddings are initialised from the PMI of items, see `pmi.py`. Dropout is applied to
-  embeddings and to the attended memory.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+- The start token is one of the items in m_s. Dropout is applied to embeddings and to the attended memory.
 
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """
