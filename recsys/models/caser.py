@@ -12,7 +12,7 @@ j and the mean x̄ of the embeddings so far, it is
 
 The loss is binary cross-entropy of the target and of 3 items drawn uniformly, as in the paper.
 
-Departures from the paper, beside those of `sequence_model.py`:
+Departures from the paper, besides those of docs/models.md:
 - The loss subtracts log I from the scores of the I items, as our gBCE does, see `losses.py`. With t = 0 and without
   this shift it would be the paper's loss.
 - All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In

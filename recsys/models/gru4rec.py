@@ -13,7 +13,7 @@ x are the item embeddings. The recommenders differ in the loss:
 
 The second paper's TOP1-max has no recommender: train with `--loss top1-max`.
 
-Departures from the papers, beside those of `sequence_model.py`:
+Departures from the papers, besides those of docs/models.md:
 - A sample is a whole history. The papers process many sessions in parallel, item by item.
 - Negatives are drawn from all items. The papers use the other targets of the batch, and BPR-max adds drawn items.
 - The output shares its weights with the input embeddings, which the second paper calls constrained embeddings. A linear

@@ -9,7 +9,7 @@ With the hidden states h_1 … h_t of a GRU over the item embeddings, in the pap
 
 The paper's loss is the cross-entropy of a softmax of the scores S_i of all items.
 
-Departures from the paper, beside those of `sequence_model.py`:
+Departures from the paper, besides those of docs/models.md:
 - Here the loss is the cross-entropy of a softmax over the target and items drawn by popularity. The setting
   `loss="softmax"` gives the paper's.
 - A LayerNorm follows B c, as in our GRU4Rec.

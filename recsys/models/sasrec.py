@@ -6,7 +6,7 @@ all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasr
 Unlike the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. `sasrec-bce`
 uses "gbce" with t = 0, because this is binary cross-entropy with the subtraction. The loss "bce" has no subtraction.
 
-Departures from the papers, beside those of `sequence_model.py` (docs/experiments.md has the effect of each;
+Departures from the papers, besides those of docs/models.md (docs/experiments.md has the effect of each;
 `sasrec_paper.py` avoids most of them):
 - With the crop "segments", only an empty history has a start token.
 - A learnt relative position bias in place of position embeddings.

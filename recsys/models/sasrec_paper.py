@@ -6,7 +6,7 @@ are in `SASREC_ORIGINAL` of registry.py. Position 0 is the newest item, because 
 
 Departures:
 
-- A start token, see `sequence_model.py`.
+- A start token, see docs/models.md.
 - No dropout on attention weights.
 - The output of the attention head has one more linear map, which could be merged with the map of the values.
 - A negative may be another item of the same user.

@@ -1,10 +1,6 @@
 """The base of all neural models: training on the common loop, scoring in batches, storing the weights.
 
-Departures from the papers that most models share, so their files do not list them:
-- A start token precedes each history. It predicts the first item and stands for an empty history.
-- All positions of a history are targets of one sample. Each item has a bias.
-- Item embeddings are initialised from the PMI of items, see `pmi.py`.
-- The optimiser is AdamW with a learning rate that falls linearly. The weights are averaged over steps (EMA).
+Departures from the papers that most models share, such as the start token, are listed in docs/models.md.
 
 Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions of a sequence whose hidden states
 are computed, M positions with a loss, D dimensions, I items, W ranges of history lengths.

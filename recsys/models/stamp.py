@@ -8,7 +8,7 @@ With the item embeddings x_1 … x_t of a history, in the paper's symbols,
     h_s = tanh(W_s m_a + b_s), h_t = tanh(W_t m_t + b_t)
     z_i = ⟨h_s, h_t, x_i⟩ = Σ_d h_s,d h_t,d x_i,d    trilinear composition
 
-Departures from the paper, beside those of `sequence_model.py`:
+Departures from the paper, besides those of docs/models.md:
 - z_i does not pass through a sigmoid before the softmax. The sigmoid bounds the ratio of two probabilities by e.
 - A LayerNorm follows h_s ⊙ h_t. Both factors start near zero, and so would their gradients.
 - The loss is the cross-entropy of a softmax over the target and items drawn by popularity. The paper's softmax is over
