@@ -32,7 +32,7 @@ from recsys.config import added_later, config_class
 from recsys.data.dataset import PROFILE_COLUMNS, DataError, Dataset, Queries
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig, Bert4RecEncoder
 from recsys.models.sasrec import SasRec, SasRecConfig, SasRecEncoder
-from recsys.models.sequence_model import SequenceEncoder, SequenceModel
+from recsys.models.transformer import TransformerEncoder, TransformerModel
 from recsys.text.films import genre_matrix
 from recsys.training.batches import Batch, CounterRNG, Stream, pad
 
@@ -118,7 +118,7 @@ def _keys(people: pd.DataFrame) -> np.ndarray:
     return np.array(columns, np.int64).T
 
 
-class SideEncoder(SequenceEncoder):
+class SideEncoder(TransformerEncoder):
     """Mixin that adds side information: `class Encoder(SideEncoder, Bert4RecEncoder)`. `super()` is Bert4RecEncoder."""
 
     def __init__(self, config: Any, n_items: int) -> None:
@@ -157,7 +157,7 @@ class SideEncoder(SequenceEncoder):
         return x
 
 
-class SideModel(SequenceModel):
+class SideModel(TransformerModel):
     """Mixin that adds side information: `class Model(SideModel, Bert4Rec)`. `super()` is Bert4Rec."""
 
     module: Any  # a SideEncoder
