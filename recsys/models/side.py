@@ -160,6 +160,7 @@ class SideEncoder(TransformerEncoder):
 class SideModel(TransformerModel):
     """Mixin that adds side information: `class Model(SideModel, Bert4Rec)`. `super()` is Bert4Rec."""
 
+    config: Any  # a SideConfig
     module: Any  # a SideEncoder
 
     def __init__(self, config: Any = None, title: str = "") -> None:
