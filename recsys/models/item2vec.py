@@ -115,7 +115,6 @@ class Item2Vec(SequenceModel):
     Encoder: ClassVar[type] = Item2VecEncoder
     config: Item2VecConfig
     module: Item2VecEncoder
-    loss_name = ""  # the loss is `NegativeSampling`
     former_settings: ClassVar[Mapping[str, Any]] = {"subsample": 1.0}  # see `Model.former_settings`
 
     def __init__(self, config: Any = None, title: str = "") -> None:

@@ -92,13 +92,12 @@ class MultVaeEncoder(SequenceEncoder):
 
 
 class MultVae(SequenceModel):
-    """The model. A score is the logit of π, the distribution of all items of a user."""
+    """The model. A score is the logit of π, a distribution of all items of a user, not of the next item."""
 
     Config: ClassVar[type] = MultVaeConfig
     Encoder: ClassVar[type] = MultVaeEncoder
     config: MultVaeConfig
     module: MultVaeEncoder
-    loss_name = ""  # none of `LossName`; π is a distribution of all items of a user, not of the next item
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return a placeholder, because `loss` is overridden."""

@@ -110,7 +110,6 @@ class Ncf(SequenceModel):
     Encoder: ClassVar[type] = NeuMf
     config: NcfConfig
     module: NeuMf
-    loss_name = ""  # the loss is `binary_cross_entropy`
 
     def make_loss(self, train: Dataset) -> Loss:
         """Return `binary_cross_entropy`."""

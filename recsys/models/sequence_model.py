@@ -87,8 +87,8 @@ class SequenceModel(Model):
     """A model that scores items by the hidden state of a `SequenceEncoder` at the last position of a history.
 
     A new model declares `Config`, mostly a subclass of `SequenceConfig` (`schedule` and `length` are required), and
-    `Encoder`, a subclass of `SequenceEncoder`. A model with a loss that is not in `recsys.training.losses`
-    overrides `make_loss` or `loss` and sets `loss_name` to "".
+    `Encoder`, a subclass of `SequenceEncoder`. A model whose loss is not in `recsys.training.losses` has no setting
+    `loss` and overrides `make_loss` or `loss`.
     """
 
     Encoder: ClassVar[type]  # constructed from a Config and the number of items
@@ -101,7 +101,8 @@ class SequenceModel(Model):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        # settings of `ExtrasConfig`, which some configs lack
+        # settings that some configs lack
+        self.loss_name = getattr(self.config, "loss", "")  # "": the model overrides `make_loss` or `loss`
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.uses_memory = getattr(self.config, "memory", False)
         self.uses_times_or_ratings = self.reshuffles_ties = getattr(self.config, "redraw", False)
@@ -126,11 +127,6 @@ class SequenceModel(Model):
             n_weights = sum(weights.numel() for weights in self.build(n_items).parameters())
         mask = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # (B, I) int16 and bool
         return 4 * WEIGHT_COPIES * n_weights + mask
-
-    @property
-    def loss_name(self) -> str:
-        """The name of the loss. "": the model has another loss, and its scores are no probabilities."""
-        return self.config.loss
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
         """Set the initial weights that depend on the training data. Separate output weights start as the embeddings."""
