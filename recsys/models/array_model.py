@@ -27,9 +27,7 @@ class ArrayModel(Model):
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Compute the state from `train`. A fit of n steps reports {"stage": "fit", "done": steps, "total": n}.
 
-        Raises:
-            DataError: If the data set is too large for the model.
-            MissingLibraryError: If the fit needs a library that is not installed.
+        Raises DataError if the data set is too large, and MissingLibraryError if a library is not installed.
         """
         self.counts = train.counts.astype(np.float32)
         self._fit(train, run or RunOptions())

@@ -86,9 +86,7 @@ class Model(ABC):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Restore the arrays of `state`.
 
-        Raises:
-            KeyError: If an array is missing.
-            ValueError: If the shape of an array does not fit the config or `n_items`.
+        Raises KeyError if an array is missing, and ValueError if its shape does not fit the config or `n_items`.
         """
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:

@@ -86,10 +86,7 @@ class CountMemory:
         return self.length_weights.combine(self._component_scores(scores, queries), queries)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the arrays of the Markov chain ("followers") and EASE ("companions"), and the weights (W, 3).
-
-        Each of SCORING_SETTINGS is an array ().
-        """
+        """Return the arrays of both count models, the weights (W, 3), and each of SCORING_SETTINGS as an array ()."""
         models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
         state = {
             f"{PREFIX}{name}.{key}": array for name, model in models.items() for key, array in model.state().items()

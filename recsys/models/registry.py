@@ -68,10 +68,9 @@ class Recommender:
         return presets.scale_to(config, size) if size else config
 
     def read_config(self, document: Mapping[str, Any]) -> Any:
-        """Return the settings of a stored document. Former settings are skipped if they have their constant value.
+        """Return the settings of a stored document, without former settings that have their constant value.
 
-        Raises:
-            ValueError: If a setting is unknown or a value is not allowed.
+        Raises ValueError if a setting is unknown or a value is not allowed.
         """
         former = self.model_class.former_settings.items()
         return from_document(self.model_class.Config, dict(item for item in document.items() if item not in former))

@@ -177,9 +177,7 @@ class SequenceModel(Model):
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
         """Train on `train` and stop early on `valid`.
 
-        Raises:
-            DataError: If `train` is empty, or the RAM or GPU memory does not suffice.
-            TrainingError: If the training cannot continue.
+        Raises DataError if `train` is empty or the memory does not suffice, and TrainingError if the training fails.
         """
         run = run or RunOptions()
         if not len(train.interactions):

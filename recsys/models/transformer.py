@@ -85,15 +85,9 @@ class Block(nn.Module):
         self.forward_in, self.forward_out = nn.Linear(dim, width), nn.Linear(width, dim)
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
-        """Transform x (B, T, D). The last block of a network computes only the outputs that are needed.
+        """Return the outputs (B, Q, D) at `positions` (B, Q; None: all T) of the inputs x (B, T, D).
 
-        Args:
-            x: (B, T, D).
-            attention_mask: (B, 1, 1, T), True where a position may be attended to. None: everywhere.
-            positions: The positions of the outputs, (B, Q). None: all T positions.
-
-        Returns:
-            (B, Q, D).
+        `attention_mask` (B, 1, 1, T) is True where a position may be attended to. None: everywhere.
         """
         inputs = gather_positions(x, positions)  # before `attend`, because gradients are added in this order
         x = self.residual(inputs, self.attend(self.attention_input(x), attention_mask, positions))
