@@ -154,9 +154,9 @@ def _binding(**values: object) -> dict[str, object]:
     return {name: {"value": value, "xml:lang": "en"} for name, value in values.items()}
 
 
-FACT = _binding(imdb="tt0000001", film="http://www.wikidata.org/entity/Q1", what="cast", thing="x", text="A", known="9")
+FACT = _binding(imdb="tt0000001", film="http://www.wikidata.org/entity/Q1", fact="cast", thing="x", text="A", pages="9")
 ANSWER = {
-    "results": {"bindings": [FACT, FACT | _binding(what="seconds", text="+5400"), FACT | _binding(what="titles")]}
+    "results": {"bindings": [FACT, FACT | _binding(fact="seconds", text="+5400"), FACT | _binding(fact="titles")]}
 }
 EVENTS = b"user,item,rating,timestamp\n" + b"".join(b"%d,%d,4,%d\n" % (n % 3, n, 10**9 + n) for n in range(9))
 GOODS = b'asin,title,year,genres,imageURL,tmdbId\n10,"Tea, green",1999,A|B,https://x.example/a.png,7\n20,Soap,,,,\n'
