@@ -32,12 +32,7 @@ MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
 _ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
 _AMAZON_USER = r"A[0-9A-Z]{9,20}"
 _FRACTION = r"-?\d+\.\d*[1-9]\d*"  # a number that is not whole
-_ROLE_NAMES: dict[Role, str] = {
-    "user": N_("person"),
-    "item": N_("item"),
-    "rating": N_("rating"),
-    "time": N_("time"),
-}
+_ROLE_NAMES = {"user": N_("person"), "item": N_("item"), "rating": N_("rating"), "time": N_("time")}
 _TIME_FORMATS = {
     "seconds": N_("in seconds since 1970"),
     "milliseconds": N_("in milliseconds since 1970"),
@@ -116,12 +111,8 @@ class Checked:
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
     """Return role → column: as in `wanted`, otherwise by usual names or, without a header, by content.
 
-    Args:
-        table: The event file.
-        wanted: Role → name or number (from 1) of a column, or NONE.
-
-    Raises:
-        DataError: If a wanted column does not exist, or if user or item cannot be detected.
+    `wanted` is role → name or number (from 1) of a column, or NONE. Raises DataError if a wanted column does not exist,
+    or if user or item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -135,15 +126,14 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
     free_columns = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
-    assign = _assign_by_name if table.has_header else _assign_by_content
-    assigned |= assign(table, free_columns, missing)
-    unknown = [role for role in ("user", "item") if role not in assigned]
-    if unknown:
-        if len(unknown) == 2:
+    detect = _assign_by_name if table.has_header else _assign_by_content
+    assigned |= detect(table, free_columns, missing)
+    if not {"user", "item"} <= assigned.keys():
+        if not {"user", "item"} & assigned.keys():
             text = (
                 "{name} has the columns {names}; give the columns of person and item: --user-col NAME --item-col NAME"
             )
-        elif unknown == ["user"]:
+        elif "item" in assigned:
             text = "{name} has the columns {names}; give the column of the person: --user-col NAME"
         else:
             text = "{name} has the columns {names}; give the column of the item: --item-col NAME"
@@ -224,14 +214,7 @@ def check(
 ) -> Checked:
     """Check an event file and an optional item file, and count their problems.
 
-    Args:
-        table: The event file.
-        items: The item file.
-        wanted: See `assign_columns`.
-        noun: What the app calls an item.
-
-    Raises:
-        DataError: If no row can be used, or if a column has the wrong content.
+    For `wanted` see `assign_columns`. Raises DataError if no row can be used, or if a column has the wrong content.
     """
     column_names = assign_columns(table, wanted)
 
@@ -329,16 +312,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
 def _sort(
     user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Sort rows by user and time, and drop duplicates.
+    """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `ImportSummary`.
 
-    Args:
-        user: Index of the user, (R,).
-        item: Index of the item, (R,).
-        time: Time, (R,).
-        keys: Random sort keys of rows with equal times, (R,). None: there are no times, and rows keep their order.
-
-    Returns:
-        Row numbers (E,), and counts for `ImportSummary`.
+    `keys` are random sort keys (R,) of rows with equal times. None: there are no times, and rows keep their order.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
@@ -358,19 +334,16 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
     table, n_unsafe = _item_table(items)
-    unused_texts = table.index.difference(pd.Index(texts.to_numpy()))
+    unused = table.index.difference(pd.Index(texts.to_numpy()))
     if len(names):
-        unused_ids = np.arange(len(unused_texts)) + int(ids.max()) + 1
+        unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
     else:
         # all ids in the event file are numbers and are kept as film ids, so items with other ids are left out
-        unused_texts = unused_texts[[bool(INTEGER_ID.fullmatch(text)) for text in unused_texts]]
-        unused_ids = unused_texts.astype("int64").to_numpy()
-    all_texts = np.concatenate([texts.to_numpy(object), unused_texts.to_numpy(object)])
-    counts = {
-        "undescribed": int((~texts.isin(table.index)).sum()),
-        "unused": len(unused_texts),
-        "unsafe_images": n_unsafe,
-    }
+        unused = unused[unused.str.fullmatch(INTEGER_ID.pattern)]
+        unused_ids = unused.astype("int64").to_numpy()
+    all_texts = np.concatenate([texts.to_numpy(object), unused.to_numpy(object)])
+    n_undescribed = int((~texts.isin(table.index)).sum())
+    counts = {"undescribed": n_undescribed, "unused": len(unused), "unsafe_images": n_unsafe}
     return _films(np.concatenate([ids, unused_ids]), all_texts, table, len(names) > 0), counts
 
 
@@ -406,13 +379,9 @@ def _is_prose(cells: pd.Series) -> bool:
 
 
 def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
-    """Return the film table (I, 7 or more).
+    """Return the film table (I, 7 or more) of items with these ids. `table` has the columns of the item file.
 
-    Args:
-        ids: Ids of the items.
-        texts: The ids as in the file.
-        table: Result of `_item_table`.
-        has_names: Whether the ids of the file are not numbers. They then become the column item_id.
+    `texts` are the ids in the file. With `has_names` they are not numbers, and become the column item_id.
     """
     rows = table.reindex(texts).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
@@ -461,7 +430,7 @@ def is_own(name: str) -> bool:
 
 
 def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:
-    """Add a checked file as a data set.
+    """Add a checked file as a data set. Raises DataError if the name is invalid or taken.
 
     Args:
         name: Name of the data set.
@@ -469,9 +438,6 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
         source: Name of the file.
         min_ratings: Minimum number of events of an item that is used for training.
         overwrite: Whether an added data set of this name is replaced.
-
-    Raises:
-        DataError: If the name is invalid or taken.
     """
     check_name(name)
     min_ratings = max(1, min_ratings)
@@ -508,10 +474,11 @@ def remove(name: str) -> None:
         with suppress(OSError, storage.DamagedFileError):
             if storage.read_document(path).get("dataset") == name:
                 files.append(path)
-    for folder in paths.dataset_folders(name):
+    folders = paths.dataset_folders(name)
+    for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     for path in files:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-    if undeleted := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
+    if undeleted := [str(path) for path in (*folders, *files) if path.exists()]:
         raise DataError("cannot delete {files}; check the permissions", files=", ".join(undeleted))
