@@ -122,41 +122,23 @@ class Catalog:
         They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
         equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
         """
-        # hashes first, because tuples of all films would need much memory for a large catalogue
-        hashes = np.fromiter((hash((film.title.partition(" (")[0], film.year)) for film in self.films), np.int64)
-        values, counts = np.unique(hashes, return_counts=True)
-        groups: dict[tuple[str, int], list[int]] = {}
-        for number in np.flatnonzero(np.isin(hashes, values[counts > 1])).tolist():
-            film = self.films[number]
-            if film.year is not None:
-                groups.setdefault((film.title.partition(" (")[0], film.year), []).append(number)
-        numbers = [number for group in groups.values() for number in group]
-        columns = ["imdb_id", "tmdb_id"]
-        ids = pd.concat([self.movies[columns], self.infrequent[columns]], ignore_index=True).loc[numbers]
-        imdb = ids["imdb_id"].to_dict()
-        tmdb = ids["tmdb_id"].astype("object").fillna(0).to_dict()
-
-        def is_same(film: int, other: int) -> bool:
-            if (imdb[film] and imdb[film] == imdb[other]) or (tmdb[film] and tmdb[film] == tmdb[other]):
-                return True
-            if self.films[film].title != self.films[other].title or (tmdb[film] and tmdb[other]):
-                return False
-            return bool(tmdb[film] or tmdb[other]) or not (imdb[film] and imdb[other])
-
+        films = self.complete.movies[["imdb_id", "tmdb_id"]].fillna({"tmdb_id": 0})
+        films["title"], films["year"] = [film.title for film in self.films], [film.year for film in self.films]
+        films["name"] = [film.title.partition(" (")[0] for film in self.films]
+        films = films.dropna(subset="year")
         duplicates = []
-        for group in groups.values():
-            parts: list[list[int]] = []  # two different films can have the same title and year
-            for number in group:
-                matching = [part for part in parts if any(is_same(number, other) for other in part)]
-                parts = [part for part in parts if part not in matching] + [sorted([number, *chain(*matching)])]
-            duplicates += [tuple(part) for part in parts if len(part) > 1]
+        for _, group in films[films.duplicated(["name", "year"], keep=False)].groupby(["name", "year"], sort=False):
+            parts: list[list[Any]] = []  # two different films can have the same title and year
+            for film in group.itertuples():
+                matching = [part for part in parts if any(_is_same_film(film, other) for other in part)]
+                parts = [part for part in parts if part not in matching] + [[*chain(*matching), film]]
+            duplicates += [tuple(sorted(film.Index for film in part)) for part in parts if len(part) > 1]
         return duplicates
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
         """Return film number → number of the same film with more ratings, for all but the most rated ones.
 
-        Args:
-            counts: Number of ratings of the first films; other films have none.
+        `counts` are the numbers of ratings of the first films. Other films have none.
         """
         main: dict[int, int] = {}
         for group in self.duplicates:
@@ -200,6 +182,15 @@ class Catalog:
         if "item_id" in self.movies:  # movie ids are then row numbers, and other files have other items in these rows
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
+
+
+def _is_same_film(film: Any, other: Any) -> bool:
+    """Compare rows of `Catalog.duplicates` with equal name and year."""
+    if (film.imdb_id and film.imdb_id == other.imdb_id) or (film.tmdb_id and film.tmdb_id == other.tmdb_id):
+        return True
+    if film.title != other.title or (film.tmdb_id and other.tmdb_id):
+        return False
+    return bool(film.tmdb_id or other.tmdb_id or not (film.imdb_id and other.imdb_id))
 
 
 @dataclass(frozen=True)

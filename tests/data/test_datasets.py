@@ -152,10 +152,8 @@ def test_they_are_put_in_an_order_drawn_for_each_person_whatever_the_order_of_th
     toys_agree(assemble("toy", shuffled, ties="drawn"), drawn)
 
 
-def test_another_seed_draws_another_order_and_films_of_different_seconds_keep_theirs():
+def test_films_of_different_seconds_keep_their_order():
     raw = tied()
-    one, other = (assemble("toy", raw, ties="drawn", seed=seed) for seed in (0, 1))
-    assert (one.interactions.item != other.interactions.item).mean() > 0.5
     times = np.tile(np.arange(6, dtype=np.int64), 200)
     ordered = RawRatings(raw.user, raw.movie, raw.rating, times, raw.films)
     assert (assemble("toy", ordered, ties="drawn").interactions.item == np.tile(np.arange(6), 200)).all()
