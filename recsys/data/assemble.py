@@ -52,11 +52,8 @@ def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: T
     order = user_time_order(raw.user, raw.timestamp)
     order = order[is_frequent[row[order]]]
     if not len(order):
-        raise DataError(
-            "{name}: no film has {min_ratings} ratings, so there is nothing to learn from",
-            name=name,
-            min_ratings=min_ratings,
-        )
+        text = "{name}: no film has {min_ratings} ratings, so there is nothing to learn from"
+        raise DataError(text, name=name, min_ratings=min_ratings)
     item_of_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
     user = raw.user[order]
     is_new_user = np.concatenate([[True], ~equals_previous(user)])

@@ -278,13 +278,10 @@ def network_error_text(error: BaseException) -> Message:
 def stream_with_timeout(
     stream: Iterator[Any], report: ProgressCallback, deadline: float, timeout_message: Message
 ) -> Generator[Any]:
-    """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
+    """Yield items of `stream` from reader threads, so that timeout and cancellation also apply to DNS and TLS.
 
-    Args:
-        stream: Iterator that the thread reads.
-        report: Receives {"stage": "wait"} while nothing arrives.
-        deadline: Time of the monotonic clock.
-        timeout_message: Message of the DownloadError at the deadline.
+    `report` receives {"stage": "wait"} while nothing arrives. Raises DownloadError with `timeout_message` at the
+    deadline, a time of the monotonic clock.
     """
     while True:
         result: Future[Any] = Future()

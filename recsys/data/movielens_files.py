@@ -173,13 +173,8 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
         )
     for row in reader:
         if row and len(row) != len(header):
-            raise DataError(
-                "line {line_num} of its {name} has {n_columns} columns, not {expected}",
-                line_num=reader.line_num,
-                name=name,
-                n_columns=len(row),
-                expected=len(header),
-            )
+            text = "line {line_num} of its {name} has {n_columns} columns, not {expected}"
+            raise DataError(text, line_num=reader.line_num, name=name, n_columns=len(row), expected=len(header))
         if row:
             yield ["" if position is None else row[position] for position in positions]
 
@@ -251,11 +246,8 @@ def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options
     for cells in (user, movie):
         is_id = cells.str.fullmatch(rf"\d{{1,{MAX_DIGITS}}}")
         if not is_id.all():
-            raise DataError(
-                "{cell!r} in its {name} is not a number, but MovieLens ids are numbers",
-                cell=cells[~is_id].iloc[0],
-                name=name,
-            )
+            text = "{cell!r} in its {name} is not a number, but MovieLens ids are numbers"
+            raise DataError(text, cell=cells[~is_id].iloc[0], name=name)
     numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # larger values would overflow
     stars = numbers.to_numpy(np.float32, na_value=np.nan)
     return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, _seconds(name, time)

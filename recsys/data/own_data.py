@@ -282,10 +282,8 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
     numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
-        raise DataError(
-            "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none",
-            name=cells.name,
-        )
+        text = "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none"
+        raise DataError(text, name=cells.name)
     return np.where(is_valid, numbers, numbers[is_valid].mean()).astype(np.float32), is_valid
 
 
@@ -464,11 +462,8 @@ def describe_dropped(checked: Checked, dataset: Dataset) -> str:
 def remove(name: str) -> None:
     """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
-        raise DataError(
-            "{name} is not a data set that was added on this computer; see: {command}",
-            name=name,
-            command=recsys_command("data", "list"),
-        )
+        text = "{name} is not a data set that was added on this computer; see: {command}"
+        raise DataError(text, name=name, command=recsys_command("data", "list"))
     files = [paths.ties(paths.home(), name)]  # these result files are in folders that several data sets share
     for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
         with suppress(OSError, storage.DamagedFileError):

@@ -104,9 +104,7 @@ def downloads(name: str) -> Path:
 def archive_of(name: str, source: Path | None, report: ProgressCallback) -> ArchiveFile:
     """Return the archive of a data set: `source` if given, else the shipped or downloaded archive.
 
-    Raises:
-        DownloadError: If it cannot be downloaded.
-        DataError: If it is unreadable, or if the shipped archive is missing or damaged.
+    Raises DownloadError, or DataError if it is unreadable, or if the shipped archive is missing or damaged.
     """
     entry = SETS[name]
     if source:

@@ -200,13 +200,8 @@ def _check_response(response: "requests.Response") -> None:
     if status in (500, 502, 504):
         raise QueryError(Message("it answered {status}", status=status), too_much=True)
     if status != 200:
-        raise DownloadError(
-            "{host} answered {status} {reason}",
-            "try again in a day",
-            host=_host(),
-            status=status,
-            reason=response.reason,
-        )
+        text = "{host} answered {status} {reason}"
+        raise DownloadError(text, "try again in a day", host=_host(), status=status, reason=response.reason)
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=_host())
 

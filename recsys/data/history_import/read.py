@@ -62,11 +62,8 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
     """Yield path and content of each file of an archive. The content is None unless the file is CSV or JSON."""
     if len(data) > MAX_FILE_BYTES:
-        raise HistoryError(
-            "“{name}” has more than {megabytes} MB; choose the CSV files in it one by one",
-            name=name,
-            megabytes=MAX_FILE_BYTES >> 20,
-        )
+        text = "“{name}” has more than {megabytes} MB; choose the CSV files in it one by one"
+        raise HistoryError(text, name=name, megabytes=MAX_FILE_BYTES >> 20)
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
@@ -77,12 +74,8 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
         advice = N_("choose the CSV or JSON files in it one by one, or export it again")
-        raise HistoryError(
-            "“{name}” is not a sound ZIP file: {message}; {advice}",
-            name=name,
-            message=error.message,
-            advice=Message(advice),
-        ) from error
+        text = "“{name}” is not a sound ZIP file: {message}; {advice}"
+        raise HistoryError(text, name=name, message=error.message, advice=Message(advice)) from error
 
 
 def _may_be_history(path: str) -> bool:
@@ -147,11 +140,8 @@ def _check_single_user(name: str, table: Table) -> None:
         index = table.names.index("userid")
         people = len({cells[index] for _, cells in table.rows if index < len(cells)})
         if people > 1:
-            raise HistoryError(
-                "“{name}” has the ratings of {people:,} people; choose a file with the ratings of one person",
-                name=name,
-                people=people,
-            )
+            text = "“{name}” has the ratings of {people:,} people; choose a file with the ratings of one person"
+            raise HistoryError(text, name=name, people=people)
 
 
 def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
