@@ -6,10 +6,12 @@ Items are numbered 0…I-1, and item i is row i of the catalogue. Original ids a
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ import pandas as pd
 from recsys.data import film_names
 from recsys.data.film_details import Details
 from recsys.data.tags import Tags
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, os_error_reason
 
 # order of events with equal user and time: "file": as in the file · "drawn": random · "rows": as in the file, because
 # there are no times, and timestamps are row numbers
@@ -40,6 +42,16 @@ AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in ye
 
 class DataError(RecsysError):
     """A data set or a data file cannot be used."""
+
+
+@contextmanager
+def read_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError in the block into a DataError about a file of the user."""
+    try:
+        yield
+    except OSError as error:
+        text = "cannot read {path}: {strerror}; check the path"
+        raise DataError(text, path=path, strerror=os_error_reason(error)) from error
 
 
 class Film(NamedTuple):

@@ -17,11 +17,11 @@ import pandas as pd
 
 from recsys.data import columns, zip_files
 from recsys.data.assemble import RawRatings
-from recsys.data.dataset import AGES, PROFILE_COLUMNS, DataError, film_table
+from recsys.data.dataset import AGES, PROFILE_COLUMNS, DataError, film_table, read_errors
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
-from recsys.errors import N_, Message, os_error_reason
+from recsys.errors import Message
 
 MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
 MAX_RATING = 5  # stars
@@ -54,18 +54,17 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
 
     `verified`: the hash of the archive equals a published hash. All compression methods are then allowed.
     """
-    try:
-        with path.open("rb") as file, zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
-            yield archive
-    except OSError as error:
-        raise DataError(
-            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
-        ) from error
-    except (DataError, csv.Error) as error:
-        is_damaged = isinstance(error, ArchiveError | csv.Error)
-        advice = N_("fetch it again") if is_damaged else N_("to add your own data: data add NAME --interactions FILE")
-        fields = {"name": path.name, "title": title, "reason": error, "advice": Message(advice)}
-        raise DataError("{name} is not a sound archive of {title}: {reason}; {advice}", **fields) from error
+    with read_errors(path), path.open("rb") as file:
+        try:
+            with zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
+                yield archive
+        except (DataError, csv.Error) as error:
+            is_damaged = isinstance(error, ArchiveError | csv.Error)
+            advice = Message(
+                "fetch it again" if is_damaged else "to add your own data: data add NAME --interactions FILE"
+            )
+            text = "{name} is not a sound archive of {title}: {reason}; {advice}"
+            raise DataError(text, name=path.name, title=title, reason=error, advice=advice) from error
 
 
 def parse_dat(archive: Archive) -> RawRatings:

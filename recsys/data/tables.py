@@ -21,10 +21,9 @@ import numpy as np
 import pandas as pd
 
 from recsys.data import columns
-from recsys.data.dataset import DataError
+from recsys.data.dataset import DataError, read_errors
 from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
-from recsys.errors import os_error_reason
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
@@ -54,12 +53,8 @@ class Table:
 
 def read(path: Path, separator: str = "") -> Table:
     """Read a file as a table with `parse`."""
-    try:
+    with read_errors(path):
         data = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
-        ) from error
     return parse(path.name, data, separator)
 
 
