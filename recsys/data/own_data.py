@@ -1,6 +1,6 @@
 """Check a user's own event file, and add it as a data set.
 
-`check` counts all dropped and changed rows, and `ImportSummary.messages` reports the counts. If ids are texts, they are
+`check` counts all dropped and changed rows, and `Checked.messages` reports the counts. If ids are texts, they are
 replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
@@ -15,7 +15,7 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
 from recsys.data.assemble import TIES_SEED, RawRatings, assemble
-from recsys.data.dataset import DataError, Dataset, Noun, Ties, film_table
+from recsys.data.dataset import DataError, Dataset, Noun, film_table
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys
@@ -40,7 +40,7 @@ _TIME_FORMATS = {
     "nanoseconds": N_("in nanoseconds since 1970"),
     "dates": N_("dates"),
 }
-_COUNTED = {  # key of `ImportSummary.counts` → text
+_COUNTED = {  # key of `Checked.counts` → text
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
@@ -56,56 +56,16 @@ _COUNTED = {  # key of `ImportSummary.counts` → text
 
 
 @dataclass(frozen=True)
-class ImportSummary:
-    """Properties of an imported file, and counts of dropped and changed rows."""
-
-    rows: int
-    events: int  # used rows
-    people: int
-    items: int
-    columns: dict[Role, str]
-    has_header: bool
-    time_format: str  # see `columns.parse_timestamps`; "": no times
-    span: tuple[str, str]  # days of the oldest and the newest event; meaningless without times
-    scale: tuple[float, float] | None  # lowest and highest rating; None: no ratings
-    encoding_guessed: bool
-    counts: dict[str, int]  # by the keys of _COUNTED
-
-    def messages(self) -> list[Message]:
-        """Return the summary as sentences without full stops."""
-        text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
-        size = Message(text, rows=self.rows, people=self.people, items=self.items, events=self.events)
-        roles = Message("")
-        for role, name in self.columns.items():
-            column = name if self.has_header else Message("column {n}", n=name)
-            assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
-            roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
-        text = "read as {columns}" if self.has_header else "the first row has no column names; read as {columns}"
-        read_as = Message(text, columns=roles)
-        times = Message("there are no times, so the order of the rows is used")
-        if self.time_format:
-            start, end = self.span
-            written = Message(_TIME_FORMATS[self.time_format])
-            times = Message("times are {written}, {start} to {end}", written=written, start=start, end=end)
-        messages = [size, read_as, times]
-        if self.scale:
-            low, high = self.scale
-            messages.append(Message("ratings go from {low:g} to {high:g}", low=low, high=high))
-        if self.encoding_guessed:
-            messages.append(Message(text_encoding.GUESSED_WARNING))
-        counts = ((words, self.counts.get(name, 0)) for name, words in _COUNTED.items())
-        return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counts if n]
-
-
-@dataclass(frozen=True)
 class Checked:
     """An event file that `check` has accepted, so that `add` can add it as a data set."""
 
-    summary: ImportSummary
     raw: RawRatings  # sorted by user and time
-    ties: Ties
     user_names: pd.Series = field(repr=False)  # by user id; empty if the ids are numbers
     noun: Noun
+    columns: dict[Role, str]
+    time_format: str  # see `columns.parse_timestamps`; "": no times
+    counts: dict[str, int]  # rows, events (used rows), people, items, and dropped and changed rows by keys of _COUNTED
+    messages: list[Message]  # a summary in sentences without full stops
 
 
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
@@ -250,29 +210,54 @@ def check(
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
     sizes = np.bincount(user)
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
-    given_ratings = rating[is_rated] if "rating" in column_names else rating[:0]
-    days = raw.timestamp.astype("datetime64[s]").astype("datetime64[D]")
     counts = {
+        "rows": len(table.rows),
+        "events": len(order),
+        "people": len(sizes),
+        "items": len(item_ids),
         "incomplete": int((~is_complete).sum()),
         "untimed": int((is_complete & ~is_used).sum()),
         "unrated": int((~is_rated).sum()),
         "one_event": int((sizes == 1).sum()),
         "two_events": int((sizes == 2).sum()),
+        **sort_counts,
+        **item_counts,
     }
-    summary = ImportSummary(
-        rows=len(table.rows),
-        events=len(order),
-        people=len(sizes),
-        items=len(item_ids),
-        columns=column_names,
-        has_header=table.has_header,
-        time_format=time_format,
-        span=(str(days.min()), str(days.max())),
-        scale=(float(given_ratings.min()), float(given_ratings.max())) if len(given_ratings) else None,
-        encoding_guessed=table.encoding_guessed,
-        counts=counts | sort_counts | item_counts,
-    )
-    return Checked(summary, raw, "drawn" if time_format else "rows", user_names, noun)
+    given_ratings = rating[is_rated] if "rating" in column_names else rating[:0]
+    messages = _messages(table, column_names, raw.timestamp, time_format, given_ratings, counts)
+    return Checked(raw, user_names, noun, column_names, time_format, counts, messages)
+
+
+def _messages(
+    table: Table,
+    column_names: dict[Role, str],
+    timestamps: np.ndarray,
+    time_format: str,
+    ratings: np.ndarray,
+    counts: dict[str, int],
+) -> list[Message]:
+    """Return `Checked.messages`."""
+    text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
+    size = Message(text, **{name: counts[name] for name in ("rows", "people", "items", "events")})
+    roles = Message("")
+    for role, name in column_names.items():
+        column = name if table.has_header else Message("column {n}", n=name)
+        assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
+        roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
+    text = "read as {columns}" if table.has_header else "the first row has no column names; read as {columns}"
+    read_as = Message(text, columns=roles)
+    times = Message("there are no times, so the order of the rows is used")
+    if time_format:
+        start, end = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype("datetime64[D]")
+        written = Message(_TIME_FORMATS[time_format])
+        times = Message("times are {written}, {start} to {end}", written=written, start=start, end=end)
+    messages = [size, read_as, times]
+    if len(ratings):
+        messages.append(Message("ratings go from {low:g} to {high:g}", low=ratings.min(), high=ratings.max()))
+    if table.encoding_guessed:
+        messages.append(Message(text_encoding.GUESSED_WARNING))
+    counted = ((words, counts.get(name, 0)) for name, words in _COUNTED.items())
+    return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counted if n]
 
 
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -310,7 +295,7 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
 def _sort(
     user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `ImportSummary`.
+    """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `Checked`.
 
     `keys` are random sort keys (R,) of rows with equal times. None: there are no times, and rows keep their order.
     """
@@ -327,7 +312,7 @@ def _sort(
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the film table of all items, and counts for `ImportSummary` about the item file."""
+    """Return the film table of all items, and counts for `Checked` about the item file."""
     texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
@@ -444,7 +429,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
             raise DataError("a data set called {name} exists already; choose another name, or add --replace", name=name)
         dataset = assemble(name, checked.raw, min_ratings)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
-        dataset = replace(dataset, ties=checked.ties, user_names=names, noun=checked.noun)
+        dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names, noun=checked.noun)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
         paths.details(name).unlink(missing_ok=True)  # of the replaced data set
     return prepared.load(name)
@@ -452,8 +437,8 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
 
 def describe_dropped(checked: Checked, dataset: Dataset) -> str:
     """Return a sentence about the items and events that --min-ratings has removed, "" if there are none."""
-    people, items = checked.summary.people - dataset.n_users, checked.summary.items - dataset.n_items
-    events = checked.summary.events - len(dataset.interactions)
+    people, items = checked.counts["people"] - dataset.n_users, checked.counts["items"] - dataset.n_items
+    events = checked.counts["events"] - len(dataset.interactions)
     if not events:
         return ""
     return f"left out: {items:,} items with too few events, {events:,} events, and {people:,} people who had no others"

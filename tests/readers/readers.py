@@ -87,10 +87,10 @@ def _movielens(parse: movielens_files.Parser, files: dict[str, bytes]) -> Reader
 
 
 def _table(data: bytes) -> object:
-    summary = own_data.check(tables.parse("some.file", data)).summary
-    n_dropped = sum(summary.counts.get(name, 0) for name in ("incomplete", "untimed", "duplicates"))
-    assert summary.rows == summary.events + n_dropped, "rows are lost"
-    return list(map(str, summary.messages()))
+    checked = own_data.check(tables.parse("some.file", data))
+    n_dropped = sum(checked.counts.get(name, 0) for name in ("incomplete", "untimed", "duplicates"))
+    assert checked.counts["rows"] == checked.counts["events"] + n_dropped, "rows are lost"
+    return list(map(str, checked.messages))
 
 
 def _items(data: bytes) -> object:
