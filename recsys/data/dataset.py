@@ -26,16 +26,20 @@ from recsys.errors import RecsysError, os_error_reason
 # there are no times, and timestamps are row numbers
 Ties = Literal["file", "drawn", "rows"]
 Noun = Literal["film", "item"]  # name of the items of a data set
-MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
+MOVIE_COLUMNS = {  # of a film table, with dtypes. Unknown texts are "", other unknown values are missing
     "movie_id": "int64",
-    "title": "str",
+    "title": "str",  # without the year, articles in front: "The Matrix"
     "year": "Int64",
-    "genres": "str",
-    "tags": "str",
-    "imdb_id": "str",
+    "genres": "str",  # "Action|Sci-Fi"
+    "tags": "str",  # the most frequent tags, separated by ", "
+    "imdb_id": "str",  # "tt0114709"
     "tmdb_id": "Int64",
 }
-OPTIONAL_MOVIE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table, see `Catalog`
+OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that a user added
+    "item_id",  # the id in the file, if it is not a number
+    "image",  # a web address
+    "text",  # a description
+)
 PROFILE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in years, as in ML-1M
 
@@ -82,24 +86,9 @@ def film_tuples(movies: pd.DataFrame) -> list[Film]:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The films of a data set. `movies` has the following columns, and row i is item i.
+    """The films of a data set."""
 
-    MOVIE_COLUMNS:
-        movie_id: int64.
-        title: str, without the year. Articles are in front: "The Matrix".
-        year: Int64, nullable.
-        genres: str, "Action|Sci-Fi"; "" if there are none.
-        tags: str, the most frequent tags, separated by ", "; "" if there are none.
-        imdb_id: str, "tt0114709"; "" if unknown.
-        tmdb_id: Int64, nullable.
-
-    OPTIONAL_MOVIE_COLUMNS, all str, in data sets that a user added:
-        item_id: The id in the file, if it is not a number.
-        image: A web address.
-        text: A description.
-    """
-
-    movies: pd.DataFrame
+    movies: pd.DataFrame  # (I, 7 to 10) MOVIE_COLUMNS and perhaps OPTIONAL_MOVIE_COLUMNS; row i is item i
     infrequent: pd.DataFrame  # films with too few ratings for training; same columns
     tags: Tags = field(default_factory=Tags, repr=False)  # for all films
     details: Details = field(default_factory=Details, repr=False)  # empty unless the data set was enriched

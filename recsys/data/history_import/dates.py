@@ -21,12 +21,7 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 
 
 def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
-    """Return a function that reads the dates of a column, and a question if two orders fit equally well.
-
-    Args:
-        cells: All cells of the column.
-        answers: Answers of the user, perhaps also to this question.
-    """
+    """Return a function that reads the dates of a column, and a question if two orders fit equally well."""
     latest = now() + timedelta(days=2)  # a later date is invalid
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
     dates = {
@@ -55,8 +50,7 @@ def _question(
 ) -> DateQuestion | None:
     """Return a question about the order, or None if no date depends on it.
 
-    `days_first` and `months_first` are cell → date in file order, if the day or the month is first. `month_first` is
-    whether the language of the user writes the month first.
+    `days_first` and `months_first` are cell → date in file order. `month_first` is the habit of the user's language.
     """
     for cell, day in days_first.items():
         month = months_first.get(cell, day)
