@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.data import wikidata
@@ -140,29 +140,6 @@ def test_what_is_not_as_it_should_be_is_left_out_and_the_rest_stays(broken):
 def test_what_is_no_answer_at_all_is_an_error(answer):
     with pytest.raises(ValueError, match="no SPARQL results"):
         wikidata.read(answer, [PULP])
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=8,
-)
-TERM = st.fixed_dictionaries({"type": JSON, "value": JSON | st.sampled_from([PULP, "directors", "titles", "seconds"])})
-BINDING = st.dictionaries(
-    st.sampled_from(["imdb", "film", "fact", "thing", "text", "pages"]),
-    TERM | JSON | st.sampled_from([fake.literal(PULP), fake.uri("Q7"), fake.literal("9", "en"), fake.literal("cast")]),
-)
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
-@given(st.lists(BINDING | JSON, max_size=6))
-def test_no_binding_raises_and_everything_kept_is_of_its_kind(bindings):
-    found = wikidata.read(results(*bindings), [PULP])
-    assert list(found) == [PULP]
-    for facts_of in found.values():
-        names = [name for what in (*wikidata.PROPERTIES, "titles") for name in facts_of.get(what, [])]
-        assert all(isinstance(name, str) and name and "|" not in name and "\n" not in name for name in names)
-        assert facts_of.get("minutes") is None or 1 <= facts_of["minutes"] < 10_000
 
 
 @given(st.permutations(fake.ROWS))

@@ -71,7 +71,7 @@ def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
 
 def _cells(record: dict[str, Any]) -> rows.Row:
     """Convert the values of an entry to text."""
-    return {str(name): _text(value) for name, value in record.items()}
+    return {name: _text(value) for name, value in record.items() if name}
 
 
 def _text(value: Any) -> str:

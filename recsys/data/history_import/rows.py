@@ -35,7 +35,7 @@ _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 _ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # escaped formulas of spreadsheets
 _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
 
-Row = dict[str, str]  # name of a column → cell
+Row = dict[str, str]  # name of a column → cell; no name is empty
 
 
 def convert_table(file: str, table: Table, source: Source, answers: Answers) -> Imported:
@@ -45,7 +45,9 @@ def convert_table(file: str, table: Table, source: Source, answers: Answers) -> 
         if any(map(str.strip, cells[len(table.header) :])):
             skipped.append(Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS))
         else:
-            rows.append((line, dict(zip(table.names, map(_cell, cells), strict=False))))
+            row = dict(zip(table.names, map(_cell, cells), strict=False))
+            row.pop("", None)
+            rows.append((line, row))
     imported = convert_rows(file, rows, source, answers)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
@@ -75,30 +77,25 @@ def convert_rows(file: str, rows: Sequence[tuple[int, Row]], source: Source, ans
 def _entry(file: str, line: int, cells: Row, source: Source, read_date: dates.Reader) -> Entry:
     """Return the entry of a row."""
     columns = source.columns
-    title, title_year = title_and_year(_get(cells, columns.title))
-    year = _YEAR.search(_get(cells, columns.year))
-    rewatched = _get(cells, columns.rewatch).lower() in _YES
+    title, title_year = title_and_year(cells.get(columns.title, ""))
+    year = _YEAR.search(cells.get(columns.year, ""))
+    rewatched = cells.get(columns.rewatch, "").lower() in _YES
     return Entry(
         file,
         line,
         title,
-        original=_get(cells, columns.original)[:MAX_LENGTH],
+        original=cells.get(columns.original, "")[:MAX_LENGTH],
         year=int(year[1]) if year else title_year,
-        imdb_id=_imdb(_get(cells, columns.imdb_id)),
-        tmdb_id=_integer(_get(cells, columns.tmdb_id)),
-        movie_id=_integer(_get(cells, columns.movie_id)),
-        watched=read_date(_get(cells, columns.watched)),
-        logged=read_date(_get(cells, columns.logged)),
-        rating=stars(_get(cells, columns.rating), columns.scale),
-        times=max(_integer(_get(cells, columns.times)) or 1, 2 if rewatched else 1),
-        page=_get(cells, columns.page),
+        imdb_id=_imdb(cells.get(columns.imdb_id, "")),
+        tmdb_id=_integer(cells.get(columns.tmdb_id, "")),
+        movie_id=_integer(cells.get(columns.movie_id, "")),
+        watched=read_date(cells.get(columns.watched, "")),
+        logged=read_date(cells.get(columns.logged, "")),
+        rating=stars(cells.get(columns.rating, ""), columns.scale),
+        times=max(_integer(cells.get(columns.times, "")) or 1, 2 if rewatched else 1),
+        page=cells.get(columns.page, ""),
         perhaps_series=source.episodes and title.count(":") >= 2,
     )
-
-
-def _get(cells: Row, name: str) -> str:
-    """Return the cell of a column, "" if the file has no such column."""
-    return cells.get(name, "") if name else ""
 
 
 def _imdb(text: str) -> str:
@@ -127,7 +124,7 @@ def stars(text: str, scale: int) -> float | None:
 
 def _skip_reason(entry: Entry, cells: Row, source: Source) -> Reason | None:
     """Return why a row is not a film, or None if it can be a film."""
-    kind = _get(cells, source.columns.kind).lower()
+    kind = cells.get(source.columns.kind, "").lower()
     if kind in _SERIES_KINDS or (source.episodes and _SEASON.search(entry.title)):
         return Reason.SERIES
     if kind in _OTHER_KINDS:
@@ -139,7 +136,7 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
     """Return messages with the numbers of invalid dates and ratings, if there are any."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
-        cells = Counter(_get(row, name) for row in rows)
+        cells = Counter(row.get(name, "") for row in rows)
         return sum(n for cell, n in cells.items() if cell and read(cell) is None)
 
     bad_dates = count(columns.watched, read_date) + count(columns.logged, read_date)
