@@ -238,7 +238,7 @@ def _messages(
 ) -> list[Message]:
     """Return `Checked.messages`."""
     text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
-    size = Message(text, **{name: counts[name] for name in ("rows", "people", "items", "events")})
+    size = Message(text, rows=counts["rows"], people=counts["people"], items=counts["items"], events=counts["events"])
     roles = Message("")
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)

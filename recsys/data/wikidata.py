@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AliasGenerator, AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,7 +25,8 @@ from recsys.progress import ProgressCallback, no_progress
 if TYPE_CHECKING:
     import requests
 
-ADDRESS = "https://query.wikidata.org/sparql"
+HOST = "query.wikidata.org"
+ADDRESS = f"https://{HOST}/sparql"
 USER_AGENT = "NextReel/1.0 (a film recommender on somebody's own computer)"
 FORMAT = "application/sparql-results+json"
 READ_TIMEOUT_SECONDS = 75.0  # without a byte; the service stops a query after 60 seconds
@@ -147,7 +147,7 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
         except QueryError as error:
             seconds = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
             if failures == MAX_ATTEMPTS or seconds > MAX_PAUSE_SECONDS:
-                reason = Message("{host}: {why}", host=_host(), why=error.reason)
+                reason = Message("{host}: {why}", host=HOST, why=error.reason)
                 if seconds > MAX_PAUSE_SECONDS:
                     pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=seconds / 60)
                     reason = Message("{reason}; {pause}", reason=reason, pause=pause_text)
@@ -162,7 +162,7 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
 def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Send one query. Raises QueryError, or DownloadError if another attempt cannot succeed."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    timeout_message = Message("{host} does not answer in time", host=_host())
+    timeout_message = Message("{host} does not answer in time", host=HOST)
     try:
         with closing(stream_with_timeout(_post(build_query(ids)), report, deadline, timeout_message)) as stream:
             _check_response(next(stream))
@@ -201,20 +201,15 @@ def _check_response(response: "requests.Response") -> None:
         raise QueryError(Message("it answered {status}", status=status), too_much=True)
     if status != 200:
         text = "{host} answered {status} {reason}"
-        raise DownloadError(text, "try again in a day", host=_host(), status=status, reason=response.reason)
+        raise DownloadError(text, "try again in a day", host=HOST, status=status, reason=response.reason)
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=_host())
+        raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=HOST)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Return the pause in seconds that a busy service demands."""
     text = headers.get("Retry-After", "")
     return max(1.0, float(text)) if text.isascii() and text.isdigit() and len(text) < 7 else BUSY_SECONDS
-
-
-def _host() -> str:
-    """Return the host of the service, for messages."""
-    return urlsplit(ADDRESS).hostname or ADDRESS
 
 
 def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:

@@ -129,5 +129,6 @@ class Service:
 def asking() -> Iterator[Service]:
     """A service that `recsys.data.wikidata` asks for the time of a test."""
     with serving(b"") as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wikidata, "HOST", "127.0.0.1")
         patch.setattr(wikidata, "ADDRESS", server.address.replace("file.zip", "sparql"))
         yield Service(server)
