@@ -191,7 +191,6 @@ def _flatten(table: Any) -> Any:
 
 def _typed_table(name: str, frame: pd.DataFrame) -> Table:
     """Return a frame with column names and values of any type as a table of text."""
-    frame = frame.reset_index() if frame.index.name else frame
     cells = {name: _as_text(frame.iloc[:, position]) for position, name in enumerate(_distinct(map(str, frame)))}
     return Table(name, pd.DataFrame(cells), True)
 
