@@ -32,7 +32,7 @@ def small(monkeypatch):
 
 def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
-    with pytest.warns(UserWarning, match=r"cannot write to .*; set RECSYS_HOME to a folder where you may write"):
+    with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME to a folder elsewhere"):
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME"):
         ready = predictor.load(predictor.FALLBACK, dataset)

@@ -111,7 +111,7 @@ def test_a_missing_array_and_a_set_of_another_version_are_said(home):
     victim = stored(paths.prepared("toy") / "user.npy")
     victim.unlink()
     assert next(verify.check_dataset("toy")).problem == f"{victim} is missing or damaged"
-    (paths.prepared("toy") / "about.json").write_text('{"format": 3}')
+    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document({"format": 3}))
     assert next(verify.check_dataset("toy")).problem == "toy was prepared by another version"
 
 

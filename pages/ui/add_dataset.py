@@ -144,7 +144,7 @@ def _choose_columns(table: Table, recognised: dict[str, str]) -> dict[str, str]:
 
 def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
     """Show the summary of a file, its name as a data set, and the button that adds it."""
-    st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.summary.messages()))
+    st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.messages))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
     name = st.text_input(_("Name of the data set"), suggested, max_chars=40, key=f"own_name_{table.name}").strip()
     label, help = _("Leave out items with fewer events than"), _("With 0 nothing is left out.")

@@ -108,7 +108,7 @@ def add(
     columns = {"user": user_col, "item": item_col, "time": time_col, "rating": rating_col}
     descriptions = tables.read(items) if items else None
     checked = own_data.check(tables.read(interactions, sep), descriptions, columns, noun)
-    print("\n".join(map(str, checked.summary.messages())))
+    print("\n".join(map(str, checked.messages)))
     if check:
         return
     dataset = own_data.add(name, checked, interactions.name, min_ratings, replace)

@@ -37,37 +37,23 @@ class RawRatings:
         return replace(self, **columns)
 
 
-def assemble(
-    name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file", seed: int = TIES_SEED
-) -> Dataset:
+def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file") -> Dataset:
     """Sort ratings by user and time, and separate the films with fewer than `min_ratings` ratings.
 
     Users of the result are sorted by original id, items by film id. With ties="drawn", ratings with equal user and time
-    get a random order, which depends only on seed, user id and film id.
-
-    Args:
-        name: Name of the data set.
-        raw: Its content.
-        min_ratings: Minimum number of ratings of an item.
-        ties: How ratings with equal user and time are ordered.
-        seed: Seed of the random order.
-
-    Raises:
-        DataError: If ratings and films are inconsistent, or if no film has enough ratings.
+    get a random order, which depends only on user id and film id. Raises DataError if ratings and films are
+    inconsistent, or if no film has enough ratings.
     """
     if ties == "drawn":
-        raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, seed), kind="stable"))
+        raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, TIES_SEED), kind="stable"))
     films = raw.films.sort_values("movie_id", ignore_index=True)
-    row = _film_rows(films["movie_id"].to_numpy(np.int64), raw.movie)  # (E,)
+    row = _film_rows(pd.Index(films["movie_id"]), raw.movie)  # (E,)
     is_frequent = np.bincount(row, minlength=len(films)) >= min_ratings  # (F,)
     order = user_time_order(raw.user, raw.timestamp)
     order = order[is_frequent[row[order]]]
     if not len(order):
-        raise DataError(
-            "{name}: no film has {min_ratings} ratings, so there is nothing to learn from",
-            name=name,
-            min_ratings=min_ratings,
-        )
+        text = "{name}: no film has {min_ratings} ratings, so there is nothing to learn from"
+        raise DataError(text, name=name, min_ratings=min_ratings)
     item_of_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
     user = raw.user[order]
     is_new_user = np.concatenate([[True], ~equals_previous(user)])
@@ -82,22 +68,19 @@ def assemble(
     profiles = raw.user_profiles
     if profiles is not None:
         if profiles.index.has_duplicates:
-            raise DataError(
-                "person {user_id} is described twice", user_id=profiles.index[profiles.index.duplicated()][0]
-            )
+            user_id = profiles.index[profiles.index.duplicated()][0]
+            raise DataError("person {user_id} is described twice", user_id=user_id)
         profiles = profiles.reindex(user_ids, fill_value="").reset_index(drop=True)
     return Dataset(name, Catalog(movies, infrequent, raw.tags), events, user_ids, ties, profiles)
 
 
-def _film_rows(ids: np.ndarray, movie: np.ndarray) -> np.ndarray:
-    """Return the position (E,) of each rated film in the ascending `ids`. Raises DataError."""
-    if equals_previous(ids).any():
-        raise DataError("film {ids} is listed twice", ids=ids[1:][equals_previous(ids)][0])
-    row = np.searchsorted(ids, movie).astype(np.int32)
-    is_unlisted = row == len(ids)
-    is_unlisted[~is_unlisted] = ids[row[~is_unlisted]] != movie[~is_unlisted]
-    if is_unlisted.any():
-        raise DataError("film {movie_id} is rated but not listed", movie_id=movie[is_unlisted][0])
+def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:
+    """Return the position (E,) of each rated film in `ids`. Raises DataError."""
+    if ids.has_duplicates:
+        raise DataError("film {ids} is listed twice", ids=ids[ids.duplicated()][0])
+    row = ids.get_indexer(movie).astype(np.int32)
+    if (row < 0).any():
+        raise DataError("film {movie_id} is rated but not listed", movie_id=movie[row < 0][0])
     return row
 
 
@@ -119,17 +102,9 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
 def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
     """Append the users of another MovieLens data set to `train`, the training part of `whole`.
 
-    Ratings of films that `train` lacks are dropped. Users who are in both data sets are not added, because their
-    held-out films would become training data.
-
-    Args:
-        other: The other data set.
-        train: The training part.
-        whole: The whole data set.
-        until: Only ratings up to this time are added, in seconds since 1970; None: all.
-
-    Raises:
-        DataError: If a data set has no MovieLens ids or times, or if there is no user to add.
+    Ratings of films that `train` lacks, or later than `until` (seconds since 1970), are dropped. Users who are in both
+    data sets are not added, because their held-out films would become training data. Raises DataError if a data set has
+    no MovieLens ids or times, or if there is no user to add.
     """
     for dataset in (other, whole):
         if "item_id" in dataset.catalog.movies or dataset.ties == "rows":
@@ -159,15 +134,13 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
 
 def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
     """Return the users of `other` who have MIN_SHARED_RATINGS in common with a user of `whole`, ascending."""
-    keys, users = _film_time_keys(whole), np.asarray(whole.interactions.user)
-    order = np.argsort(keys, kind="stable")
-    other_keys = _film_time_keys(other)
-    start, end = (np.searchsorted(keys[order], other_keys, side) for side in ("left", "right"))
-    n_equal = end - start  # (E,) ratings of `whole` with the same film and time
-    other_users = np.repeat(np.asarray(other.interactions.user), n_equal)
-    position = np.arange(n_equal.sum()) - np.repeat(np.cumsum(n_equal) - n_equal, n_equal) + np.repeat(start, n_equal)
-    pairs, counts = np.unique(np.stack([other_users, users[order][position]]), axis=1, return_counts=True)
-    return np.unique(pairs[0, counts >= MIN_SHARED_RATINGS])
+    tables = [
+        pd.DataFrame({"film": _movie_ids(part), "time": part.interactions.timestamp, "user": part.interactions.user})
+        for part in (whole, other)
+    ]
+    shared_ratings = tables[0].merge(tables[1], on=["film", "time"], suffixes=("_whole", ""))
+    pairs = shared_ratings.groupby(["user_whole", "user"]).size().reset_index(name="n_ratings")
+    return np.unique(pairs["user"][pairs["n_ratings"] >= MIN_SHARED_RATINGS])
 
 
 def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
@@ -182,8 +155,3 @@ def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.Dat
 def _movie_ids(dataset: Dataset) -> np.ndarray:
     """Return the original film id (E,) of each event."""
     return dataset.catalog.movie_ids[dataset.interactions.item]
-
-
-def _film_time_keys(dataset: Dataset) -> np.ndarray:
-    """Return an integer key of film and time for each event, (E,). Film ids are below 2^30, times below 2^33."""
-    return _movie_ids(dataset) << 33 | np.asarray(dataset.interactions.timestamp)

@@ -6,10 +6,12 @@ Items are numbered 0…I-1, and item i is row i of the catalogue. Original ids a
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,28 +20,42 @@ import pandas as pd
 from recsys.data import film_names
 from recsys.data.film_details import Details
 from recsys.data.tags import Tags
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, os_error_reason
 
 # order of events with equal user and time: "file": as in the file · "drawn": random · "rows": as in the file, because
 # there are no times, and timestamps are row numbers
 Ties = Literal["file", "drawn", "rows"]
 Noun = Literal["film", "item"]  # name of the items of a data set
-MOVIE_COLUMNS = {  # of a film table, with dtypes; see `Catalog`
+MOVIE_COLUMNS = {  # of a film table, with dtypes. Unknown texts are "", other unknown values are missing
     "movie_id": "int64",
-    "title": "str",
+    "title": "str",  # without the year, articles in front: "The Matrix"
     "year": "Int64",
-    "genres": "str",
-    "tags": "str",
-    "imdb_id": "str",
+    "genres": "str",  # "Action|Sci-Fi"
+    "tags": "str",  # the most frequent tags, separated by ", "
+    "imdb_id": "str",  # "tt0114709"
     "tmdb_id": "Int64",
 }
-OPTIONAL_MOVIE_COLUMNS = ("item_id", "image", "text")  # optional columns of a film table, see `Catalog`
+OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that a user added
+    "item_id",  # the id in the file, if it is not a number
+    "image",  # a web address
+    "text",  # a description
+)
 PROFILE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in years, as in ML-1M
 
 
 class DataError(RecsysError):
     """A data set or a data file cannot be used."""
+
+
+@contextmanager
+def read_errors(path: Path) -> Iterator[None]:
+    """Turn an OSError in the block into a DataError about a file of the user."""
+    try:
+        yield
+    except OSError as error:
+        text = "cannot read {path}: {strerror}; check the path"
+        raise DataError(text, path=path, strerror=os_error_reason(error)) from error
 
 
 class Film(NamedTuple):
@@ -70,24 +86,9 @@ def film_tuples(movies: pd.DataFrame) -> list[Film]:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The films of a data set. `movies` has the following columns, and row i is item i.
+    """The films of a data set."""
 
-    MOVIE_COLUMNS:
-        movie_id: int64.
-        title: str, without the year. Articles are in front: "The Matrix".
-        year: Int64, nullable.
-        genres: str, "Action|Sci-Fi"; "" if there are none.
-        tags: str, the most frequent tags, separated by ", "; "" if there are none.
-        imdb_id: str, "tt0114709"; "" if unknown.
-        tmdb_id: Int64, nullable.
-
-    OPTIONAL_MOVIE_COLUMNS, all str, in data sets that a user added:
-        item_id: The id in the file, if it is not a number.
-        image: A web address.
-        text: A description.
-    """
-
-    movies: pd.DataFrame
+    movies: pd.DataFrame  # (I, 7 to 10) MOVIE_COLUMNS and perhaps OPTIONAL_MOVIE_COLUMNS; row i is item i
     infrequent: pd.DataFrame  # films with too few ratings for training; same columns
     tags: Tags = field(default_factory=Tags, repr=False)  # for all films
     details: Details = field(default_factory=Details, repr=False)  # empty unless the data set was enriched
@@ -122,41 +123,23 @@ class Catalog:
         They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
         equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
         """
-        # hashes first, because tuples of all films would need much memory for a large catalogue
-        hashes = np.fromiter((hash((film.title.partition(" (")[0], film.year)) for film in self.films), np.int64)
-        values, counts = np.unique(hashes, return_counts=True)
-        groups: dict[tuple[str, int], list[int]] = {}
-        for number in np.flatnonzero(np.isin(hashes, values[counts > 1])).tolist():
-            film = self.films[number]
-            if film.year is not None:
-                groups.setdefault((film.title.partition(" (")[0], film.year), []).append(number)
-        numbers = [number for group in groups.values() for number in group]
-        columns = ["imdb_id", "tmdb_id"]
-        ids = pd.concat([self.movies[columns], self.infrequent[columns]], ignore_index=True).loc[numbers]
-        imdb = ids["imdb_id"].to_dict()
-        tmdb = ids["tmdb_id"].astype("object").fillna(0).to_dict()
-
-        def is_same(film: int, other: int) -> bool:
-            if (imdb[film] and imdb[film] == imdb[other]) or (tmdb[film] and tmdb[film] == tmdb[other]):
-                return True
-            if self.films[film].title != self.films[other].title or (tmdb[film] and tmdb[other]):
-                return False
-            return bool(tmdb[film] or tmdb[other]) or not (imdb[film] and imdb[other])
-
+        films = self.complete.movies[["imdb_id", "tmdb_id"]].fillna({"tmdb_id": 0})
+        films["title"], films["year"] = [film.title for film in self.films], [film.year for film in self.films]
+        films["name"] = [film.title.partition(" (")[0] for film in self.films]
+        films = films.dropna(subset="year")
         duplicates = []
-        for group in groups.values():
-            parts: list[list[int]] = []  # two different films can have the same title and year
-            for number in group:
-                matching = [part for part in parts if any(is_same(number, other) for other in part)]
-                parts = [part for part in parts if part not in matching] + [sorted([number, *chain(*matching)])]
-            duplicates += [tuple(part) for part in parts if len(part) > 1]
+        for _, group in films[films.duplicated(["name", "year"], keep=False)].groupby(["name", "year"], sort=False):
+            parts: list[list[Any]] = []  # two different films can have the same title and year
+            for film in group.itertuples():
+                matching = [part for part in parts if any(_is_same_film(film, other) for other in part)]
+                parts = [part for part in parts if part not in matching] + [[*chain(*matching), film]]
+            duplicates += [tuple(sorted(film.Index for film in part)) for part in parts if len(part) > 1]
         return duplicates
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
         """Return film number → number of the same film with more ratings, for all but the most rated ones.
 
-        Args:
-            counts: Number of ratings of the first films; other films have none.
+        `counts` are the numbers of ratings of the first films. Other films have none.
         """
         main: dict[int, int] = {}
         for group in self.duplicates:
@@ -200,6 +183,15 @@ class Catalog:
         if "item_id" in self.movies:  # movie ids are then row numbers, and other files have other items in these rows
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
+
+
+def _is_same_film(film: Any, other: Any) -> bool:
+    """Compare rows of `Catalog.duplicates` with equal name and year."""
+    if (film.imdb_id and film.imdb_id == other.imdb_id) or (film.tmdb_id and film.tmdb_id == other.tmdb_id):
+        return True
+    if film.title != other.title or (film.tmdb_id and other.tmdb_id):
+        return False
+    return bool(film.tmdb_id or other.tmdb_id or not (film.imdb_id and other.imdb_id))
 
 
 @dataclass(frozen=True)

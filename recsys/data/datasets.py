@@ -93,15 +93,9 @@ def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
 def get(name: str, source: Path | None = None, report: ProgressCallback = no_progress) -> Dataset:
     """Download, verify, parse and save a published data set. After a failure, an older prepared data set stays.
 
-    Args:
-        name: Name of the data set.
-        source: Archive to use in place of the download.
-        report: Receives {"stage": "download", "done", "total", "from"}, {"stage": "note", "text"}, {"stage": "parse"}
-            and {"stage": "keep"}.
-
-    Raises:
-        DownloadError: If the archive cannot be downloaded.
-        DataError: If the archive cannot be used.
+    `source` is an archive to use in place of the download. `report` receives {"stage": "download", "done", "total",
+    "from"}, {"stage": "note", "text"}, {"stage": "parse"} and {"stage": "keep"}. Raises DownloadError, or DataError if
+    the archive cannot be used.
     """
     if name not in SETS:
         raise _unknown_name_error(name)
@@ -163,8 +157,7 @@ def min_ratings(name: str) -> int:
 
 def _archive_facts(name: str) -> dict[str, Any]:
     """Return the stored `ArchiveFile.provenance` of a prepared data set, {} if it is not available."""
-    facts: dict[str, Any] = prepared.metadata(name).get("archive", {})
-    return facts
+    return dict(prepared.metadata(name).get("archive", {}))
 
 
 def _unknown_name_error(name: str) -> DataError:

@@ -5,15 +5,14 @@ server sent an ETag, a later connection or call continues the download. So the p
 cancelled call or a killed process. It is deleted after any other failure.
 """
 
-import errno
 import hashlib
 import math
 import os
-import queue
 import threading
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from concurrent.futures import Future, wait
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +20,7 @@ from urllib.parse import urlsplit
 
 from recsys import storage
 from recsys.data.dataset import DataError
-from recsys.errors import N_, Message, RecsysError
+from recsys.errors import N_, Message, RecsysError, disk_errors
 from recsys.progress import Cancelled, ProgressCallback, no_progress
 
 if TYPE_CHECKING:
@@ -33,9 +32,7 @@ PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
 READ_TIMEOUT_SECONDS = 20.0  # the connection is lost after this time without a byte
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
 REPORT_SECONDS = 0.1  # between two progress reports while data arrives
-ACCESS_ERRORS = (  # error numbers of a folder that is not writable
-    errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.EFBIG,
-)  # fmt: skip
+_END = object()  # after the last item of a stream
 
 
 class DownloadError(DataError):
@@ -46,11 +43,11 @@ class DownloadError(DataError):
     ) -> None:
         """Create the error. `fields` are the values of the placeholders in `reason` and `advice`."""
         self.reason = reason if isinstance(reason, Message) else Message(reason, **fields)
+        message = self.reason
         if advice:
             advice = advice if isinstance(advice, Message) else Message(advice, **fields)
-            super().__init__("{reason}; {advice}", command, reason=self.reason, advice=advice)
-        else:
-            super().__init__(self.reason, command)
+            message = Message("{reason}; {advice}", reason=self.reason, advice=advice)
+        super().__init__(message, command)
 
 
 class DiskError(DownloadError):
@@ -110,16 +107,17 @@ def fetch(
     if md5 and target.exists() and (hashes := file_hashes(target)).md5 == md5:
         return hashes
     deadline = math.inf if seconds is None else time.monotonic() + seconds
-    download = _Download(target, address, urlsplit(address).hostname or address, deadline, max_bytes, report)
-    with plain_disk_errors(target.parent):
+    part, etag = (target.with_name(f"{target.name}.{suffix}") for suffix in ("part", "etag.part"))
+    download = _Download(part, etag, address, urlsplit(address).hostname or address, deadline, max_bytes, report)
+    with disk_errors(target.parent, DiskError):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             download.run(attempts)
-            hashes = file_hashes(download.part)
+            hashes = file_hashes(part)
             if md5 and hashes.md5 != md5:
                 text = "{host} sent another file than expected (its MD5 is not {md5})"
                 raise DownloadError(text, "try later", host=download.host, md5=md5)
-            os.replace(download.part, target)
+            os.replace(part, target)
         except BaseException as error:
             if not (isinstance(error, Cancelled | _NetworkError) and download.is_resumable):
                 download.remove_part()
@@ -129,25 +127,9 @@ def fetch(
 
 
 @contextmanager
-def plain_disk_errors(folder: Path) -> Iterator[None]:
-    """Translate the OSError of a full or read-only disk into a DiskError about `folder`."""
-    try:
-        yield
-    except OSError as error:
-        # np.save reports a full disk as "N requested and M written", without an error number
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) or "requested and" in str(error):
-            raise DiskError("the disk is full", "make room in {folder} and run it again", folder=folder) from error
-        if error.errno in ACCESS_ERRORS:
-            raise DiskError(
-                "cannot write to {folder}", "set RECSYS_HOME to a folder where you may write", folder=folder
-            ) from error
-        raise
-
-
-@contextmanager
 def exclusive_folder(folder: Path) -> Iterator[None]:
-    """Create a folder and lock it against other processes and threads."""
-    with plain_disk_errors(folder):
+    """Create a folder and lock it against other processes and threads. OSError in the block becomes DiskError."""
+    with disk_errors(folder, DiskError):
         folder.mkdir(parents=True, exist_ok=True)
         with storage.locked(folder):
             yield
@@ -155,22 +137,15 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Download:
-    """A download in progress. Two files are beside the target: `part`, the received data, and `etag`, its ETag."""
+    """A download in progress."""
 
-    target: Path
+    part: Path  # the received data
+    etag: Path  # a file with the ETag of the part
     address: str
     host: str
     deadline: float  # on the monotonic clock
     max_bytes: int
     report: ProgressCallback
-
-    @property
-    def part(self) -> Path:
-        return self.target.with_name(f"{self.target.name}.part")
-
-    @property
-    def etag(self) -> Path:
-        return self.target.with_name(f"{self.target.name}.etag.part")
 
     @property
     def size(self) -> int:
@@ -200,10 +175,7 @@ class _Download:
                         "{host}: {why}", "check the network and run it again", host=self.host, why=error
                     ) from error
             max_size = max(max_size, self.size)
-            end = min(time.monotonic() + PAUSE_SECONDS * 2**failures, self.deadline)
-            while (seconds_left := end - time.monotonic()) > 0:
-                time.sleep(min(seconds_left, POLL_SECONDS))
-                self.report({"stage": "wait"})
+            pause(min(PAUSE_SECONDS * 2**failures, self.deadline - time.monotonic()), self.report)
 
     def _connect(self) -> None:
         """Open a connection and append its data to the part."""
@@ -281,6 +253,14 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
         raise _ConnectionLostError(network_error_text(error)) from error
 
 
+def pause(seconds: float, report: ProgressCallback) -> None:
+    """Wait, and report {"stage": "wait"} while waiting."""
+    while seconds > 0:
+        time.sleep(min(seconds, POLL_SECONDS))
+        report({"stage": "wait"})
+        seconds -= POLL_SECONDS
+
+
 def network_error_text(error: BaseException) -> Message:
     """Summarise an exception of requests in a few words."""
     text = str(error)
@@ -298,49 +278,30 @@ def network_error_text(error: BaseException) -> Message:
 def stream_with_timeout(
     stream: Iterator[Any], report: ProgressCallback, deadline: float, timeout_message: Message
 ) -> Generator[Any]:
-    """Yield items of `stream` from a reader thread, so that timeout and cancellation also apply to DNS and TLS.
+    """Yield items of `stream` from reader threads, so that timeout and cancellation also apply to DNS and TLS.
 
-    Args:
-        stream: Iterator that the thread reads.
-        report: Receives {"stage": "wait"} while nothing arrives.
-        deadline: Time of the monotonic clock.
-        timeout_message: Message of the DownloadError at the deadline.
+    `report` receives {"stage": "wait"} while nothing arrives. Raises DownloadError with `timeout_message` at the
+    deadline, a time of the monotonic clock.
     """
-    items: queue.Queue[Any] = queue.Queue(maxsize=16)
-    is_closed = threading.Event()
-    end = object()
-
-    def put(item: object) -> None:
-        while not is_closed.is_set():
-            with suppress(queue.Full):
-                items.put(item, timeout=0.5)
-                return
-
-    def produce() -> None:
-        try:
-            for item in stream:
-                put(item)
-                if is_closed.is_set():
-                    return
-            put(end)
-        except Exception as error:  # noqa: BLE001 - raised again in the consumer
-            put(error)
-
-    threading.Thread(target=produce, daemon=True).start()
-    try:
-        while True:
-            seconds_left = max(0.0, deadline - time.monotonic())
-            try:
-                item = items.get(timeout=min(seconds_left, POLL_SECONDS))
-            except queue.Empty:
-                if seconds_left <= POLL_SECONDS:
-                    raise DownloadError(timeout_message) from None
+    while True:
+        result: Future[Any] = Future()
+        # a daemon, because a blocked thread of an executor would delay the end of the program
+        threading.Thread(target=_read_next, args=(stream, result), daemon=True).start()
+        while not result.done():
+            seconds_left = deadline - time.monotonic()
+            if seconds_left <= 0:
+                raise DownloadError(timeout_message)
+            wait([result], min(seconds_left, POLL_SECONDS))
+            if not result.done():
                 report({"stage": "wait"})
-                continue
-            if item is end:
-                return
-            if isinstance(item, Exception):
-                raise item
-            yield item
-    finally:
-        is_closed.set()
+        if result.result() is _END:
+            return
+        yield result.result()
+
+
+def _read_next(stream: Iterator[Any], result: Future[Any]) -> None:
+    """Set the next item of a stream, or the exception that it raises, as a result."""
+    try:
+        result.set_result(next(stream, _END))
+    except Exception as error:  # noqa: BLE001 - raised again in the consumer
+        result.set_exception(error)

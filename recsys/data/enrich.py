@@ -4,10 +4,7 @@ All data sets share the stored answers, so no film is queried twice. An interrup
 `recsys.data.film_details` reads and writes the details of one data set.
 """
 
-import time
-from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -15,8 +12,8 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.data import datasets, film_details, published, wikidata
 from recsys.data.dataset import Catalog, DataError, Dataset
-from recsys.data.download import DownloadError, exclusive_folder, plain_disk_errors
-from recsys.errors import Message, recsys_command
+from recsys.data.download import DiskError, DownloadError, exclusive_folder, pause
+from recsys.errors import Message, disk_errors, recsys_command
 from recsys.progress import ProgressCallback, no_progress
 
 BATCH_SIZE = 100  # films in a query
@@ -31,17 +28,12 @@ class Outcome(NamedTuple):
     with_details: int  # films of the data set that Wikidata has
 
 
-def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep) -> Outcome:
+def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
     """Query Wikidata for the films of a data set that were not queried before, and write its `film_details`.
 
-    Args:
-        name: Name of the data set.
-        report: Receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}.
-        sleep: Waits for a number of seconds.
-
-    Raises:
-        DataError: If the data set is not on this machine, is not of films, or has no IMDb ids.
-        DownloadError: If Wikidata does not answer. Answers until then are stored.
+    `report` receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}. Raises DataError if
+    the data set is not on this machine, is not of films, or has no IMDb ids. Raises DownloadError if Wikidata does not
+    answer. Answers until then are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
@@ -57,7 +49,7 @@ def enrich(name: str, report: ProgressCallback = no_progress, sleep: Callable[[f
         answers = stored_answers()
         try:
             missing = [imdb for imdb in dict.fromkeys(ids.values()) if imdb not in answers]
-            _query(missing, answers, report, sleep)
+            _query(missing, answers, report)
         except DownloadError as error:
             n = sum(imdb in answers for imdb in ids.values())
             text = "the details of {n:,} of {n_films:,} films are saved, and the app also works without the others"
@@ -88,30 +80,22 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
     if ids := _ids(dataset.catalog):
         return ids
     built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
-    has_equal_ids = published.has_common_movie_ids(dataset.name)
-    return (
-        _match_by_movie_id(dataset.catalog, built_in) if has_equal_ids else _match_by_title(dataset.catalog, built_in)
-    )
+    match = _match_by_movie_id if published.has_common_movie_ids(dataset.name) else _match_by_title
+    return match(dataset.catalog, built_in)
 
 
-def _query(
-    ids: list[str], answers: dict[str, wikidata.Facts], report: ProgressCallback, sleep: Callable[[float], None]
-) -> None:
+def _query(ids: list[str], answers: dict[str, wikidata.Facts], report: ProgressCallback) -> None:
     """Query Wikidata in batches. Each answer is stored and added to `answers`."""
     for start in range(0, len(ids), BATCH_SIZE):
         report({"stage": "describe", "done": start, "total": len(ids)})
         if start:
-            wikidata.pause(PAUSE_SECONDS, report, sleep)
+            pause(PAUSE_SECONDS, report)
         batch = ids[start : start + BATCH_SIZE]
-        answer = wikidata.facts(batch, report, sleep)
-        with plain_disk_errors(paths.wikidata()):
-            storage.write_document(_path(batch), {"films": answer})
+        answer = wikidata.facts(batch, report)
+        name = storage.sha256(" ".join(batch).encode())[:16]
+        with disk_errors(paths.wikidata(), DiskError):
+            storage.write_document(paths.wikidata() / f"{name}.json", {"films": answer})
         answers |= answer
-
-
-def _path(batch: list[str]) -> Path:
-    """Return the file of the answer to a batch of IMDb ids."""
-    return paths.wikidata() / f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
 
 
 def _ids(catalog: Catalog) -> dict[int, str]:

@@ -51,29 +51,27 @@ class Details:
     @classmethod
     def from_facts(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
         """Create details from movie id → {"directors": [names], …, "minutes": number or None}. Keys are optional."""
-        rows = []
-        for movie, facts in films.items():
-            names = [SEPARATOR.join(facts.get(column, ())) for column in NAMES]
-            rows.append((movie, *names, facts.get("minutes")))
+        rows = (
+            (movie, *(SEPARATOR.join(facts.get(column, ())) for column in NAMES), facts.get("minutes"))
+            for movie, facts in films.items()
+        )
         return cls(_table(rows))
 
     def __len__(self) -> int:
         return len(self.table)
 
     @cached_property
-    def _rows(self) -> dict[int, tuple[Any, ...]]:
-        """Movie id → the other columns."""
-        minutes = [None if pd.isna(value) else int(value) for value in self.table["minutes"]]
-        columns = [self.table[name].tolist() for name in ("movie_id", *NAMES)]
-        return {row[0]: row[1:] for row in zip(*columns, minutes, strict=True)}
+    def _rows(self) -> dict[int, Any]:
+        """Movie id → row of the table."""
+        return {row.movie_id: row for row in self.table.itertuples(index=False)}
 
     def get(self, movie_id: int) -> FilmDetails:
         """Return the details of a film."""
-        if movie_id not in self._rows:
+        row = self._rows.get(movie_id)
+        if row is None:
             return FilmDetails()
-        *names, minutes = self._rows[movie_id]
-        lists = {column: tuple(filter(None, text.split(SEPARATOR))) for column, text in zip(NAMES, names, strict=True)}
-        return FilmDetails(**lists, minutes=minutes)
+        lists = {column: tuple(filter(None, getattr(row, column).split(SEPARATOR))) for column in NAMES}
+        return FilmDetails(**lists, minutes=None if pd.isna(row.minutes) else int(row.minutes))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -8,12 +8,23 @@ read the data as it is.
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import ConfigDict, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from recsys import paths, storage
 from recsys.data.titles import title_and_year
 
-FIELDS = {"title", "year", "also", "nicknames"}  # of a film in the file, all optional
+
+@with_config(ConfigDict(strict=True, extra="forbid"))
+class _Entry(TypedDict, total=False):
+    """A film in the file, by title and year of the data. `FilmNames` describes the fields."""
+
+    title: str
+    year: int
+    also: list[str]
+    nicknames: list[str]
 
 
 class FilmNames(NamedTuple):
@@ -33,6 +44,7 @@ class NameTable(NamedTuple):
 
 
 NO_NAMES = NameTable({}, {})
+_FILE = TypeAdapter(dict[str, _Entry])
 
 
 def read() -> NameTable:
@@ -43,7 +55,7 @@ def read() -> NameTable:
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
     """Read the file. `version` changes with it."""
-    content = storage.read_shipped_json(path, _is_valid)
+    content = storage.read_shipped_json(path, lambda names: bool(_FILE.validate_python(names)))
     if content is None:
         return NO_NAMES
     by_data_title, by_corrected_title = {}, {}
@@ -59,20 +71,3 @@ def _read(path: Path, version: str) -> NameTable:
         by_data_title[data_title, data_year] = names
         by_corrected_title[names.title, names.year] = names
     return NameTable(by_data_title, by_corrected_title)
-
-
-def _is_valid(content: Any) -> bool:
-    return isinstance(content, dict) and all(
-        isinstance(entry, dict)
-        and entry.keys() <= FIELDS
-        and isinstance(entry.get("title", ""), str)
-        and isinstance(entry.get("year", 0), int)
-        and all(isinstance(name, str) for field in ("also", "nicknames") for name in _list_field(entry, field))
-        for entry in content.values()
-    )
-
-
-def _list_field(entry: dict[str, Any], field: str) -> list[Any]:
-    """Return the list in a field of an entry, [] without the field. A wrong type gives [None], which is not valid."""
-    value = entry.get(field, [])
-    return value if isinstance(value, list) else [None]

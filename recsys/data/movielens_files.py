@@ -17,11 +17,11 @@ import pandas as pd
 
 from recsys.data import columns, zip_files
 from recsys.data.assemble import RawRatings
-from recsys.data.dataset import AGES, PROFILE_COLUMNS, DataError, film_table
+from recsys.data.dataset import AGES, PROFILE_COLUMNS, DataError, film_table, read_errors
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
-from recsys.errors import N_, Message, os_error_reason
+from recsys.errors import Message
 
 MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
 MAX_RATING = 5  # stars
@@ -32,13 +32,16 @@ _GENRES_100K = (  # in the order of the flags in u.item
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
     *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
+_PROFILE_100K = ("user", "age", "gender", "occupation", "zip")
+_PROFILE_1M = ("user", "gender", "age", "occupation", "zip")
 _MIN_AGES = (18, 25, 35, 45, 50, 56)  # in years, of each group of AGES after the youngest
-_OCCUPATIONS_1M = (  # index: number in users.dat; names: README of ML-1M
+_NAMES_1M = (  # of occupations, by number: README of ML-1M
     *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
     *("doctor/health care", "executive/managerial", "farmer", "homemaker", "K-12 student", "lawyer", "programmer"),
     *("retired", "sales/marketing", "scientist", "self-employed", "technician/engineer", "tradesman/craftsman"),
     *("unemployed", "writer"),
 )
+_OCCUPATIONS_1M = {str(number): name for number, name in enumerate(_NAMES_1M)}
 
 Ratings = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # (E,) users, movies, ratings, times
 Parser = Callable[[Archive], RawRatings]
@@ -47,31 +50,21 @@ T = TypeVar("T")
 
 @contextmanager
 def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
-    """Open an archive of a published data set. Errors in the block become a DataError with the file name.
+    """Open an archive of the data set `title`. Errors in the block become a DataError with the file name.
 
-    Args:
-        path: Path of the archive.
-        title: Title of the data set.
-        verified: Whether the hash of the archive equals a published hash. All compression methods are then allowed.
+    `verified`: the hash of the archive equals a published hash. All compression methods are then allowed.
     """
-    try:
-        with path.open("rb") as file, zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
-            yield archive
-    except OSError as error:
-        raise DataError(
-            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
-        ) from error
-    except (DataError, csv.Error) as error:
-        reason = error if isinstance(error, DataError) else str(error) or type(error).__name__
-        is_damaged = isinstance(error, ArchiveError | csv.Error)
-        advice = N_("fetch it again") if is_damaged else N_("to add your own data: data add NAME --interactions FILE")
-        raise DataError(
-            "{name} is not a sound archive of {title}: {reason}; {advice}",
-            name=path.name,
-            title=title,
-            reason=reason,
-            advice=Message(advice),
-        ) from error
+    with read_errors(path), path.open("rb") as file:
+        try:
+            with zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
+                yield archive
+        except (DataError, csv.Error) as error:
+            is_damaged = isinstance(error, ArchiveError | csv.Error)
+            advice = Message(
+                "fetch it again" if is_damaged else "to add your own data: data add NAME --interactions FILE"
+            )
+            text = "{name} is not a sound archive of {title}: {reason}; {advice}"
+            raise DataError(text, name=path.name, title=title, reason=error, advice=advice) from error
 
 
 def parse_dat(archive: Archive) -> RawRatings:
@@ -92,15 +85,11 @@ def parse_dat(archive: Archive) -> RawRatings:
         text, _, time = rest.rpartition("::")
         return _integer("tags.dat", movie), text, _integer("tags.dat", time)
 
-    def parse_profile(line: str) -> tuple[int, str, str, str]:
-        user, gender, age, occupation, _ = line.split("::")
-        if int(occupation) not in range(len(_OCCUPATIONS_1M)):
-            raise DataError("there is no occupation {number}", number=occupation)
-        return _profile("users.dat", user, gender, age, _OCCUPATIONS_1M[int(occupation)])
-
     films = _films(_parse_lines(archive, "movies.dat", parse_film))
     tags = Tags.from_rows(_parse_lines(archive, "tags.dat", parse_tag) if "tags.dat" in archive else ())
-    profiles = _user_profiles(archive, "users.dat", parse_profile)
+    profiles = _user_profiles(archive, "users.dat", "::", _PROFILE_1M)
+    if profiles is not None:
+        profiles["occupation"] = profiles["occupation"].map(_occupation)
     return RawRatings(*ratings, tags.assign_to(films), tags, profiles)
 
 
@@ -117,7 +106,7 @@ def parse_100k(archive: Archive) -> RawRatings:
         return _integer("u.item", movie), title, "|".join(genres)
 
     ratings, films = _ratings(archive, "u.data", "\t"), _parse_lines(archive, "u.item", parse_film)
-    return RawRatings(*ratings, _films(films), user_profiles=_profiles_100k(archive, "u.user", "|"))
+    return RawRatings(*ratings, _films(films), user_profiles=_user_profiles(archive, "u.user", "|", _PROFILE_100K))
 
 
 def parse_csv(archive: Archive) -> RawRatings:
@@ -151,7 +140,7 @@ def parse_recbole(archive: Archive) -> RawRatings:
 
     ratings = _named_ratings(archive, "ml-100k.inter", "\t")
     films = _parse_lines(archive, "ml-100k.item", parse_film, skip=1)
-    profiles = _profiles_100k(archive, "ml-100k.user", "\t", skip=1)
+    profiles = _user_profiles(archive, "ml-100k.user", "\t", _PROFILE_100K, skip=1)
     return RawRatings(*ratings, _films(films), user_profiles=profiles)
 
 
@@ -183,13 +172,8 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
         )
     for row in reader:
         if row and len(row) != len(header):
-            raise DataError(
-                "line {line_num} of its {name} has {n_columns} columns, not {expected}",
-                line_num=reader.line_num,
-                name=name,
-                n_columns=len(row),
-                expected=len(header),
-            )
+            text = "line {line_num} of its {name} has {n_columns} columns, not {expected}"
+            raise DataError(text, line_num=reader.line_num, name=name, n_columns=len(row), expected=len(header))
         if row:
             yield ["" if position is None else row[position] for position in positions]
 
@@ -234,8 +218,10 @@ def _ratings(
         user, movie, rating, time = _text_ratings(archive, name, positions, options)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
-    if len(time) and np.median(time) >= 1e11:
-        user, movie, rating, time = _convert_to_seconds(user, movie, rating, time)
+    if len(time) and np.median(time) >= 1e11:  # milliseconds or finer; ties in seconds get their order
+        order = np.argsort(time, kind="stable")
+        time = _seconds(name, pd.Series(time[order]))
+        user, movie, rating = user[order], movie[order], rating[order]
     checks = {
         Message("person's number"): (user, user < 0),
         Message("film's number"): (movie, movie < 0),
@@ -246,15 +232,6 @@ def _ratings(
         if is_wrong.any():
             raise DataError("{value} in its {name} is not a {kind}", value=values[is_wrong][0], name=name, kind=kind)
     return user, movie, rating, time
-
-
-def _convert_to_seconds(user: np.ndarray, movie: np.ndarray, rating: np.ndarray, time: np.ndarray) -> Ratings:
-    """Convert times in milliseconds or finer units to seconds. The rows are sorted by the finer times."""
-    order = np.argsort(time, kind="stable")
-    seconds, is_valid, _ = columns.parse_timestamps(pd.Series(time[order]))
-    if not is_valid.all():
-        raise DataError("{time} in it is not a valid time", time=time[order][~is_valid][0])
-    return user[order], movie[order], rating[order], np.floor(seconds).astype(np.int64)
 
 
 def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options: dict[str, Any]) -> Ratings:
@@ -268,26 +245,23 @@ def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options
     for cells in (user, movie):
         is_id = cells.str.fullmatch(rf"\d{{1,{MAX_DIGITS}}}")
         if not is_id.all():
-            raise DataError(
-                "{cell!r} in its {name} is not a number, but MovieLens ids are numbers",
-                cell=cells[~is_id].iloc[0],
-                name=name,
-            )
+            text = "{cell!r} in its {name} is not a number, but MovieLens ids are numbers"
+            raise DataError(text, cell=cells[~is_id].iloc[0], name=name)
+    numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # larger values would overflow
+    stars = numbers.to_numpy(np.float32, na_value=np.nan)
+    return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, _seconds(name, time)
+
+
+def _seconds(name: str, time: pd.Series) -> np.ndarray:
+    """Parse times in any format as whole seconds since 1970. Raises DataError if one is invalid."""
     seconds, is_valid, _ = columns.parse_timestamps(time)
     if not is_valid.all():
         raise DataError("{value!r} in its {name} is not a valid time", value=time[~is_valid].iloc[0], name=name)
-    numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # larger values would overflow
-    stars = numbers.to_numpy(np.float32, na_value=np.nan)
-    return user.astype("int64").to_numpy(), movie.astype("int64").to_numpy(), stars, np.floor(seconds).astype(np.int64)
+    return np.floor(seconds).astype(np.int64)
 
 
 def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | None]] | None = None) -> pd.DataFrame:
-    """Return the film table (F, 7), without tags.
-
-    Args:
-        films: Movie id, title and genres of each film, as in the file.
-        links: Movie id → (IMDb id, TMDB id).
-    """
+    """Return the film table (F, 7), without tags, of movie ids, titles and genres. `links`: id → IMDb id, TMDB id."""
     rows = []
     for movie, raw_title, genres in films:
         title, year = title_and_year(raw_title)
@@ -301,26 +275,27 @@ def imdb_id(text: str) -> str:
     return f"tt{text.removeprefix('tt').zfill(7)}" if text else ""
 
 
-def _profiles_100k(archive: Archive, name: str, separator: str, skip: int = 0) -> pd.DataFrame | None:
-    """Read `user, age, gender, occupation, zip` as user profiles."""
+def _user_profiles(
+    archive: Archive, name: str, separator: str, fields: Sequence[str], skip: int = 0
+) -> pd.DataFrame | None:
+    """Read user profiles (P, 3), by user id. `fields` are the contents of the columns. None: missing or empty.
+
+    The zip code is not read, because it could identify a user.
+    """
 
     def parse_profile(line: str) -> tuple[int, str, str, str]:
-        user, age, gender, occupation, _ = line.split(separator)
-        return _profile(name, user, gender, age, occupation)
+        cells = dict(zip(fields, line.split(separator), strict=True))
+        age = AGES[bisect(_MIN_AGES, int(cells["age"]))]
+        return _integer(name, cells["user"]), cells["gender"], age, cells["occupation"]
 
-    return _user_profiles(archive, name, parse_profile, skip)
-
-
-def _profile(name: str, user: str, gender: str, age: str, occupation: str) -> tuple[int, str, str, str]:
-    """Return a row of a profile table. It has no zip code, because zip codes could identify a user."""
-    return _integer(name, user), gender, AGES[bisect(_MIN_AGES, int(age))], occupation
-
-
-def _user_profiles(
-    archive: Archive, name: str, parse: Callable[[str], tuple[int, str, str, str]], skip: int = 0
-) -> pd.DataFrame | None:
-    """Read the profile table (P, 3), indexed by user id. Return None if it is missing or empty."""
-    rows = _parse_lines(archive, name, parse, skip) if name in archive else []
+    rows = _parse_lines(archive, name, parse_profile, skip) if name in archive else []
     if not rows:
         return None
     return pd.DataFrame([row[1:] for row in rows], [row[0] for row in rows], list(PROFILE_COLUMNS), "str")
+
+
+def _occupation(number: str) -> str:
+    """Return the name of an occupation of ML-1M."""
+    if number not in _OCCUPATIONS_1M:
+        raise DataError("there is no occupation {number}", number=number)
+    return _OCCUPATIONS_1M[number]

@@ -1,6 +1,6 @@
 """Check a user's own event file, and add it as a data set.
 
-`check` counts all dropped and changed rows, and `ImportSummary.messages` reports the counts. If ids are texts, they are
+`check` counts all dropped and changed rows, and `Checked.messages` reports the counts. If ids are texts, they are
 replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
@@ -15,7 +15,7 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.data import columns, datasets, movielens_files, prepared, text_encoding, titles
 from recsys.data.assemble import TIES_SEED, RawRatings, assemble
-from recsys.data.dataset import DataError, Dataset, Noun, Ties, film_table
+from recsys.data.dataset import DataError, Dataset, Noun, film_table
 from recsys.data.download import exclusive_folder
 from recsys.data.tables import Table
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys
@@ -32,12 +32,7 @@ MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
 _ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
 _AMAZON_USER = r"A[0-9A-Z]{9,20}"
 _FRACTION = r"-?\d+\.\d*[1-9]\d*"  # a number that is not whole
-_ROLE_NAMES: dict[Role, str] = {
-    "user": N_("person"),
-    "item": N_("item"),
-    "rating": N_("rating"),
-    "time": N_("time"),
-}
+_ROLE_NAMES = {"user": N_("person"), "item": N_("item"), "rating": N_("rating"), "time": N_("time")}
 _TIME_FORMATS = {
     "seconds": N_("in seconds since 1970"),
     "milliseconds": N_("in milliseconds since 1970"),
@@ -45,7 +40,7 @@ _TIME_FORMATS = {
     "nanoseconds": N_("in nanoseconds since 1970"),
     "dates": N_("dates"),
 }
-_COUNTED = {  # key of `ImportSummary.counts` → text
+_COUNTED = {  # key of `Checked.counts` → text
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
@@ -61,67 +56,23 @@ _COUNTED = {  # key of `ImportSummary.counts` → text
 
 
 @dataclass(frozen=True)
-class ImportSummary:
-    """Properties of an imported file, and counts of dropped and changed rows."""
-
-    rows: int
-    events: int  # used rows
-    people: int
-    items: int
-    columns: dict[Role, str]
-    has_header: bool
-    time_format: str  # see `columns.parse_timestamps`; "": no times
-    span: tuple[str, str]  # days of the oldest and the newest event; meaningless without times
-    scale: tuple[float, float] | None  # lowest and highest rating; None: no ratings
-    encoding_guessed: bool
-    counts: dict[str, int]  # by the keys of _COUNTED
-
-    def messages(self) -> list[Message]:
-        """Return the summary as sentences without full stops."""
-        text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
-        size = Message(text, rows=self.rows, people=self.people, items=self.items, events=self.events)
-        roles = Message("")
-        for role, name in self.columns.items():
-            column = name if self.has_header else Message("column {n}", n=name)
-            assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
-            roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
-        text = "read as {columns}" if self.has_header else "the first row has no column names; read as {columns}"
-        read_as = Message(text, columns=roles)
-        times = Message("there are no times, so the order of the rows is used")
-        if self.time_format:
-            start, end = self.span
-            written = Message(_TIME_FORMATS[self.time_format])
-            times = Message("times are {written}, {start} to {end}", written=written, start=start, end=end)
-        messages = [size, read_as, times]
-        if self.scale:
-            low, high = self.scale
-            messages.append(Message("ratings go from {low:g} to {high:g}", low=low, high=high))
-        if self.encoding_guessed:
-            messages.append(Message(text_encoding.GUESSED_WARNING))
-        counts = ((words, self.counts.get(name, 0)) for name, words in _COUNTED.items())
-        return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counts if n]
-
-
-@dataclass(frozen=True)
 class Checked:
     """An event file that `check` has accepted, so that `add` can add it as a data set."""
 
-    summary: ImportSummary
     raw: RawRatings  # sorted by user and time
-    ties: Ties
     user_names: pd.Series = field(repr=False)  # by user id; empty if the ids are numbers
     noun: Noun
+    columns: dict[Role, str]
+    time_format: str  # see `columns.parse_timestamps`; "": no times
+    counts: dict[str, int]  # rows, events (used rows), people, items, and dropped and changed rows by keys of _COUNTED
+    messages: list[Message]  # a summary in sentences without full stops
 
 
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
     """Return role → column: as in `wanted`, otherwise by usual names or, without a header, by content.
 
-    Args:
-        table: The event file.
-        wanted: Role → name or number (from 1) of a column, or NONE.
-
-    Raises:
-        DataError: If a wanted column does not exist, or if user or item cannot be detected.
+    `wanted` is role → name or number (from 1) of a column, or NONE. Raises DataError if a wanted column does not exist,
+    or if user or item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -135,15 +86,14 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
     free_columns = [name for name in names if name not in assigned.values()]
     missing = [role for role in columns.ROLES if role not in wanted]
-    assign = _assign_by_name if table.has_header else _assign_by_content
-    assigned |= assign(table, free_columns, missing)
-    unknown = [role for role in ("user", "item") if role not in assigned]
-    if unknown:
-        if len(unknown) == 2:
+    detect = _assign_by_name if table.has_header else _assign_by_content
+    assigned |= detect(table, free_columns, missing)
+    if not {"user", "item"} <= assigned.keys():
+        if not {"user", "item"} & assigned.keys():
             text = (
                 "{name} has the columns {names}; give the columns of person and item: --user-col NAME --item-col NAME"
             )
-        elif unknown == ["user"]:
+        elif "item" in assigned:
             text = "{name} has the columns {names}; give the column of the person: --user-col NAME"
         else:
             text = "{name} has the columns {names}; give the column of the item: --item-col NAME"
@@ -224,14 +174,7 @@ def check(
 ) -> Checked:
     """Check an event file and an optional item file, and count their problems.
 
-    Args:
-        table: The event file.
-        items: The item file.
-        wanted: See `assign_columns`.
-        noun: What the app calls an item.
-
-    Raises:
-        DataError: If no row can be used, or if a column has the wrong content.
+    For `wanted` see `assign_columns`. Raises DataError if no row can be used, or if a column has the wrong content.
     """
     column_names = assign_columns(table, wanted)
 
@@ -267,29 +210,54 @@ def check(
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
     sizes = np.bincount(user)
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
-    given_ratings = rating[is_rated] if "rating" in column_names else rating[:0]
-    days = raw.timestamp.astype("datetime64[s]").astype("datetime64[D]")
     counts = {
+        "rows": len(table.rows),
+        "events": len(order),
+        "people": len(sizes),
+        "items": len(item_ids),
         "incomplete": int((~is_complete).sum()),
         "untimed": int((is_complete & ~is_used).sum()),
         "unrated": int((~is_rated).sum()),
         "one_event": int((sizes == 1).sum()),
         "two_events": int((sizes == 2).sum()),
+        **sort_counts,
+        **item_counts,
     }
-    summary = ImportSummary(
-        rows=len(table.rows),
-        events=len(order),
-        people=len(sizes),
-        items=len(item_ids),
-        columns=column_names,
-        has_header=table.has_header,
-        time_format=time_format,
-        span=(str(days.min()), str(days.max())),
-        scale=(float(given_ratings.min()), float(given_ratings.max())) if len(given_ratings) else None,
-        encoding_guessed=table.encoding_guessed,
-        counts=counts | sort_counts | item_counts,
-    )
-    return Checked(summary, raw, "drawn" if time_format else "rows", user_names, noun)
+    given_ratings = rating[is_rated] if "rating" in column_names else rating[:0]
+    messages = _messages(table, column_names, raw.timestamp, time_format, given_ratings, counts)
+    return Checked(raw, user_names, noun, column_names, time_format, counts, messages)
+
+
+def _messages(
+    table: Table,
+    column_names: dict[Role, str],
+    timestamps: np.ndarray,
+    time_format: str,
+    ratings: np.ndarray,
+    counts: dict[str, int],
+) -> list[Message]:
+    """Return `Checked.messages`."""
+    text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
+    size = Message(text, rows=counts["rows"], people=counts["people"], items=counts["items"], events=counts["events"])
+    roles = Message("")
+    for role, name in column_names.items():
+        column = name if table.has_header else Message("column {n}", n=name)
+        assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
+        roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
+    text = "read as {columns}" if table.has_header else "the first row has no column names; read as {columns}"
+    read_as = Message(text, columns=roles)
+    times = Message("there are no times, so the order of the rows is used")
+    if time_format:
+        start, end = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype("datetime64[D]")
+        written = Message(_TIME_FORMATS[time_format])
+        times = Message("times are {written}, {start} to {end}", written=written, start=start, end=end)
+    messages = [size, read_as, times]
+    if len(ratings):
+        messages.append(Message("ratings go from {low:g} to {high:g}", low=ratings.min(), high=ratings.max()))
+    if table.encoding_guessed:
+        messages.append(Message(text_encoding.GUESSED_WARNING))
+    counted = ((words, counts.get(name, 0)) for name, words in _COUNTED.items())
+    return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counted if n]
 
 
 def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -299,10 +267,8 @@ def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray
     numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
-        raise DataError(
-            "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none",
-            name=cells.name,
-        )
+        text = "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none"
+        raise DataError(text, name=cells.name)
     return np.where(is_valid, numbers, numbers[is_valid].mean()).astype(np.float32), is_valid
 
 
@@ -329,16 +295,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
 def _sort(
     user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Sort rows by user and time, and drop duplicates.
+    """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `Checked`.
 
-    Args:
-        user: Index of the user, (R,).
-        item: Index of the item, (R,).
-        time: Time, (R,).
-        keys: Random sort keys of rows with equal times, (R,). None: there are no times, and rows keep their order.
-
-    Returns:
-        Row numbers (E,), and counts for `ImportSummary`.
+    `keys` are random sort keys (R,) of rows with equal times. None: there are no times, and rows keep their order.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
@@ -353,24 +312,21 @@ def _sort(
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the film table of all items, and counts for `ImportSummary` about the item file."""
+    """Return the film table of all items, and counts for `Checked` about the item file."""
     texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
     table, n_unsafe = _item_table(items)
-    unused_texts = table.index.difference(pd.Index(texts.to_numpy()))
+    unused = table.index.difference(pd.Index(texts.to_numpy()))
     if len(names):
-        unused_ids = np.arange(len(unused_texts)) + int(ids.max()) + 1
+        unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
     else:
         # all ids in the event file are numbers and are kept as film ids, so items with other ids are left out
-        unused_texts = unused_texts[[bool(INTEGER_ID.fullmatch(text)) for text in unused_texts]]
-        unused_ids = unused_texts.astype("int64").to_numpy()
-    all_texts = np.concatenate([texts.to_numpy(object), unused_texts.to_numpy(object)])
-    counts = {
-        "undescribed": int((~texts.isin(table.index)).sum()),
-        "unused": len(unused_texts),
-        "unsafe_images": n_unsafe,
-    }
+        unused = unused[unused.str.fullmatch(INTEGER_ID.pattern)]
+        unused_ids = unused.astype("int64").to_numpy()
+    all_texts = np.concatenate([texts.to_numpy(object), unused.to_numpy(object)])
+    n_undescribed = int((~texts.isin(table.index)).sum())
+    counts = {"undescribed": n_undescribed, "unused": len(unused), "unsafe_images": n_unsafe}
     return _films(np.concatenate([ids, unused_ids]), all_texts, table, len(names) > 0), counts
 
 
@@ -406,13 +362,9 @@ def _is_prose(cells: pd.Series) -> bool:
 
 
 def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
-    """Return the film table (I, 7 or more).
+    """Return the film table (I, 7 or more) of items with these ids. `table` has the columns of the item file.
 
-    Args:
-        ids: Ids of the items.
-        texts: The ids as in the file.
-        table: Result of `_item_table`.
-        has_names: Whether the ids of the file are not numbers. They then become the column item_id.
+    `texts` are the ids in the file. With `has_names` they are not numbers, and become the column item_id.
     """
     rows = table.reindex(texts).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
@@ -461,7 +413,7 @@ def is_own(name: str) -> bool:
 
 
 def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:
-    """Add a checked file as a data set.
+    """Add a checked file as a data set. Raises DataError if the name is invalid or taken.
 
     Args:
         name: Name of the data set.
@@ -469,9 +421,6 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
         source: Name of the file.
         min_ratings: Minimum number of events of an item that is used for training.
         overwrite: Whether an added data set of this name is replaced.
-
-    Raises:
-        DataError: If the name is invalid or taken.
     """
     check_name(name)
     min_ratings = max(1, min_ratings)
@@ -480,7 +429,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
             raise DataError("a data set called {name} exists already; choose another name, or add --replace", name=name)
         dataset = assemble(name, checked.raw, min_ratings)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
-        dataset = replace(dataset, ties=checked.ties, user_names=names, noun=checked.noun)
+        dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names, noun=checked.noun)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
         paths.details(name).unlink(missing_ok=True)  # of the replaced data set
     return prepared.load(name)
@@ -488,8 +437,8 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
 
 def describe_dropped(checked: Checked, dataset: Dataset) -> str:
     """Return a sentence about the items and events that --min-ratings has removed, "" if there are none."""
-    people, items = checked.summary.people - dataset.n_users, checked.summary.items - dataset.n_items
-    events = checked.summary.events - len(dataset.interactions)
+    people, items = checked.counts["people"] - dataset.n_users, checked.counts["items"] - dataset.n_items
+    events = checked.counts["events"] - len(dataset.interactions)
     if not events:
         return ""
     return f"left out: {items:,} items with too few events, {events:,} events, and {people:,} people who had no others"
@@ -498,20 +447,18 @@ def describe_dropped(checked: Checked, dataset: Dataset) -> str:
 def remove(name: str) -> None:
     """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
-        raise DataError(
-            "{name} is not a data set that was added on this computer; see: {command}",
-            name=name,
-            command=recsys_command("data", "list"),
-        )
+        text = "{name} is not a data set that was added on this computer; see: {command}"
+        raise DataError(text, name=name, command=recsys_command("data", "list"))
     files = [paths.ties(paths.home(), name)]  # these result files are in folders that several data sets share
     for path in paths.studies(paths.home()).glob(f"*-{name}.json"):
         with suppress(OSError, storage.DamagedFileError):
             if storage.read_document(path).get("dataset") == name:
                 files.append(path)
-    for folder in paths.dataset_folders(name):
+    folders = paths.dataset_folders(name)
+    for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     for path in files:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-    if undeleted := [str(path) for path in (*paths.dataset_folders(name), *files) if path.exists()]:
+    if undeleted := [str(path) for path in (*folders, *files) if path.exists()]:
         raise DataError("cannot delete {files}; check the permissions", files=", ".join(undeleted))

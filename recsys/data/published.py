@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from recsys import paths
 from recsys.data.assemble import MIN_RATINGS
-from recsys.data.dataset import DataError, Ties
+from recsys.data.dataset import DataError, Ties, read_errors
 from recsys.data.download import DownloadError, Hashes, fetch, file_hashes
 from recsys.data.movielens_files import Parser, parse_100k, parse_csv, parse_dat, parse_recbole
 from recsys.data.wheel import Wheel, fetch_wheel
-from recsys.errors import N_, Message, os_error_reason, recsys_command, restore_command
+from recsys.errors import N_, Message, recsys_command, restore_command
 from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
@@ -104,18 +104,12 @@ def downloads(name: str) -> Path:
 def archive_of(name: str, source: Path | None, report: ProgressCallback) -> ArchiveFile:
     """Return the archive of a data set: `source` if given, else the shipped or downloaded archive.
 
-    Raises:
-        DownloadError: If it cannot be downloaded.
-        DataError: If it is unreadable, or if the shipped archive is missing or damaged.
+    Raises DownloadError, or DataError if it is unreadable, or if the shipped archive is missing or damaged.
     """
     entry = SETS[name]
     if source:
-        try:
+        with read_errors(source):
             return _identify(name, source, file_hashes(source), report)
-        except OSError as error:
-            raise DataError(
-                "cannot read {path}: {strerror}; check the path", path=source, strerror=os_error_reason(error)
-            ) from error
     if entry.sha256:
         path = BUNDLED / f"{name}.zip"
         hashes = file_hashes(path) if path.exists() else None

@@ -1,6 +1,7 @@
 """Compute statistics of a data set for charts: size, activity of users, popularity of films, and times.
 
-A table has a row for each bar or point of a chart. Shapes: U users, I films, E events, G genres.
+A table has a row for each bar or point of a chart. It is empty if the data set lacks the times, ratings or years that
+it needs. Shapes: U users, I films, E events, G genres.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ class Size(NamedTuple):
     @property
     def density(self) -> float:
         """Share of all (user, film) pairs that were rated."""
-        return self.ratings / max(1, self.people * self.films)
+        return self.ratings / (self.people * self.films)
 
 
 def size(dataset: Dataset) -> Size:
@@ -49,7 +50,7 @@ def size(dataset: Dataset) -> Size:
 
 def has_times(dataset: Dataset) -> bool:
     """Return whether a data set has times. Without times, `timestamp` has row numbers."""
-    return len(dataset.interactions) > 0 and dataset.ties != "rows"
+    return dataset.ties != "rows"
 
 
 def has_ratings(dataset: Dataset) -> bool:
@@ -58,7 +59,7 @@ def has_ratings(dataset: Dataset) -> bool:
 
 
 class Lengths(NamedTuple):
-    """Distribution of the history lengths of all users with at least one film."""
+    """Distribution of the history lengths."""
 
     table: pd.DataFrame  # histogram with the columns from, to (both inclusive), people; bins grow with the length
     median: float
@@ -70,9 +71,6 @@ class Lengths(NamedTuple):
 def lengths(dataset: Dataset) -> Lengths:
     """Compute the distribution of history lengths."""
     counts = np.diff(dataset.offsets)
-    counts = counts[counts > 0]
-    if not len(counts):
-        return Lengths(pd.DataFrame({"from": [], "to": [], "people": []}, dtype=int), 0.0, 0.0, 0, 0)
     shortest, longest = int(counts.min()), int(counts.max())
     starts = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))[:-1]
     people = np.histogram(counts, np.append(starts, np.inf))[0]
@@ -95,10 +93,8 @@ def long_tail(counts: np.ndarray) -> LongTail:
     Each share in TOP_SHARES is rounded to whole films, at least one.
     """
     ordered = np.sort(counts)[::-1].astype(np.float64)
-    n, total = len(ordered), float(ordered.sum())
-    if not total:
-        return LongTail(pd.DataFrame({"films": [0.0, 1.0], "events": [0.0, 1.0]}), dict.fromkeys(TOP_SHARES, 0.0), 0.0)
-    cumulative = np.append(0, np.cumsum(ordered)) / total  # (n + 1,)
+    n = len(ordered)
+    cumulative = np.append(0, np.cumsum(ordered)) / ordered.sum()  # (n + 1,)
     positions = np.unique(np.linspace(0, n, min(n, LORENZ_POINTS) + 1).round().astype(np.int64))
     curve = pd.DataFrame({"films": positions / n, "events": cumulative[positions]})
     top = {share: float(cumulative[max(1, round(share * n))]) for share in TOP_SHARES}
@@ -117,14 +113,10 @@ def gini(counts: np.ndarray) -> float:
 
 def years(dataset: Dataset) -> pd.DataFrame:
     """Count films and events by decade, in the columns decade, films, events. Films without a year are ignored."""
-    film_years = dataset.catalog.movies["year"]
-    has_year = film_years.notna().to_numpy()
-    decades = film_years[has_year].to_numpy(np.int64) // 10 * 10
-    if not len(decades):
-        return pd.DataFrame({"decade": [], "films": [], "events": []}, dtype=int)
-    index = (decades - decades.min()) // 10
-    films, events = np.bincount(index), np.bincount(index, weights=dataset.counts[has_year]).astype(np.int64)
-    return pd.DataFrame({"decade": decades.min() + 10 * np.arange(len(films)), "films": films, "events": events})
+    decades = dataset.catalog.movies["year"] // 10 * 10
+    films = pd.DataFrame({"decade": decades, "films": 1, "events": dataset.counts}).dropna().astype("int64")
+    all_decades = range(films["decade"].min(), films["decade"].max() + 1, 10) if len(films) else []
+    return films.groupby("decade").sum().reindex(pd.Index(all_decades, name="decade"), fill_value=0).reset_index()
 
 
 def genres(dataset: Dataset) -> pd.DataFrame:
@@ -139,19 +131,15 @@ def genres(dataset: Dataset) -> pd.DataFrame:
     n_events = dataset.counts @ has_genre
     columns = {
         "genre": list(flags.columns),
-        "films": has_genre.sum(0) / max(1, dataset.n_items),
-        "events": n_events / max(1, len(events)),
+        "films": has_genre.sum(0) / dataset.n_items,
+        "events": n_events / len(events),
         "rating": np.divide(rating_sums, n_events, out=np.full(len(n_events), np.nan), where=n_events > 0),
     }
-    table = pd.DataFrame(columns)
-    return table.sort_values("events", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(columns).sort_values("events", ascending=False, kind="stable", ignore_index=True)
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
-    """Count ratings and active users by month ("2000-04") or year, in the columns when, ratings, people.
-
-    Without times, the table is empty.
-    """
+    """Count ratings and active users by month ("2000-04") or year, in the columns when, ratings, people."""
     events = dataset.interactions
     if not has_times(dataset):
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
@@ -166,7 +154,7 @@ def over_time(dataset: Dataset) -> pd.DataFrame:
 
 
 def stars(dataset: Dataset) -> pd.DataFrame:
-    """Compute the share of each rating, in the columns stars, share. Without ratings, the table is empty."""
+    """Compute the share of each rating, in the columns stars, share."""
     if not has_ratings(dataset):
         return pd.DataFrame({"stars": [], "share": []})
     values, counts = np.unique(dataset.interactions.rating, return_counts=True)
@@ -174,10 +162,7 @@ def stars(dataset: Dataset) -> pd.DataFrame:
 
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
-    """Compute the distribution of the time between consecutive ratings of a user, in the columns gap, share.
-
-    Without times, the table is empty.
-    """
+    """Compute the distribution of the time between consecutive ratings of a user, in the columns gap, share."""
     if not has_times(dataset):
         return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions

@@ -21,10 +21,9 @@ import numpy as np
 import pandas as pd
 
 from recsys.data import columns
-from recsys.data.dataset import DataError
+from recsys.data.dataset import DataError, read_errors
 from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
-from recsys.errors import os_error_reason
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
@@ -34,7 +33,7 @@ MAX_CELLS_PER_BYTE = 10  # of a parquet file; files of MovieLens have one
 MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
 SAMPLE_LINES = 50  # first lines by which separator, header and layout are detected
 BLANKS = r"\s+"
-SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # the first that splits every line into equally many cells is used
+SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # in order of preference
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
 READ_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
 _SEQUENCE_GAP = re.compile(r"\s*,\s*|\s+")
@@ -54,25 +53,15 @@ class Table:
 
 def read(path: Path, separator: str = "") -> Table:
     """Read a file as a table with `parse`."""
-    try:
+    with read_errors(path):
         data = path.read_bytes()
-    except OSError as error:
-        raise DataError(
-            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
-        ) from error
     return parse(path.name, data, separator)
 
 
 def parse(name: str, data: bytes, separator: str = "") -> Table:
-    """Parse the content of a file.
+    """Parse the content of a file. Raises DataError if it is not a table.
 
-    Args:
-        name: Name of the file.
-        data: Its content.
-        separator: Column separator, or its name in SEPARATOR_NAMES; "": it is detected.
-
-    Raises:
-        DataError: If the file is not a table.
+    `separator` can also be a name in SEPARATOR_NAMES. If it is "", it is detected.
     """
     data = _decompress(name, data)
     try:
@@ -124,20 +113,17 @@ def _sequences(text: str) -> pd.DataFrame:
 
 def separator_of(name: str, text: str) -> str:
     """Detect the column separator: the one that splits all or most sample lines into equally many cells."""
-    lines = _sample(text)
-    widths = {separator: [len(cells) for cells in _split(lines, separator)] for separator in SEPARATORS}
-    for separator, counts in widths.items():
-        if min(counts) > 1 and min(counts) == max(counts):
-            return separator
-    usual_widths = {separator: Counter(counts).most_common(1)[0] for separator, counts in widths.items()}
-    candidates = [
-        separator for separator, (width, n_lines) in usual_widths.items() if width > 1 and 2 * n_lines > len(lines)
-    ]
-    if not candidates:
+    shares: dict[str, float] = {}  # of the lines with the usual number of cells
+    for separator in SEPARATORS:
+        widths = Counter(len(cells) for cells in _split(_sample(text), separator))
+        width, n_lines = widths.most_common(1)[0]
+        if width > 1 and 2 * n_lines > widths.total():
+            shares[separator] = n_lines / widths.total()
+    if not shares:
         raise DataError(
             "{name}: no column separator was detected in its first lines; give one, such as --sep ';'", name=name
         )
-    return max(candidates, key=lambda separator: usual_widths[separator][1])
+    return max(shares, key=lambda separator: shares[separator])
 
 
 def _delimited(name: str, text: str, separator: str) -> Table:
@@ -159,17 +145,11 @@ def _delimited(name: str, text: str, separator: str) -> Table:
 def _check_size(name: str, rows: int, width: int, size: int) -> None:
     """Raise DataError for too many columns, or for more cells than a file of `size` characters can fill."""
     if width > MAX_COLUMNS:
-        raise DataError(
-            "{name} has {width:,} columns; choose a file with a column for each of person, item and time",
-            name=name,
-            width=width,
-        )
+        text = "{name} has {width:,} columns; choose a file with a column for each of person, item and time"
+        raise DataError(text, name=name, width=width)
     if rows * width > 2 * size:
-        raise DataError(
-            "{name} has {width:,} columns that are empty in most rows; remove the columns that are not needed",
-            name=name,
-            width=width,
-        )
+        text = "{name} has {width:,} columns that are empty in most rows; remove the columns that are not needed"
+        raise DataError(text, name=name, width=width)
 
 
 def _parquet(name: str, data: bytes) -> pd.DataFrame:
@@ -211,7 +191,6 @@ def _flatten(table: Any) -> Any:
 
 def _typed_table(name: str, frame: pd.DataFrame) -> Table:
     """Return a frame with column names and values of any type as a table of text."""
-    frame = frame.reset_index() if frame.index.name else frame
     cells = {name: _as_text(frame.iloc[:, position]) for position, name in enumerate(_distinct(map(str, frame)))}
     return Table(name, pd.DataFrame(cells), True)
 
@@ -292,11 +271,8 @@ def _decompress(name: str, data: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError("{name} is not a complete gzip file; compress it again", name=name) from error
     if len(content) > max_bytes:
-        raise DataError(
-            "{name} has more than {max_bytes:,} bytes after decompression; use a part of it",
-            name=name,
-            max_bytes=max_bytes,
-        )
+        text = "{name} has more than {max_bytes:,} bytes after decompression; use a part of it"
+        raise DataError(text, name=name, max_bytes=max_bytes)
     return content
 
 

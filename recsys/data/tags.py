@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 MAX_TAGS = 10  # of a film in the film table
-
-
-def _no_values() -> np.ndarray:
-    """Return an empty array."""
-    return np.zeros(0, np.int64)
+_no_values = partial(np.zeros, 0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)

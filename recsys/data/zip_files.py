@@ -93,17 +93,14 @@ class _LimitedFile:
 def opened(
     file: BinaryIO, max_bytes: int, is_needed: Callable[[str], bool] = lambda path: True, verified: bool = False
 ) -> Iterator[Archive]:
-    """Check and open an archive.
+    """Check and open an archive. Raises ArchiveError, also if the caller reads a damaged member.
 
     Args:
         file: The archive.
         max_bytes: Maximum size of all needed members together after decompression.
-        is_needed: Returns whether the member with a path will be read. Other members are not checked for size,
-            compression and passwords.
+        is_needed: Returns whether the member with a path will be read. Size, compression and passwords of other members
+            are not checked.
         verified: Whether the hash of the archive is known, so that all compression methods are allowed.
-
-    Raises:
-        ArchiveError: If a check fails, or if a member turns out to be damaged while the caller reads it.
     """
     with _archive_errors(OPEN_ERRORS):
         zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs

@@ -26,6 +26,7 @@ def service():
 def six_films(home, monkeypatch):
     """A home with a set of six films, of which the last has no IMDb id; two films a question."""
     monkeypatch.setattr(enrich, "BATCH_SIZE", 2)
+    monkeypatch.setattr(enrich, "PAUSE_SECONDS", 0.0)
     save(NAME, [*IDS, ""])
 
 
@@ -36,7 +37,7 @@ def save(name, ids, **columns):
 
 
 def run(name=NAME, report=lambda event: None):
-    return enrich.enrich(name, report, sleep=lambda seconds: None)
+    return enrich.enrich(name, report)
 
 
 def known(name=NAME):
@@ -63,10 +64,11 @@ def test_what_is_had_is_not_asked_for_again_not_even_by_another_set(service):
     assert known("ml-25m").get(100).directors == ("Quentin Tarantino",)
 
 
-def test_between_two_questions_there_is_a_pause(service):
-    slept = []
-    enrich.enrich(NAME, sleep=slept.append)
-    assert sum(slept) == 2 * enrich.PAUSE_SECONDS
+def test_between_two_questions_there_is_a_pause(service, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(enrich, "pause", lambda seconds, report: pauses.append(seconds))
+    run()
+    assert pauses == 2 * [enrich.PAUSE_SECONDS]
 
 
 @pytest.mark.parametrize("end", [Cancelled, KeyboardInterrupt])

@@ -1,5 +1,3 @@
-import stat
-import struct
 import zipfile
 from datetime import UTC, datetime
 
@@ -20,7 +18,7 @@ LAYOUTS = {
 }
 
 
-def read(path, parse):
+def read(path, parse=movielens_files.parse_csv):
     with movielens_files.opened(path, "a test") as archive:
         return datasets.assemble("toy", parse(archive))
 
@@ -50,21 +48,21 @@ def test_ratings_and_times_stay_with_their_films(tmp_path, parse, files):
 
 
 def test_links_become_imdb_and_tmdb_ids(tmp_path):
-    movies = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).catalog.movies
+    movies = read(archives.write(tmp_path, archives.comma())).catalog.movies
     assert movies["imdb_id"].tolist()[:3] == ["tt0114709", "tt0133093", "tt0113828"]
     assert movies["tmdb_id"].tolist()[:2] == [862, 603]
     assert movies["tmdb_id"].isna().tolist() == [False, False, True, False, False]
 
 
 def test_tags_are_lower_case_and_the_most_frequent_comes_first(tmp_path):
-    comma = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).catalog.movies
+    comma = read(archives.write(tmp_path, archives.comma())).catalog.movies
     assert comma["tags"].tolist() == ["na", "hackers, cyber, punk", "", "", ""]
     tagged = archives.write(tmp_path, archives.double_colon("utf-8", tags=True))
     assert read(tagged, movielens_files.parse_dat).catalog.movies["tags"].tolist()[1] == "hackers, cyber:: punk"
 
 
 def test_each_tag_keeps_its_time(tmp_path):
-    tags = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).catalog.tags
+    tags = read(archives.write(tmp_path, archives.comma())).catalog.tags
     given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
     assert list(given) == [(20, "hackers", 1), (20, "hackers", 2), (20, "cyber, punk", 3), (10, "na", 4)]
     tags = read(
@@ -96,7 +94,7 @@ def test_somebody_whom_the_table_of_people_lacks_has_said_nothing(tmp_path):
 def test_a_set_without_such_a_file_describes_nobody(tmp_path):
     files = archives.double_colon("utf-8", tags=True)
     assert read(archives.write(tmp_path, files), movielens_files.parse_dat).user_profiles is None
-    assert read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv).user_profiles is None
+    assert read(archives.write(tmp_path, archives.comma())).user_profiles is None
 
 
 @pytest.mark.parametrize(
@@ -127,7 +125,7 @@ def test_only_ten_tags_of_a_film_are_shown(tmp_path):
     files = archives.comma()
     rows = "".join(f"{user},10,tag {user:02},1\r\n" for user in range(1, 30))
     files["ml-latest-small/tags.csv"] = f"userId,movieId,tag,timestamp\r\n{rows}".encode()
-    movies = read(archives.write(tmp_path, files), movielens_files.parse_csv).catalog.movies
+    movies = read(archives.write(tmp_path, files)).catalog.movies
     assert movies["tags"][0] == ", ".join(f"tag {number:02}" for number in range(1, 11))
 
 
@@ -144,53 +142,17 @@ def test_films_may_share_a_title(tmp_path):
     files = archives.comma()
     name = "ml-latest-small/movies.csv"
     files[name] = files[name].replace("Misérables, Les (1995)".encode(), b"Toy Story (1995)")
-    movies = read(archives.write(tmp_path, files), movielens_files.parse_csv).catalog.movies
+    movies = read(archives.write(tmp_path, files)).catalog.movies
     assert movies["title"].tolist().count("Toy Story") == 2
 
 
-@pytest.mark.parametrize("stray", ["../evil.csv", "/etc/evil", "a/../../evil", "..\\evil", "C:\\evil", "\\evil"])
-def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, stray):
-    path = archives.write(tmp_path, archives.comma() | {stray: b"x"})
-    with pytest.raises(DataError, match="leads outside its folder"):
-        read(path, movielens_files.parse_csv)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["some.zip"]
-
-
-def test_an_archive_with_a_link_in_it_is_refused(tmp_path):
-    path = archives.write(tmp_path, archives.comma())
-    link = zipfile.ZipInfo("ml-latest-small/link")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(link, "/etc/passwd")
-    with pytest.raises(DataError, match="leads outside its folder"):
-        read(path, movielens_files.parse_csv)
-
-
-def test_a_file_that_would_blow_up_is_refused_before_it_is_read(tmp_path):
-    files = archives.comma()
-    files["ml-latest-small/ratings.csv"] += b"\n" * (2 << 20)
-    with pytest.raises(DataError, match=r"ratings\.csv would unpack to 2,.*; fetch it again"):
-        read(archives.write(tmp_path, files), movielens_files.parse_csv)
-
-
-def test_an_archive_that_lies_about_a_size_is_refused(tmp_path):
-    path = archives.write(tmp_path, archives.comma())
-    raw = bytearray(path.read_bytes())
-    size = struct.pack("<I", len(archives.comma()["ml-latest-small/ratings.csv"]))
-    while (offset := raw.find(size)) >= 0:
-        raw[offset : offset + 4] = struct.pack("<I", 100)
-    path.write_bytes(raw)
-    with pytest.raises(DataError, match="not a sound archive"):
-        read(path, movielens_files.parse_csv)
-
-
-@pytest.mark.parametrize("proportion", [0.0, 0.2, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("proportion", [0.0, 0.5, 0.999])
 def test_a_truncated_archive_is_refused_with_one_line(tmp_path, proportion):
     path = archives.write(tmp_path, archives.comma())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(proportion * len(whole))])
     with pytest.raises(DataError, match=r"some\.zip is not a sound archive of a test: [^\n]+; fetch it again$"):
-        read(path, movielens_files.parse_csv)
+        read(path)
 
 
 def test_damage_inside_an_archive_is_noticed(tmp_path):
@@ -202,7 +164,7 @@ def test_damage_inside_an_archive_is_noticed(tmp_path):
     for offset in range(begin, begin + ratings.compress_size - 1):  # the last byte may hold unused bits
         path.write_bytes(whole[:offset] + bytes([whole[offset] ^ 4]) + whole[offset + 1 :])
         with pytest.raises(DataError):
-            read(path, movielens_files.parse_csv)
+            read(path)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +190,7 @@ def test_a_malformed_row_is_refused_with_one_line(tmp_path, file, old, new):
     assert old in files[name]
     files[name] = files[name].replace(old, new, 1)
     with pytest.raises(DataError, match=r"^some\.zip is not a sound archive[^\n]+$"):
-        read(archives.write(tmp_path, files), movielens_files.parse_csv)
+        read(archives.write(tmp_path, files))
 
 
 @pytest.mark.parametrize("name", list(archives.comma())[:2])
@@ -236,7 +198,7 @@ def test_a_missing_member_is_named(tmp_path, name):
     files = archives.comma()
     del files[name]
     with pytest.raises(DataError, match=f"it holds no {name.split('/')[1]}"):
-        read(archives.write(tmp_path, files), movielens_files.parse_csv)
+        read(archives.write(tmp_path, files))
 
 
 def changed(file, change):
@@ -274,8 +236,8 @@ def times_as(write):
     ids=["another order", "no header", "another case", "milliseconds", "ISO", "dates with a blank"],
 )
 def test_ratings_are_read_however_they_are_written(tmp_path, files):
-    usual = read(archives.write(tmp_path, archives.comma()), movielens_files.parse_csv)
-    toys.same(read(archives.write(tmp_path, files), movielens_files.parse_csv), usual)
+    usual = read(archives.write(tmp_path, archives.comma()))
+    toys.same(read(archives.write(tmp_path, files)), usual)
 
 
 def test_the_order_within_a_second_is_that_of_milliseconds(tmp_path):
@@ -284,7 +246,7 @@ def test_the_order_within_a_second_is_that_of_milliseconds(tmp_path):
     files["ml-latest-small/ratings.csv"] = (
         b"userId,movieId,rating,timestamp\n" + "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
     )
-    dataset = read(archives.write(tmp_path, files), movielens_files.parse_csv)
+    dataset = read(archives.write(tmp_path, files))
     assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10]
 
 
@@ -298,7 +260,7 @@ def test_ids_may_be_large(tmp_path):
         for line in lines:
             line[place] = large if line[place] == "10" else line[place]
         files[path] = "\n".join(map(",".join, lines)).encode()
-    dataset = read(archives.write(tmp_path, files), movielens_files.parse_csv)
+    dataset = read(archives.write(tmp_path, files))
     assert dataset.catalog.movie_ids.tolist() == [20, 30, 40, 50, 10 + 2**40]
     assert dataset.catalog.movie_ids[dataset.history(0)].tolist() == [50, 40, 30, 20, 10 + 2**40]
 
@@ -308,7 +270,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
     del files["ml-latest-small/links.csv"]
     name = "ml-latest-small/movies.csv"
     files[name] = b"title,movieId\n" + "".join(f'"{title}",{film}\n' for film, title, _ in archives.FILMS).encode()
-    movies = read(archives.write(tmp_path, files), movielens_files.parse_csv).catalog.movies
+    movies = read(archives.write(tmp_path, files)).catalog.movies
     assert movies["title"].tolist() == archives.TITLES
     assert movies["genres"].tolist() == movies["imdb_id"].tolist() == [""] * 5
     assert movies["tmdb_id"].isna().all()
@@ -318,6 +280,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
     ("file", "change", "words"),
     [
         ("ratings", lambda text: text.replace("1,10,", "1,tt01,", 1), "'tt01' in its ratings.csv is not a number"),
+        ("ratings", lambda text: text.replace("1,10,", "1e999,10,", 1), "'1e999' in its ratings.csv is not a number"),
         ("ratings", lambda text: text.replace("timestamp", "weight"), "lacks the columns time"),
         ("ratings", times_as(lambda _: "24.01.23"), "'24.01.23' in its ratings.csv is not a valid time"),
         (
@@ -341,7 +304,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
 )
 def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, change, words):
     with pytest.raises(DataError, match=f"{words}.*; (to add your own data: data add NAME|fetch it again)"):
-        read(archives.write(tmp_path, changed(file, change)), movielens_files.parse_csv)
+        read(archives.write(tmp_path, changed(file, change)))
 
 
 @pytest.mark.parametrize("nothing", [b"", b"\n", b" \r\n"])
@@ -349,14 +312,6 @@ def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, 
 def test_a_set_without_ratings_is_refused(tmp_path, parse, files, nothing):
     with pytest.raises(DataError):
         read(archives.write(tmp_path, files | {next(iter(files)): nothing}), parse)
-
-
-def test_an_id_beyond_all_numbers_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"'1e999' in its ratings\.csv is not a number"):
-        read(
-            archives.write(tmp_path, changed("ratings", lambda text: text.replace("1,10,", "1e999,10,", 1))),
-            movielens_files.parse_csv,
-        )
 
 
 @pytest.mark.filterwarnings("error")
@@ -368,11 +323,11 @@ def test_a_rating_beyond_32_bit_numbers_is_refused_without_a_warning(tmp_path):
 
     assert "1e40" in changed("ratings", change)["ml-latest-small/ratings.csv"].decode()
     with pytest.raises(DataError, match="is not a rating"):
-        read(archives.write(tmp_path, changed("ratings", change)), movielens_files.parse_csv)
+        read(archives.write(tmp_path, changed("ratings", change)))
 
 
 def test_titles_in_an_encoding_that_nobody_can_tell_are_refused(tmp_path):
     files, name = archives.comma(), "ml-latest-small/movies.csv"
     files[name] = files[name].decode().replace("Toy Story", "となりのトトロ").encode("shift_jis", "replace")
     with pytest.raises(DataError, match=r"its movies\.csv has an unknown encoding; save it as UTF-8"):
-        read(archives.write(tmp_path, files), movielens_files.parse_csv)
+        read(archives.write(tmp_path, files))

@@ -82,10 +82,10 @@ def test_a_file_without_names_is_told_by_what_stands_in_it():
     for order in ((0, 1, 2, 3), (0, 1, 3, 2), (0, 1, 3)):
         text = "".join(",".join(str(row[place]) for place in order) + "\n" for row in rows)
         checked = check(text)
-        assert set(checked.summary.columns) == {"user", "item", *(("rating",) if 2 in order else ()), "time"}
+        assert set(checked.columns) == {"user", "item", *(("rating",) if 2 in order else ()), "time"}
         assert checked.raw.movie.tolist() == [20, 10, 10]
         assert checked.raw.rating.tolist() == ([3, 5, 4] if 2 in order else [1, 1, 1])
-        assert checked.summary.rows == 3
+        assert checked.counts["rows"] == 3
 
 
 def test_numbers_stay_the_ids_that_they_are_however_large():
@@ -114,13 +114,13 @@ def test_everything_that_is_wrong_is_counted_and_said():
         "3,10,3,10\n3,20,3,11\n"  # brief
     )
     checked = check(text)
-    summary = checked.summary
-    assert (summary.rows, summary.events, summary.people, summary.items) == (11, 6, 3, 2)
-    assert [summary.counts[name] for name in ("incomplete", "untimed", "duplicates", "repeated_items")] == [3, 1, 1, 1]
-    assert [summary.counts[name] for name in ("unrated", "unsorted", "one_event", "two_events")] == [1, 1, 1, 1]
-    assert summary.rows == summary.events + 5
+    counts = checked.counts
+    assert [counts[name] for name in ("rows", "events", "people", "items")] == [11, 6, 3, 2]
+    assert [counts[name] for name in ("incomplete", "untimed", "duplicates", "repeated_items")] == [3, 1, 1, 1]
+    assert [counts[name] for name in ("unrated", "unsorted", "one_event", "two_events")] == [1, 1, 1, 1]
+    assert counts["rows"] == counts["events"] + 5
     assert checked.raw.rating.tolist() == pytest.approx([3.9, 5, 4, 3, 3, 3])  # first the mean of the file
-    said = [*map(str, summary.messages())]
+    said = [*map(str, checked.messages)]
     assert said[0] == "11 rows: 3 people, 2 items, 6 events"
     assert said[1] == "read as person = user, item = item, rating = rating, time = timestamp"
     for words, n in (("person or an item is missing", 3), ("time cannot be read", 1), ("people with one event", 1)):
@@ -135,8 +135,8 @@ def test_of_rows_that_repeat_each_other_the_first_counts(times):
 
 
 def test_what_is_not_wrong_is_not_mentioned():
-    summary = check("user,item\n" + "".join(f"1,{item}\n" for item in range(5))).summary
-    assert [str(message) for message in summary.messages()] == [
+    checked = check("user,item\n" + "".join(f"1,{item}\n" for item in range(5)))
+    assert [str(message) for message in checked.messages] == [
         "5 rows: 1 people, 5 items, 5 events",
         "read as person = user, item = item",
         "there are no times, so the order of the rows is used",
@@ -145,9 +145,9 @@ def test_what_is_not_wrong_is_not_mentioned():
 
 def test_the_range_of_ratings_and_times_is_said_and_what_no_rating_can_be_counts_as_none():
     checked = check("user,item,rating,timestamp\n1,1,-99,1000000000\n1,2,5,1100000000\n1,3,1e30,1200000000\n")
-    assert "ratings go from -99 to 5" in [*map(str, checked.summary.messages())]
-    assert "times are in seconds since 1970, 2001-09-09 to 2008-01-10" in [*map(str, checked.summary.messages())]
-    assert checked.summary.counts["unrated"] == 1
+    assert "ratings go from -99 to 5" in [*map(str, checked.messages)]
+    assert "times are in seconds since 1970, 2001-09-09 to 2008-01-10" in [*map(str, checked.messages)]
+    assert checked.counts["unrated"] == 1
     assert checked.raw.rating.tolist() == [-99, 5, -47]
 
 
@@ -158,14 +158,14 @@ def test_a_name_that_cannot_be_one_is_refused():
 
 def test_that_the_encoding_was_guessed_is_said():
     table = tables.parse("shop.csv", "user,item\n1,Amélie\n".encode("cp1252"))
-    assert any("read as Windows-1252" in str(message) for message in own_data.check(table).summary.messages())
+    assert any("read as Windows-1252" in str(message) for message in own_data.check(table).messages)
 
 
 def test_milliseconds_order_what_seconds_would_not():
     base = 1_700_000_000_000
     rows = [(1, item, base + 100 - item) for item in range(50)]
     checked = check("user,item,ts\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
-    assert checked.summary.time_format == "milliseconds"
+    assert checked.time_format == "milliseconds"
     assert checked.raw.movie.tolist() == list(range(49, -1, -1))
 
 
@@ -195,14 +195,14 @@ def test_titles_years_genres_pictures_and_texts_are_used():
     assert movies["text"].to_dict() == {"milk": "White", "soap": "", "tea": "Leaves of Assam"}
     tea = int(movies.loc["tea", "movie_id"])
     assert dataset.catalog.images == {tea: "https://shop.example/tea.jpg"}  # an address that is none of the web is not
-    assert checked.summary.counts["unsafe_images"] == checked.summary.counts["unused"] == 1
+    assert checked.counts["unsafe_images"] == checked.counts["unused"] == 1
     assert dataset.catalog.infrequent["title"].tolist() == ["Salt"]  # nobody had it
 
 
 def test_items_that_are_not_described_show_their_ids():
     checked = check("user,item\n1,7\n1,8\n", "item,name\n7,Seven\n")
     assert checked.raw.films["title"].tolist() == ["Seven", "8"]
-    assert checked.summary.counts["undescribed"] == 1
+    assert checked.counts["undescribed"] == 1
 
 
 def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():

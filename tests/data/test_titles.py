@@ -24,15 +24,7 @@ from recsys.data.titles import MAX_LENGTH, title_and_year
         ("Good, the Bad and the Ugly, The (1966)", "The Good, the Bad and the Ugly", 1966),
         ("2001: A Space Odyssey (1968)", "2001: A Space Odyssey", 1968),
         ("1984 (Nineteen Eighty-Four) (1984)", "1984 (Nineteen Eighty-Four)", 1984),
-    ],
-)
-def test_articles_move_to_the_front_and_the_year_goes_away(raw, title, year):
-    assert title_and_year(raw) == (title, year)
-
-
-@pytest.mark.parametrize(
-    ("raw", "title", "year"),
-    [
+        # untidy titles of the real sets
         ("Blind Side, The  (2009)", "The Blind Side", 2009),
         ("Heroes of Telemark, The (1965) ", "The Heroes of Telemark", 1965),
         ("Skokie\xa0(1981)", "Skokie", 1981),
@@ -44,7 +36,7 @@ def test_articles_move_to_the_front_and_the_year_goes_away(raw, title, year):
         ("", "", None),
     ],
 )
-def test_untidy_titles_of_the_real_sets_are_understood(raw, title, year):
+def test_articles_move_to_the_front_and_the_year_goes_away(raw, title, year):
     assert title_and_year(raw) == (title, year)
 
 

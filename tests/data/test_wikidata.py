@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.data import wikidata
@@ -19,18 +19,16 @@ def service():
         yield found
 
 
-class Sleep:
-    """Remembers how long somebody wanted to sleep."""
-
-    def __init__(self):
-        self.seconds = 0.0
-
-    def __call__(self, seconds):
-        self.seconds += seconds
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch):
+    """The seconds of all pauses, which are not waited for."""
+    seconds = []
+    monkeypatch.setattr(wikidata, "pause", lambda pause, report: (seconds.append(pause), report({"stage": "wait"})))
+    return seconds
 
 
-def facts(ids, sleep=None, report=None):
-    return wikidata.facts(ids, report or (lambda event: None), sleep or Sleep())
+def facts(ids, report=lambda event: None):
+    return wikidata.facts(ids, report)
 
 
 # The question
@@ -144,29 +142,6 @@ def test_what_is_no_answer_at_all_is_an_error(answer):
         wikidata.read(answer, [PULP])
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=8,
-)
-TERM = st.fixed_dictionaries({"type": JSON, "value": JSON | st.sampled_from([PULP, "directors", "titles", "seconds"])})
-BINDING = st.dictionaries(
-    st.sampled_from(["imdb", "film", "what", "thing", "text", "known"]),
-    TERM | JSON | st.sampled_from([fake.literal(PULP), fake.uri("Q7"), fake.literal("9", "en"), fake.literal("cast")]),
-)
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
-@given(st.lists(BINDING | JSON, max_size=6))
-def test_no_binding_raises_and_everything_kept_is_of_its_kind(bindings):
-    found = wikidata.read(results(*bindings), [PULP])
-    assert list(found) == [PULP]
-    for facts_of in found.values():
-        names = [name for what in (*wikidata.PROPERTIES, "titles") for name in facts_of.get(what, [])]
-        assert all(isinstance(name, str) and name and "|" not in name and "\n" not in name for name in names)
-        assert facts_of.get("minutes") is None or 1 <= facts_of["minutes"] < 10_000
-
-
 @given(st.permutations(fake.ROWS))
 def test_the_order_of_an_answer_does_not_matter(rows):
     assert wikidata.read(results(*rows), [MATRIX])[MATRIX] == OF_MATRIX
@@ -175,27 +150,24 @@ def test_the_order_of_an_answer_does_not_matter(rows):
 # A service that is busy, fails or sends no sense
 
 
-def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service):
+def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service, pauses):
     service.server.tricks = [service.says(b"", status=429, Retry_After="17")]
-    sleep = Sleep()
-    assert facts([MATRIX], sleep)[MATRIX] == OF_MATRIX
-    assert sleep.seconds == 17
+    assert facts([MATRIX])[MATRIX] == OF_MATRIX
+    assert pauses == [17]
 
 
 @pytest.mark.parametrize("headers", [{}, {"Retry_After": "soon"}, {"Retry_After": "Wed, 21 Oct 2026 07:28:00 GMT"}])
-def test_a_busy_service_that_does_not_say_how_long_is_left_alone_for_a_minute(service, headers):
+def test_a_busy_service_that_does_not_say_how_long_is_left_alone_for_a_minute(service, headers, pauses):
     service.server.tricks = [service.says(b"", status=503, **headers)]
-    sleep = Sleep()
-    assert facts([MATRIX], sleep)[MATRIX] == OF_MATRIX
-    assert sleep.seconds == wikidata.BUSY_SECONDS
+    assert facts([MATRIX])[MATRIX] == OF_MATRIX
+    assert pauses == [wikidata.BUSY_SECONDS]
 
 
-def test_for_a_long_pause_nobody_waits(service):
+def test_for_a_long_pause_nobody_waits(service, pauses):
     service.server.tricks = [service.says(b"", status=429, Retry_After="86400")]
-    sleep = Sleep()
     with pytest.raises(DownloadError, match="it answered 429; it asks for a pause of 1440 minutes"):
-        facts([MATRIX], sleep)
-    assert sleep.seconds == 0
+        facts([MATRIX])
+    assert pauses == []
     assert len(service.server.requests) == 1
 
 
@@ -224,13 +196,12 @@ def test_a_huge_answer_is_not_read_to_its_end(service, monkeypatch):
         facts([MATRIX])
 
 
-def test_one_film_that_fails_again_and_again_ends_it_and_waits_longer_each_time(service):
+def test_one_film_that_fails_again_and_again_ends_it_and_waits_longer_each_time(service, pauses):
     service.server.tricks = [service.says(b"", status=500)] * 9
-    sleep = Sleep()
     with pytest.raises(DownloadError, match=r"127\.0\.0\.1: it answered 500; check the network, or continue later"):
-        facts([MATRIX], sleep)
+        facts([MATRIX])
     assert len(service.server.requests) == wikidata.MAX_ATTEMPTS
-    assert sleep.seconds == 1 + 2 + 4
+    assert pauses == [1, 2, 4]
 
 
 def test_many_films_that_fail_do_not_bring_many_requests(service):

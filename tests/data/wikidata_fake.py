@@ -33,9 +33,9 @@ def uri(entity: str) -> dict[str, str]:
 
 def thing(imdb: str, film: str, what: str, entity: str, name: str, known: int | None = 1, language: str = "en") -> Any:
     """A binding that says who or what belongs to a film."""
-    row = {"imdb": literal(imdb), "film": uri(film), "what": literal(what), "thing": uri(entity)}
+    row = {"imdb": literal(imdb), "film": uri(film), "fact": literal(what), "thing": uri(entity)}
     row["text"] = literal(name, language)
-    return row if known is None else row | {"known": literal(str(known), datatype=INTEGER)}
+    return row if known is None else row | {"pages": literal(str(known), datatype=INTEGER)}
 
 
 def title(imdb: str, film: str, text: str, language: str) -> Any:
@@ -43,7 +43,7 @@ def title(imdb: str, film: str, text: str, language: str) -> Any:
     return {
         "imdb": literal(imdb),
         "film": uri(film),
-        "what": literal("titles"),
+        "fact": literal("titles"),
         "text": literal(text, language),
     }
 
@@ -51,12 +51,12 @@ def title(imdb: str, film: str, text: str, language: str) -> Any:
 def seconds(imdb: str, film: str, amount: str) -> Any:
     """A binding that says how long a film is."""
     text = literal(amount, datatype=DECIMAL)
-    return {"imdb": literal(imdb), "film": uri(film), "what": literal("seconds"), "text": text}
+    return {"imdb": literal(imdb), "film": uri(film), "fact": literal("seconds"), "text": text}
 
 
 def results(*bindings: Any) -> dict[str, Any]:
     """An answer to a SELECT."""
-    names = ["imdb", "film", "what", "thing", "text", "known"]
+    names = ["imdb", "film", "fact", "thing", "text", "pages"]
     return {"head": {"vars": names}, "results": {"bindings": list(bindings)}}
 
 
@@ -129,5 +129,6 @@ class Service:
 def asking() -> Iterator[Service]:
     """A service that `recsys.data.wikidata` asks for the time of a test."""
     with serving(b"") as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(wikidata, "HOST", "127.0.0.1")
         patch.setattr(wikidata, "ADDRESS", server.address.replace("file.zip", "sparql"))
         yield Service(server)

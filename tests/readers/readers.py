@@ -87,10 +87,10 @@ def _movielens(parse: movielens_files.Parser, files: dict[str, bytes]) -> Reader
 
 
 def _table(data: bytes) -> object:
-    summary = own_data.check(tables.parse("some.file", data)).summary
-    n_dropped = sum(summary.counts.get(name, 0) for name in ("incomplete", "untimed", "duplicates"))
-    assert summary.rows == summary.events + n_dropped, "rows are lost"
-    return list(map(str, summary.messages()))
+    checked = own_data.check(tables.parse("some.file", data))
+    n_dropped = sum(checked.counts.get(name, 0) for name in ("incomplete", "untimed", "duplicates"))
+    assert checked.counts["rows"] == checked.counts["events"] + n_dropped, "rows are lost"
+    return list(map(str, checked.messages))
 
 
 def _items(data: bytes) -> object:
@@ -154,9 +154,9 @@ def _binding(**values: object) -> dict[str, object]:
     return {name: {"value": value, "xml:lang": "en"} for name, value in values.items()}
 
 
-FACT = _binding(imdb="tt0000001", film="http://www.wikidata.org/entity/Q1", what="cast", thing="x", text="A", known="9")
+FACT = _binding(imdb="tt0000001", film="http://www.wikidata.org/entity/Q1", fact="cast", thing="x", text="A", pages="9")
 ANSWER = {
-    "results": {"bindings": [FACT, FACT | _binding(what="seconds", text="+5400"), FACT | _binding(what="titles")]}
+    "results": {"bindings": [FACT, FACT | _binding(fact="seconds", text="+5400"), FACT | _binding(fact="titles")]}
 }
 EVENTS = b"user,item,rating,timestamp\n" + b"".join(b"%d,%d,4,%d\n" % (n % 3, n, 10**9 + n) for n in range(9))
 GOODS = b'asin,title,year,genres,imageURL,tmdbId\n10,"Tea, green",1999,A|B,https://x.example/a.png,7\n20,Soap,,,,\n'

@@ -2,9 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 from recsys.data.history_import.entries import Answers, DateQuestion
 
@@ -21,20 +20,15 @@ _DOTTED = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the
 _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 23 January 2024
 
 
-def date_reader(
-    cells: Sequence[str], answers: Answers, now: datetime | None = None
-) -> tuple[Reader, DateQuestion | None]:
-    """Return a function that reads the dates of a column, and a question if two orders fit equally well.
-
-    Args:
-        cells: All cells of the column.
-        answers: Answers of the user, perhaps also to this question.
-        now: Later dates are invalid; None: the current time.
-    """
-    latest = (now or datetime.now()) + timedelta(days=2)
+def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
+    """Return a function that reads the dates of a column, and a question if two orders fit equally well."""
+    latest = now() + timedelta(days=2)  # a later date is invalid
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
-    dates = {order: {cell: _until(read(cell, order), latest) for cell in counts} for order in _orders(list(counts))}
-    n_valid = {order: sum(counts[cell] for cell in counts if dates[order][cell]) for order in dates}
+    dates = {
+        order: {cell: date for cell in counts if (date := read(cell, order)) and date <= latest}
+        for order in _orders(list(counts))
+    }
+    n_valid = {order: sum(counts[cell] for cell in valid) for order, valid in dates.items()}
     best_orders = [order for order, n in n_valid.items() if n == max(n_valid.values())]
     is_unclear = {"dmy", "mdy"} <= set(best_orders) and "ymd" not in best_orders
     question = _question(dates["dmy"], dates["mdy"], answers.month_first) if is_unclear else None
@@ -52,32 +46,28 @@ def _orders(cells: list[str]) -> list[Order]:
 
 
 def _question(
-    days_first: dict[str, datetime | None], months_first: dict[str, datetime | None], month_first: bool
+    days_first: dict[str, datetime], months_first: dict[str, datetime], month_first: bool
 ) -> DateQuestion | None:
     """Return a question about the order, or None if no date depends on it.
 
-    Args:
-        days_first: Cell → date if the day is first, in file order.
-        months_first: Cell → date if the month is first.
-        month_first: Whether the language of the user writes the month first.
+    `days_first` and `months_first` are cell → date in file order. `month_first` is the habit of the user's language.
     """
     for cell, day in days_first.items():
-        month = months_first[cell]
-        if day and month and day != month:
-            is_sorted = _is_sorted(days_first.values()), _is_sorted(months_first.values())
+        month = months_first.get(cell, day)
+        if day != month:
+            is_sorted = _is_sorted(list(days_first.values())), _is_sorted(list(months_first.values()))
             return DateQuestion(cell.strip(), day, month, is_sorted[0] if len({*is_sorted}) > 1 else not month_first)
     return None
 
 
-def _is_sorted(dates: Iterable[datetime | None]) -> bool:
+def _is_sorted(dates: list[datetime]) -> bool:
     """Return whether dates ascend or descend, as they do in the files of all services."""
-    steps = [(earlier - later).total_seconds() for earlier, later in pairwise(filter(None, dates))]
-    return all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
+    return dates in (sorted(dates), sorted(dates, reverse=True))
 
 
-def _until(date: datetime | None, latest: datetime) -> datetime | None:
-    """Return a date, or None if it is later than `latest`."""
-    return date if date and date <= latest else None
+def now() -> datetime:
+    """Return the current local time."""
+    return datetime.now()
 
 
 def read(cell: str, order: Order) -> datetime | None:

@@ -119,6 +119,9 @@ class Answers:
     month_first: bool = False  # whether the user's language writes the month before the day; not an answer
 
 
+NO_ANSWERS = Answers()
+
+
 @dataclass(frozen=True)
 class Imported:
     """The content of one file."""

@@ -2,69 +2,55 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from recsys.data.history_import import rows
-from recsys.data.history_import.entries import MAX_LINES, Columns, HistoryError, Imported, Reason, Skipped
+from recsys.data.history_import.entries import MAX_LINES, HistoryError, Imported, Reason, Skipped
+from recsys.data.history_import.formats import NEXTREEL_JSON, TRAKT_JSON
 from recsys.data.titles import MAX_LENGTH
 from recsys.errors import N_, Message
 
-TRAKT = Columns(
-    title="title",
-    year="year",
-    watched="watched_at",
-    logged="rated_at",
-    rating="rating",
-    scale=10,
-    imdb_id="imdb",
-    tmdb_id="tmdb",
-    times="plays",
-)
-NEXTREEL = Columns(
-    title="title",
-    year="year",
-    watched="watched",
-    logged="logged",
-    rating="rating",
-    scale=5,
-    imdb_id="imdb_id",
-    tmdb_id="tmdb_id",
-    movie_id="movie_id",
-    times="times",
-)
 _SERIES_KEYS = ("show", "episode", "season")
+_WORK_KEYS = ("movie", *_SERIES_KEYS)
 _UNWATCHED_DATES = ("listed_at", "collected_at")  # of films in lists and collections, in place of a watch date
 _ADVICE = N_("choose the ZIP or JSON file that Trakt or NextReel exports")
 
 
-def read(name: str, text: str, now: datetime | None = None) -> Imported:
+def read(name: str, text: str) -> Imported:
     """Read a JSON file. Raises HistoryError if it is of no known format."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise HistoryError("“{name}” is not a sound JSON file; export it again", name=name) from error
-    if isinstance(document, dict) and isinstance(document.get("watched"), list):
-        return _nextreel(name, document, now)
-    if isinstance(document, list) and all(isinstance(record, dict) for record in document):
-        return _trakt(name, document, now)
-    raise HistoryError("“{name}” is not a watch history; {advice}", name=name, advice=Message(_ADVICE))
-
-
-def _nextreel(name: str, document: dict[str, Any], now: datetime | None) -> Imported:
-    """Read an export of NextReel. The film ids of ML-100K are ignored, because other data sets use other ids."""
-    records = [record for record in document["watched"] if isinstance(record, dict)]
-    _check_size(name, records)
-    columns = replace(NEXTREEL, movie_id="") if document.get("dataset") == "ml-100k" else NEXTREEL
-    lines = [(number, _cells(record)) for number, record in enumerate(records, 1)]
-    return rows.convert_rows(name, lines, "films of NextReel", columns, now=now)
-
-
-def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Imported:
-    """Read an export of Trakt: history, ratings or watched films. Entries of lists and collections are skipped."""
-    _check_size(name, records)
-    if not any("movie" in record or any(key in record for key in _SERIES_KEYS) for record in records):
+    is_nextreel = isinstance(document, dict) and isinstance(document.get("watched"), list)
+    records = document["watched"] if is_nextreel else document
+    is_trakt = isinstance(document, list) and any(key in record for record in _objects(records) for key in _WORK_KEYS)
+    if not (is_nextreel or (is_trakt and len(_objects(records)) == len(records))):
         raise HistoryError("“{name}” is not a watch history; {advice}", name=name, advice=Message(_ADVICE))
+    if len(records) > MAX_LINES:
+        raise HistoryError(
+            "“{name}” has more than {max_lines:,} entries; choose a file with fewer years",
+            name=name,
+            max_lines=MAX_LINES,
+        )
+    return _nextreel(name, document) if is_nextreel else _trakt(name, records)
+
+
+def _objects(values: list[Any]) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _nextreel(name: str, document: dict[str, Any]) -> Imported:
+    """Read an export of NextReel. The film ids of ML-100K are ignored, because other data sets use other ids."""
+    source = NEXTREEL_JSON
+    if document.get("dataset") == "ml-100k":
+        source = replace(source, columns=replace(source.columns, movie_id=""))
+    lines = [(number, _cells(record)) for number, record in enumerate(_objects(document["watched"]), 1)]
+    return rows.convert_rows(name, lines, source)
+
+
+def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
+    """Read an export of Trakt: history, ratings or watched films. Entries of lists and collections are skipped."""
     lines, skipped = [], []
     for number, record in enumerate(records, 1):
         movie = record.get("movie")
@@ -73,29 +59,19 @@ def _trakt(name: str, records: list[dict[str, Any]], now: datetime | None) -> Im
             watched = {"watched_at": record.get("watched_at") or record.get("last_watched_at")}
             lines.append((number, _cells(record | movie | ids | watched)))
         else:
-            works = [record[key] for key in ("movie", *_SERIES_KEYS) if isinstance(record.get(key), dict)]
+            works = _objects([record.get(key) for key in _WORK_KEYS])
             title = _text(works[0].get("title"))[:MAX_LENGTH] if works else ""
             reason = Reason.SERIES if works else Reason.NAMELESS
             if isinstance(movie, dict):  # in a list or a collection
                 reason = Reason.WANTED
             skipped.append(Skipped(name, number, title, reason))
-    imported = rows.convert_rows(name, lines, "Trakt", TRAKT, now=now)
+    imported = rows.convert_rows(name, lines, TRAKT_JSON)
     return replace(imported, skipped=(*skipped, *imported.skipped))
-
-
-def _check_size(name: str, records: list[dict[str, Any]]) -> None:
-    """Raise HistoryError if a file has too many entries."""
-    if len(records) > MAX_LINES:
-        raise HistoryError(
-            "“{name}” has more than {max_lines:,} entries; choose a file with fewer years",
-            name=name,
-            max_lines=MAX_LINES,
-        )
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:
     """Convert the values of an entry to text."""
-    return {str(name): _text(value) for name, value in record.items()}
+    return {name: _text(value) for name, value in record.items() if name}
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import PurePosixPath
 
 from recsys.data import zip_files
@@ -13,6 +12,7 @@ from recsys.data.history_import import csv_text, formats, json_files, rows
 from recsys.data.history_import.csv_text import Table
 from recsys.data.history_import.entries import (
     MAX_FILE_BYTES,
+    NO_ANSWERS,
     Answers,
     ColumnQuestion,
     HistoryError,
@@ -32,23 +32,14 @@ _OTHER_FOLDERS = {"deleted", "orphaned", "lists", "likes"}
 _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 
 
-def read(name: str, data: bytes, answers: Answers | None = None, now: datetime | None = None) -> list[Imported]:
+def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported]:
     """Read a file, or all histories of an archive.
 
     The result has one element for a file. For an archive, it has one per history, and a last one for the skipped files.
-
-    Args:
-        name: Name of the file.
-        data: Its content.
-        answers: Answers to questions of an earlier call.
-        now: Later dates are invalid; None: the current time.
-
-    Raises:
-        HistoryError: If the file has no history.
+    `answers` are answers to questions of an earlier call. Raises HistoryError if the file has no history.
     """
-    answers = answers or Answers()
     if not data.startswith(ZIP_SIGNATURES):
-        return [_read_file(name, data, answers, now)]
+        return [_read_file(name, data, answers)]
     histories, skipped = [], []
     for path, content in _archive_files(name, data):
         member_name = f"{name}{PATH_SEPARATOR}{path}"
@@ -56,7 +47,7 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
         imported = None
         if content is not None and not reason:
             with suppress(HistoryError):
-                imported = _read_file(member_name, content, replace(answers, watchlist=False), now)
+                imported = _read_file(member_name, content, replace(answers, watchlist=False))
         if imported is None or imported.columns:
             skipped.append(Skipped(member_name, 0, path, reason or Reason.NOT_READ))
         else:
@@ -71,11 +62,8 @@ def read(name: str, data: bytes, answers: Answers | None = None, now: datetime |
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
     """Yield path and content of each file of an archive. The content is None unless the file is CSV or JSON."""
     if len(data) > MAX_FILE_BYTES:
-        raise HistoryError(
-            "“{name}” has more than {megabytes} MB; choose the CSV files in it one by one",
-            name=name,
-            megabytes=MAX_FILE_BYTES >> 20,
-        )
+        text = "“{name}” has more than {megabytes} MB; choose the CSV files in it one by one"
+        raise HistoryError(text, name=name, megabytes=MAX_FILE_BYTES >> 20)
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
@@ -86,12 +74,8 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
         advice = N_("choose the CSV or JSON files in it one by one, or export it again")
-        raise HistoryError(
-            "“{name}” is not a sound ZIP file: {message}; {advice}",
-            name=name,
-            message=error.message,
-            advice=Message(advice),
-        ) from error
+        text = "“{name}” is not a sound ZIP file: {message}; {advice}"
+        raise HistoryError(text, name=name, message=error.message, advice=Message(advice)) from error
 
 
 def _may_be_history(path: str) -> bool:
@@ -108,12 +92,12 @@ def _skip_reason(path: str) -> Reason | None:
     return _SKIP_REASONS.get(file.stem)
 
 
-def _read_file(name: str, data: bytes, answers: Answers, now: datetime | None) -> Imported:
+def _read_file(name: str, data: bytes, answers: Answers) -> Imported:
     """Read a file that is not an archive."""
     text, notes = csv_text.decode(name, data)
     start = text.lstrip()[:60]
     if start.startswith(("{", "[")):
-        imported = json_files.read(name, text, now)
+        imported = json_files.read(name, text)
     elif start.startswith("<"):
         raise HistoryError("“{name}” is a web page, not a list of films; choose a CSV, JSON or ZIP file", name=name)
     elif _LETTERBOXD_LIST.match(start):
@@ -121,19 +105,19 @@ def _read_file(name: str, data: bytes, answers: Answers, now: datetime | None) -
             "“{name}” is a list, not a diary; choose the ZIP from letterboxd.com/settings/data", name=name
         )
     else:
-        imported = _read_csv(name, csv_text.table(name, text), answers, now)
+        imported = _read_csv(name, csv_text.table(name, text), answers)
     return replace(imported, notes=(*notes, *imported.notes))
 
 
-def _read_csv(name: str, table: Table, answers: Answers, now: datetime | None) -> Imported:
+def _read_csv(name: str, table: Table, answers: Answers) -> Imported:
     """Read a CSV file of a known or unknown format."""
     source = formats.detect_format(table.names)
     if source is None:
-        return _read_unknown(name, table, answers, now)
+        return _read_unknown(name, table, answers)
     if source.advice:
         raise HistoryError("“{name}” {advice}", name=name, advice=Message(source.advice))
     _check_single_user(name, table)
-    imported = rows.convert_table(name, table, source.title, source.columns, source.episodes, answers, now)
+    imported = rows.convert_table(name, table, source, answers)
     if not source.may_be_watchlist:
         return imported
     is_named_watchlist = "watchlist" in name.lower()
@@ -156,21 +140,18 @@ def _check_single_user(name: str, table: Table) -> None:
         index = table.names.index("userid")
         people = len({cells[index] for _, cells in table.rows if index < len(cells)})
         if people > 1:
-            raise HistoryError(
-                "“{name}” has the ratings of {people:,} people; choose a file with the ratings of one person",
-                name=name,
-                people=people,
-            )
+            text = "“{name}” has the ratings of {people:,} people; choose a file with the ratings of one person"
+            raise HistoryError(text, name=name, people=people)
 
 
-def _read_unknown(name: str, table: Table, answers: Answers, now: datetime | None) -> Imported:
+def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
     """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
     names = tuple(column or f"column {number}" for number, column in enumerate(table.names, 1))
     cells: Sequence[Sequence[str]] = [row for _, row in table.rows]
     guess = formats.guess_columns(names, cells)
     question = ColumnQuestion(table.header, names, tuple(tuple(row) for row in cells[:SAMPLE_ROWS]), guess)
-    columns = answers.columns or guess
+    source = formats.Source("", "", answers.columns or guess)
     imported = Imported(name, "")
-    if columns.names_films:
-        imported = rows.convert_table(name, Table(names, table.rows), "", columns, answers=answers, now=now)
+    if source.columns.names_films:
+        imported = rows.convert_table(name, Table(names, table.rows), source, answers)
     return replace(imported, columns=question)

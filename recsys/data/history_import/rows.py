@@ -3,14 +3,15 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from recsys.data.history_import import dates
 from recsys.data.history_import.csv_text import Table
-from recsys.data.history_import.entries import Answers, Columns, Entry, Imported, Reason, Skipped
+from recsys.data.history_import.entries import NO_ANSWERS, Answers, Columns, Entry, Imported, Reason, Skipped
+from recsys.data.history_import.formats import Source
 from recsys.data.titles import MAX_LENGTH, title_and_year
 from recsys.errors import Message
 
@@ -34,28 +35,20 @@ _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 _ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # escaped formulas of spreadsheets
 _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
 
-Row = dict[str, str]  # name of a column → cell
+Row = dict[str, str]  # name of a column → cell; no name is empty
 
 
-def convert_table(
-    file: str,
-    table: Table,
-    source: str,
-    columns: Columns,
-    episodes: bool = False,
-    answers: Answers | None = None,
-    now: datetime | None = None,
-) -> Imported:
+def convert_table(file: str, table: Table, source: Source, answers: Answers) -> Imported:
     """Convert a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
-    long_rows = [row for row in table.rows if any(map(str.strip, row[1][len(table.header) :]))]
-    skipped = [Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS) for line, cells in long_rows]
-    long_lines = {line for line, _ in long_rows}
-    rows = [
-        (line, dict(zip(table.names, map(_cell, cells), strict=False)))
-        for line, cells in table.rows
-        if line not in long_lines
-    ]
-    imported = convert_rows(file, rows, source, columns, episodes, answers, now)
+    rows, skipped = [], []
+    for line, cells in table.rows:
+        if any(map(str.strip, cells[len(table.header) :])):
+            skipped.append(Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS))
+        else:
+            row = dict(zip(table.names, map(_cell, cells), strict=False))
+            row.pop("", None)
+            rows.append((line, row))
+    imported = convert_rows(file, rows, source, answers)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
@@ -65,74 +58,44 @@ def _cell(text: str) -> str:
     return text[1:] if text.startswith(_ESCAPED) else text
 
 
-def convert_rows(
-    file: str,
-    rows: Sequence[tuple[int, Row]],
-    source: str,
-    columns: Columns,
-    episodes: bool = False,
-    answers: Answers | None = None,
-    now: datetime | None = None,
-) -> Imported:
-    """Convert rows to entries.
-
-    Args:
-        file: Name of the file.
-        rows: Line number and column name → cell of each row.
-        source: The format.
-        columns: The columns of the file.
-        episodes: Whether titles such as "Show: Season 1: Episode" are episodes.
-        answers: Answers of the user.
-        now: Later dates are invalid; None: the current time.
-    """
+def convert_rows(file: str, rows: Sequence[tuple[int, Row]], source: Source, answers: Answers = NO_ANSWERS) -> Imported:
+    """Convert rows, given with their line numbers, to entries."""
+    columns = source.columns
     date_cells = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
-    read_date, question = dates.date_reader(date_cells, answers or Answers(), now)
+    read_date, question = dates.date_reader(date_cells, answers)
     entries, skipped = [], []
     for line, cells in rows:
-        title, year = title_and_year(_get(cells, columns.title))
-        if reason := _skip_reason(title, cells, columns, episodes):
-            skipped.append(Skipped(file, line, title or _summary(list(cells.values())), reason))
-            continue
-        entry = _entry(file, line, title, year, cells, columns, read_date)
-        if not (title or entry.imdb_id or entry.tmdb_id or entry.movie_id):
-            skipped.append(Skipped(file, line, _summary(list(cells.values())), Reason.NAMELESS))
+        entry = _entry(file, line, cells, source, read_date)
+        if reason := _skip_reason(entry, cells, source):
+            skipped.append(Skipped(file, line, entry.title or _summary(cells.values()), reason))
         else:
-            entries.append(replace(entry, perhaps_series=episodes and entry.title.count(":") >= 2))
+            entries.append(entry)
     notes = _notes([cells for _, cells in rows], columns, read_date)
-    return Imported(file, source, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
+    return Imported(file, source.title, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
 
 
-def _entry(
-    file: str, line: int, title: str, year: int | None, cells: Row, columns: Columns, read_date: dates.Reader
-) -> Entry:
-    """Return the entry of a row. `year` is from the title and is used if the row has no other year."""
-    rewatched = _get(cells, columns.rewatch).lower() in _YES
+def _entry(file: str, line: int, cells: Row, source: Source, read_date: dates.Reader) -> Entry:
+    """Return the entry of a row."""
+    columns = source.columns
+    title, title_year = title_and_year(cells.get(columns.title, ""))
+    year = _YEAR.search(cells.get(columns.year, ""))
+    rewatched = cells.get(columns.rewatch, "").lower() in _YES
     return Entry(
         file,
         line,
         title,
-        original=_get(cells, columns.original)[:MAX_LENGTH],
-        year=_year(_get(cells, columns.year)) or year,
-        imdb_id=_imdb(_get(cells, columns.imdb_id)),
-        tmdb_id=_integer(_get(cells, columns.tmdb_id)),
-        movie_id=_integer(_get(cells, columns.movie_id)),
-        watched=read_date(_get(cells, columns.watched)),
-        logged=read_date(_get(cells, columns.logged)),
-        rating=stars(_get(cells, columns.rating), columns.scale),
-        times=max(_integer(_get(cells, columns.times)) or 1, 2 if rewatched else 1),
-        page=_get(cells, columns.page),
+        original=cells.get(columns.original, "")[:MAX_LENGTH],
+        year=int(year[1]) if year else title_year,
+        imdb_id=_imdb(cells.get(columns.imdb_id, "")),
+        tmdb_id=_integer(cells.get(columns.tmdb_id, "")),
+        movie_id=_integer(cells.get(columns.movie_id, "")),
+        watched=read_date(cells.get(columns.watched, "")),
+        logged=read_date(cells.get(columns.logged, "")),
+        rating=stars(cells.get(columns.rating, ""), columns.scale),
+        times=max(_integer(cells.get(columns.times, "")) or 1, 2 if rewatched else 1),
+        page=cells.get(columns.page, ""),
+        perhaps_series=source.episodes and title.count(":") >= 2,
     )
-
-
-def _get(cells: Row, name: str) -> str:
-    """Return the cell of a column, "" if the file has no such column."""
-    return cells.get(name, "") if name else ""
-
-
-def _year(text: str) -> int | None:
-    """Return the first year in a text, or None."""
-    match = _YEAR.search(text)
-    return int(match[1]) if match else None
 
 
 def _imdb(text: str) -> str:
@@ -148,10 +111,7 @@ def _integer(text: str) -> int | None:
 
 
 def stars(text: str, scale: int) -> float | None:
-    """Return a rating as stars, 0.5…5 in steps of 0.5, or None if it is missing or out of range.
-
-    `scale` is the best rating of the file format.
-    """
+    """Return a rating with a best value of `scale` as 0.5…5 stars, or None if it is missing or out of range."""
     if text and (match := _STARS.match(text)):
         value = len(match[1]) + len(match[2]) / 2
     else:
@@ -162,19 +122,21 @@ def stars(text: str, scale: int) -> float | None:
     return max(math.floor(value * 2 + 0.5) / 2, 0.5) if 0 < value <= 5 else None
 
 
-def _skip_reason(title: str, cells: Row, columns: Columns, episodes: bool) -> Reason | None:
+def _skip_reason(entry: Entry, cells: Row, source: Source) -> Reason | None:
     """Return why a row is not a film, or None if it can be a film."""
-    kind = _get(cells, columns.kind).lower()
-    if kind in _SERIES_KINDS or (episodes and _SEASON.search(title)):
+    kind = cells.get(source.columns.kind, "").lower()
+    if kind in _SERIES_KINDS or (source.episodes and _SEASON.search(entry.title)):
         return Reason.SERIES
-    return Reason.OTHER if kind in _OTHER_KINDS else None
+    if kind in _OTHER_KINDS:
+        return Reason.OTHER
+    return None if entry.title or entry.imdb_id or entry.tmdb_id or entry.movie_id else Reason.NAMELESS
 
 
 def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[Message, ...]:
     """Return messages with the numbers of invalid dates and ratings, if there are any."""
 
     def count(name: str, read: Callable[[str], Any]) -> int:
-        cells = Counter(_get(row, name) for row in rows)
+        cells = Counter(row.get(name, "") for row in rows)
         return sum(n for cell, n in cells.items() if cell and read(cell) is None)
 
     bad_dates = count(columns.watched, read_date) + count(columns.logged, read_date)
@@ -208,6 +170,6 @@ def sort_time(entry: Entry) -> datetime | None:
     return entry.watched or entry.logged
 
 
-def _summary(cells: Sequence[str]) -> str:
+def _summary(cells: Iterable[str]) -> str:
     """Return the cells of a skipped line as one text."""
     return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_LENGTH]

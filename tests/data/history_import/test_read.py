@@ -4,16 +4,20 @@ from datetime import datetime
 
 import pytest
 
-from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, Columns, HistoryError, Reason
+from recsys.data.history_import import dates
+from recsys.data.history_import.entries import MAX_FILE_BYTES, NO_ANSWERS, Answers, Columns, HistoryError, Reason
 from recsys.data.history_import.read import read
 from recsys.paths import REPOSITORY
 from tests.data.history_import import files
 
-NOW = datetime(2026, 11, 22)
+
+@pytest.fixture(autouse=True)
+def on_22_november(monkeypatch):
+    monkeypatch.setattr(dates, "now", lambda: datetime(2026, 11, 22))
 
 
-def one(text, answers=None, name="any.name"):
-    (made,) = read(name, text if isinstance(text, bytes) else text.encode(), answers, NOW)
+def one(text, answers=NO_ANSWERS, name="any.name"):
+    (made,) = read(name, text if isinstance(text, bytes) else text.encode(), answers)
     return made
 
 
@@ -61,7 +65,7 @@ def test_watched_films_and_a_watchlist_look_alike_so_it_is_asked():
 
 
 def test_the_zip_of_letterboxd_gives_its_films_and_says_what_it_left_aside():
-    made = read("export.zip", files.letterboxd(), now=NOW)
+    made = read("export.zip", files.letterboxd())
     assert {part.source for part in made} == {"Letterboxd films", "Letterboxd diary", "Letterboxd ratings", "ZIP"}
     assert not any(part.may_be_watchlist for part in made)
     assert {title for part in made for title in titles(part)} == {"Alien", "Toy Story", "Heat"}
@@ -176,7 +180,7 @@ def test_our_own_files_are_read_and_predictions_are_not():
 
 
 def test_trakt_tells_films_from_episodes_and_lists():
-    made = read("trakt.zip", files.trakt(), now=NOW)
+    made = read("trakt.zip", files.trakt())
     entries = [entry for part in made for entry in part.entries]
     assert [(entry.title, entry.imdb_id, entry.tmdb_id) for entry in entries] == [
         ("Heat", "tt0113277", 949), ("Alien", "tt0078748", 348), ("Heat", "tt0113277", None),
@@ -284,7 +288,7 @@ REFUSED = {
 @pytest.mark.parametrize(("data", "told"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_history_is_refused_with_a_sentence(data, told):
     with pytest.raises(HistoryError, match=told):
-        read("file", data, now=NOW)
+        read("file", data)
 
 
 def test_a_header_alone_holds_no_films_and_is_no_mistake():
@@ -293,13 +297,13 @@ def test_a_header_alone_holds_no_films_and_is_no_mistake():
 
 def test_an_archive_that_is_not_to_be_trusted_is_refused_with_the_reason():
     with pytest.raises(HistoryError, match=r"diary\.csv would unpack to 5,000,000 bytes; choose the CSV or JSON files"):
-        read("bomb.zip", files.packed({"diary.csv": b"0" * 5_000_000}), now=NOW)
+        read("bomb.zip", files.packed({"diary.csv": b"0" * 5_000_000}))
     with pytest.raises(HistoryError, match="leads outside its folder"):
-        read("e.zip", files.packed({"../../diary.csv": files.DIARY}), now=NOW)
+        read("e.zip", files.packed({"../../diary.csv": files.DIARY}))
 
 
 def test_what_is_not_read_of_an_archive_may_be_large():
-    made = read("all.zip", files.packed({"diary.csv": files.DIARY, "film.txt": b"0" * 5_000_000}), now=NOW)
+    made = read("all.zip", files.packed({"diary.csv": files.DIARY, "film.txt": b"0" * 5_000_000}))
     assert made[0].entries
     assert [skipped.text for skipped in made[-1].skipped] == ["film.txt"]
 
