@@ -40,6 +40,11 @@ class Protocol:
     seed: int = 0  # of the sampler
     sampler: Sampler | None = None  # None if n_candidates is 0
 
+    @property
+    def gives_whole_histories(self) -> bool:
+        """Whether the recommender gets whole histories and must find one next item among all items."""
+        return not (self.newest or self.n_liked or self.n_candidates)
+
     def split(self, dataset: Dataset, seed: int = 0) -> Split:
         """Return the split for a training seed. Raises DataError if this splitting does not fit the data set."""
         return self.splitting(dataset, seed)
@@ -240,9 +245,8 @@ def _favourites(n: int, title: str) -> Protocol:
             "liked": n,
             "drawings": DRAWINGS,
             "targets": "all other liked films",
-            "metrics": "HR@k is recall: targets among the first k, divided by k or by the number of targets, the smaller "
-            "one. NDCG@k is divided by its highest possible value. MRR is of the best target. All are means over the "
-            "drawings of a user",
+            "metrics": "HR@k is recall: targets among the first k, divided by their highest possible number. NDCG@k is "
+            "divided by its highest possible value. MRR is of the best target. All are means over a user's drawings",
             "tags": "all tags of the data set, those by test users included",
             "settings": "tuned on leave-one-out validation, so also with histories of test users",
             "ranked": "the whole catalogue",
