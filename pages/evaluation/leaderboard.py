@@ -93,7 +93,8 @@ def show(view: EvaluationView) -> None:
         )
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
-    if protocols.get_or_former(view.protocol).newest:
+    protocol = protocols.get_or_former(view.protocol)
+    if protocol.newest or protocol.n_liked:
         list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:

@@ -1,4 +1,4 @@
-"""The chart of a metric by the length of the history: the newest one to ten films of each user, or all films."""
+"""The chart of a metric by the number of films that recommenders get: the newest films of a user, or favourites."""
 
 import streamlit as st
 
@@ -14,21 +14,23 @@ MAX_DEFAULT_LINES = 5
 
 def show(view: EvaluationView, metric: str) -> None:
     """Plot the metric against the number of films given, if there are results for two numbers or more."""
-    length_labels = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
-    length_labels[protocols.FULL.name] = _("all")
+    is_of_favourites = view.protocol in [protocol.name for protocol in protocols.FAVOURITES]
+    if is_of_favourites:
+        length_labels = {protocol.name: str(protocol.n_liked) for protocol in protocols.FAVOURITES}
+    else:
+        length_labels = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
+        length_labels[protocols.FULL.name] = _("all")
     all_leaderboards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
     leaderboards = {protocol: board for protocol, board in all_leaderboards.items() if not board.empty}
     table = tables.compare_protocols(leaderboards, metric)
     if len(leaderboards) < 2 or table.empty:
         return
     st.header(_("Quality by the length of the list"))
-    st.caption(
-        _(
-            "{metric} for the newest films of each person, and for all of them. "
-            "Lines of recommenders that need long histories rise more.",
-            metric=metric_title(metric),
-        )
-    )
+    if is_of_favourites:
+        text = _("{metric} for one to ten films that each person likes.", metric=metric_title(metric))
+    else:
+        text = _("{metric} for the newest films of each person, and for all of them.", metric=metric_title(metric))
+    st.caption(f"{text} {_('Lines of recommenders that need long lists rise more.')}")
     variants = [variant for variant in view.board["variant"] if variant in set(table["variant"])]
     default = tables.best_of_families(view.board, variants, MAX_DEFAULT_LINES)
     selected = data.select_recommenders(view, variants, default, "lengths")

@@ -45,6 +45,7 @@ SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
     "person": person.show,
     "ties": same_second.show,
 }
+NEED_ONE_TARGET = {"slices", "calibration", "pair", "person", "ties"}  # sections: each person has one film to find
 RULE_TITLES = {  # in display order
     "split": N_("Split"),
     "cuts": N_("Cut-off rule"),
@@ -54,6 +55,10 @@ RULE_TITLES = {  # in display order
     "order": N_("Order"),
     "history": N_("History"),
     "newest": N_("Films given"),
+    "liked": N_("Films given"),
+    "drawings": N_("Random lists of each person"),
+    "targets": N_("Films to find"),
+    "metrics": N_("Metrics"),
     "hidden": N_("Excluded"),
     "ranked": N_("Candidates"),
     "sampled": N_("Sampled films"),
@@ -76,7 +81,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
         names = names or [datasets.serving_split(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
-        protocol = segmented_control(_("Protocol"), titles, f"protocol-{dataset}", wrap=True)
+        protocol = selectbox(_("Protocol"), titles, f"protocol-{dataset}", width=230)
     return dataset, protocol
 
 
@@ -110,6 +115,8 @@ def show(dataset: str, protocol: str) -> None:
         available_studies = [study for study in available_studies if study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
+    if definitions.get_or_former(protocol).n_liked:
+        sections = [name for name in sections if name not in NEED_ONE_TARGET]
     section = select_section([*sections, *(["studies"] if available_studies else [])])
     if section == "studies":
         studies.show(available_studies, dataset)

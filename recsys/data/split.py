@@ -1,8 +1,8 @@
-"""Split a data set into training, validation and test: leave-one-out, leave-one-out with shuffled ties, or by date.
+"""Split a data set into training, validation and test: leave-one-out, with shuffled ties, by date, or by user.
 
 Leave-one-out: a user's last item is the test item, the item before it the validation item, and all earlier items are
 training items. A model then learns from events that are later than the test items of other users. A split by date
-prevents this.
+prevents this. With a split by user, models learn nothing about the test users (strong generalisation, Marlin 2004).
 Shapes: U users, E events.
 """
 
@@ -15,9 +15,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
-from recsys.data.tie_breaking import shuffle_ties
+from recsys.data.tie_breaking import random_sort_keys, shuffle_ties
 
 TEST_SHARE = 0.1  # minimum share of the events that are after a cut
+LIKED_RATING = 4.0  # lowest rating of a liked item
+MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left as a target
+DRAWINGS = 3  # random orders of the liked items of each test user
 SECONDS_PER_DAY = 86_400
 
 
@@ -106,10 +109,27 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     return Split(train, valid, test, {"dates": cut.dates})
 
 
+def by_user(dataset: Dataset, seed: int = 0) -> Split:
+    """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
+
+    Their histories are in no training. There are DRAWINGS queries for each held-out user with MIN_LIKED liked items:
+    these items in random order, without the last one, which is the target. Items with a rating of at least
+    LIKED_RATING are liked, or all items if the data set has equal ratings only. Raises DataError if no test or
+    validation user has enough liked items.
+    """
+    tenths = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0) % np.uint64(10)  # (U,)
+    is_test, is_valid = tenths == 0, tenths == 1
+    events = dataset.interactions
+    train = replace(dataset, interactions=events.select(~(is_test | is_valid)[events.user]))
+    valid, test = (_hold_out_liked(dataset, np.flatnonzero(part)) for part in (is_valid, is_test))
+    return Split(train, valid, test, {})
+
+
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
 UNTIED = Splitting("untied", untied, "untied", reads_times=True, is_seeded=True)
 BY_TIME = Splitting("time", by_time, "time", reads_times=True)
-SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME)}
+BY_USER = Splitting("favourites", by_user, "favourites-3")
+SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME, BY_USER)}
 
 
 def cuts(dataset: Dataset) -> Cuts:
@@ -158,3 +178,22 @@ def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> Hel
     targets = np.array([history[position] for history, position in pairs])
     profiles = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
     return HeldOut(Queries([history[:position] for history, position in pairs], users, user_profiles=profiles), targets)
+
+
+def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
+    """Return DRAWINGS queries for each of the users, see `by_user`. The queries of a user are adjacent."""
+    ratings, orders = np.asarray(dataset.interactions.rating), []
+    has_opinions = len(ratings) and ratings.min() < ratings.max()
+    is_liked = ratings >= LIKED_RATING if has_opinions else np.ones(len(ratings), bool)
+    for user in users:
+        events = slice(dataset.offsets[user], dataset.offsets[user + 1])
+        liked = np.unique(dataset.interactions.item[events][is_liked[events]])
+        if len(liked) >= MIN_LIKED:
+            user_ids, movie_ids = np.full(len(liked), dataset.user_ids[user]), dataset.catalog.movie_ids[liked]
+            keys = (random_sort_keys(user_ids, movie_ids, drawing) for drawing in range(DRAWINGS))
+            orders += [liked[np.argsort(key, kind="stable")] for key in keys]
+    if not orders:
+        raise DataError(
+            "{name}: nobody of those held out likes {n} films; choose another protocol", name=dataset.name, n=MIN_LIKED
+        )
+    return HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))

@@ -87,7 +87,7 @@ def evaluate(
         evaluations.append(SeedEvaluation(seed, model, split, held_out, held_out_ranks))
     document |= _accuracy_fields({evaluation.seed: evaluation.held_out_ranks.ranks for evaluation in evaluations})
     document |= _list_metric_fields(evaluations, document["seeds"])
-    if not (protocol.n_candidates or protocol.newest) and all(model.predicts_ratings for model in models.values()):
+    if protocol.gives_whole_histories and all(model.predicts_ratings for model in models.values()):
         parts = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _rounded(rating_errors.summary(parts, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)

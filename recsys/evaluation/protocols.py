@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recsys.data.dataset import Dataset, Queries, Split, Ties
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, SPLITTINGS, UNTIED, Splitting
+from recsys.data.split import BY_TIME, BY_USER, DRAWINGS, LEAVE_ONE_OUT, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
 # (training counts (I,), excluded items, n, random generator) → n items
@@ -35,9 +35,15 @@ class Protocol:
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
     own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
     newest: int = 0  # number of items of each history that the recommender gets, the newest ones; 0: all
+    n_liked: int = 0  # number of liked items that the recommender gets of each user; the other ones are targets
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
     seed: int = 0  # of the sampler
     sampler: Sampler | None = None  # None if n_candidates is 0
+
+    @property
+    def gives_whole_histories(self) -> bool:
+        """Whether the recommender gets whole histories and must find one next item among all items."""
+        return not (self.newest or self.n_liked or self.n_candidates)
 
     def split(self, dataset: Dataset, seed: int = 0) -> Split:
         """Return the split for a training seed. Raises DataError if this splitting does not fit the data set."""
@@ -221,6 +227,47 @@ SHORT = (
 )
 
 
+def _favourites(n: int, title: str) -> Protocol:
+    """Return the protocol in which n liked items of a new user are given, and all other liked items are targets."""
+    return Protocol(
+        f"favourites-{n}",
+        title=title,
+        meaning="Recommenders learn nothing from a tenth of the people. They get a few films that such a person likes, "
+        "in random order, like the list of a visitor. They must find all other films that the person likes. HR is then "
+        "the share of these films that are among the best, and NDCG counts all of them.",
+        rules=COMMON_RULES
+        | {
+            "split": "by a hash of the user's id: a tenth of the users is test, another tenth validation, the others "
+            "train",
+            "filter": LEAVE_ONE_OUT_RULES["filter"],
+            "users": "those of the tenth who gave at least 11 films four stars or more; without stars, all films count",
+            "history": "liked films in random order; the same films for every recommender",
+            "liked": n,
+            "drawings": DRAWINGS,
+            "targets": "all other liked films",
+            "metrics": "HR@k is recall: targets among the first k, divided by their highest possible number. NDCG@k is "
+            "divided by its highest possible value. MRR is of the best target. All are means over a user's drawings",
+            "tags": "all tags of the data set, those by test users included",
+            "settings": "tuned on leave-one-out validation, so also with histories of test users",
+            "ranked": "the whole catalogue",
+            "hidden": "the liked films that are given",
+        },
+        splitting=BY_USER,
+        own_training="This protocol needs recommenders that were trained without a tenth of the people. With other "
+        "protocols, recommenders have learned from all people.",
+        n_liked=n,
+    )
+
+
+FAVOURITES = (
+    _favourites(1, "1 favourite"),
+    _favourites(2, "2 favourites"),
+    _favourites(3, "3 favourites"),
+    _favourites(5, "5 favourites"),
+    _favourites(10, "10 favourites"),
+)
+
+
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     """Return protocols by name. Raises ValueError if their splittings, texts and training commands do not fit."""
     table = {protocol.name: protocol for protocol in protocols}
@@ -234,7 +281,7 @@ def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     return table
 
 
-PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
+PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
 
 
 def get(name: str) -> Protocol:

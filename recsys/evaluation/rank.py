@@ -1,6 +1,6 @@
 """Rank held-out items among all items that are not excluded, or among sampled items.
 
-Shapes: B queries, I items, K items of a list, N sampled candidates.
+Shapes: B queries, I items, K items of a list, N sampled candidates, T relevant items.
 """
 
 from dataclasses import dataclass
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.data.split import DRAWINGS
 from recsys.errors import Message
 from recsys.evaluation.protocols import Protocol
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
+from recsys.ranking.metrics import MAX_RELEVANT, best_ranks
 from recsys.ranking.ranking import Ranking, ScoreError
 from recsys.training import distributed
 
@@ -22,7 +24,7 @@ LIST_LENGTH = 10  # K
 class HeldOutRanks:
     """Ranks of the held-out items and, if requested, the top K items of each query."""
 
-    ranks: np.ndarray  # (B,) int64, 1 = best
+    ranks: np.ndarray  # (B,) int64, 1 = best; for liked items (users, drawings, T), see `metrics.best_ranks`
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
     probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
 
@@ -41,7 +43,8 @@ def rank_held_out(
 
     Items whose score equals the score of the held-out item are ranked before it. In lists, equal scores are ordered by
     item number. Sampled protocols give no lists. With `protocol.newest`, the model gets shortened histories. All items
-    of the whole histories are excluded. Each process that `torchrun` started ranks a part, and all processes return the
+    of the whole histories are excluded. With `protocol.n_liked`, the first items of each history are given, and the
+    others are targets, too. Each process that `torchrun` started ranks a part, and all processes return the
     whole result.
 
     `dataset` is the whole data set. `seed` is the training seed, on which a seeded splitting depends. After each batch,
@@ -51,6 +54,8 @@ def rank_held_out(
         ScoreError: The scores are not finite numbers of shape (B, I).
         ProtocolError: The data set is too small for the protocol.
     """
+    if protocol.n_liked:
+        return _rank_liked(model, held_out, protocol.n_liked, dataset.n_items, report, batch)
     n_queries = len(held_out)
     with_lists = with_lists and not protocol.n_candidates
     target_ranks = np.zeros(n_queries, np.int64)
@@ -85,6 +90,26 @@ def rank_held_out(
         distributed.all_reduce_array(lists) if with_lists else None,
         distributed.all_reduce_array(probabilities) if has_probabilities else None,
     )
+
+
+def _rank_liked(
+    model: Model, held_out: HeldOut, n_given: int, n_items: int, report: ProgressCallback, batch: int
+) -> HeldOutRanks:
+    """Rank all liked items of each query but the first `n_given` ones, which the model gets. No probabilities."""
+    liked = [np.append(items, last) for items, last in zip(held_out.queries.histories, held_out.targets, strict=True)]
+    ranks = np.zeros((len(liked), MAX_RELEVANT), np.int64)
+    lists = np.zeros((len(liked), LIST_LENGTH), np.int64)
+    for start in distributed.shard(np.arange(0, len(liked), batch)):
+        rows = range(start, min(start + batch, len(liked)))
+        given = [items[:n_given] for items in liked[rows.start : rows.stop]]
+        for row, row_scores, items in zip(rows, _scores(model, Queries(given), n_items), given, strict=True):
+            ranking = Ranking.from_scores(row_scores, items)
+            lists[row], _ = _top(ranking)
+            targets = liked[row][n_given:]
+            ranks[row] = best_ranks(np.array([ranking.rank_ties_last(target) for target in targets]))
+        report({"stage": "rank", "done": rows.stop, "total": len(liked)})
+    ranks, lists = distributed.all_reduce_array(ranks), distributed.all_reduce_array(lists)
+    return HeldOutRanks(ranks.reshape(-1, DRAWINGS, MAX_RELEVANT), lists)
 
 
 def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:

@@ -13,7 +13,8 @@ import pandas as pd
 
 from recsys import errors
 from recsys.evaluation import results
-from recsys.ranking.metrics import METRICS, values
+from recsys.ranking import metrics
+from recsys.ranking.metrics import METRICS
 
 ALPHA = 0.05  # a difference is significant if its corrected p is lower
 RESAMPLES = 2000
@@ -36,7 +37,7 @@ def pairwise_tests(
     user_values: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, warn)):
         try:
-            user_values[variant] = values(results.ranks(dataset, protocol, variant), metric).mean(0)
+            user_values[variant] = metrics.user_values(results.ranks(dataset, protocol, variant), metric).mean(0)
         except results.ResultError as error:
             warn(error)
     if len(user_values) < 2:
@@ -81,10 +82,10 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
     )
 
 
-def intervals(ranks: np.ndarray, metrics: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
-    """Return the 95 % interval of each metric of ranks (S, B), by bootstrap over users after averaging over seeds."""
-    low, high = bootstrap(np.stack([values(ranks, name).mean(0) for name in metrics], 1))
-    return dict(zip(metrics, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+def intervals(ranks: np.ndarray, names: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
+    """Return the 95 % interval of each metric, by bootstrap over users after averaging over seeds."""
+    low, high = bootstrap(np.stack([metrics.user_values(ranks, name).mean(0) for name in names], 1))
+    return dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
 
 def bootstrap(user_values: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -96,6 +96,15 @@ POOL_MEMBERS = (
     "content-fields",
     "content-sentence",
 )
+FAVOURITES_MEMBERS = (  # chosen on validation users of the favourites protocols, docs/experiments.md
+    "markov-both",
+    "ease-low-rank",
+    "content-fields",
+    "user-knn-centred",
+    "popular",
+    "bpr-mf",
+    "mult-vae",
+)
 
 PRESETS: dict[str, Mapping[str, Changes]] = {
     "bert4rec": BERT4REC | {SAMPLE: BERT4REC_ON_SEGMENTS},

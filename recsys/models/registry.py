@@ -181,6 +181,7 @@ GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}
 GRU4REC_PLUS = {"epochs": 30, "loss": "bpr-max", "negatives": 512, "sampling_power": 0.0}
 FEW_FILMS = {"members": ("sasrec-softmax", "bert4rec", "markov", "content-tfidf")}  # for histories of few films
 VISITORS = {"members": presets.POOL_MEMBERS, "edges": (2, 3, 5, 10, 50)}  # chosen on validation, docs/experiments.md
+FAVOURITES = {"members": presets.FAVOURITES_MEMBERS, "edges": (2, 3, 5, 10, 50)}
 FIELDS = {"vectors": "fields", "half_life": 5.0}  # chosen on validation, docs/experiments.md
 ON_SEGMENTS = {"crop": "segments", "only_unseen": True, "redraw": True}
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
@@ -208,6 +209,7 @@ ROWS = (
     trained("narm", "NARM", RECURRENT, ".narm:Narm", "arXiv:1711.04725"),
     trained("stamp", "STAMP", ATTENTION, ".stamp:Stamp", "doi:10.1145/3219819.3219950"),
     Recommender("pool", "Best guess", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
+    Recommender("pool-favourites", "Best guess for favourites", MIXTURES, ".pool:VisitorPool", settings=FAVOURITES),
     Recommender("hybrid", "Hybrid", MIXTURES, POOL),
     Recommender("ensemble", "Ensemble", MIXTURES, POOL, settings=NETWORKS),
     Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, POOL, settings=FEW_FILMS),

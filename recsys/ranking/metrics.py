@@ -1,6 +1,8 @@
 """Ranks of held-out items, and the metrics of these ranks.
 
-Each query has one relevant item, so HR@k equals Recall@k, and the ideal DCG is 1. Shapes: B queries, I items.
+With one relevant item, HR@k equals Recall@k, and the highest DCG is 1.
+
+Shapes: B queries, I items, S seeds. With several relevant items: D drawings of a user, T relevant items.
 """
 
 from collections.abc import Sequence
@@ -10,6 +12,7 @@ import numpy as np
 from recsys.ranking.ranking import Ranking, ScoreError
 
 CUTOFFS = (1, 5, 10, 20)
+MAX_RELEVANT = max(CUTOFFS)  # T
 METRICS = (*(f"hr@{k}" for k in CUTOFFS), *(f"ndcg@{k}" for k in CUTOFFS), "mrr")
 
 
@@ -76,6 +79,39 @@ def mrr(ranks: np.ndarray) -> float:
     return float(np.mean(values(ranks, "mrr")))
 
 
+def best_ranks(ranks: np.ndarray) -> np.ndarray:
+    """Return the ranks of the best MAX_RELEVANT relevant items of a query in ascending order, (MAX_RELEVANT,).
+
+    They are what the METRICS need: except for the best one, ranks beyond the cutoffs are stored as MAX_RELEVANT + 1.
+    0: the query has no further relevant item.
+    """
+    best = np.sort(ranks)[:MAX_RELEVANT]
+    best[1:] = np.minimum(best[1:], MAX_RELEVANT + 1)
+    return np.pad(best, (0, MAX_RELEVANT - len(best)))
+
+
+def user_values(ranks: np.ndarray, metric: str) -> np.ndarray:
+    """Return the value of a metric for each user.
+
+    With several relevant items, HR@k is the number of hits divided by the highest possible number (recall), NDCG@k is
+    the DCG divided by the highest possible DCG, and MRR is of the best item. Values are averaged over drawings.
+
+    Args:
+        ranks: Ranks of one relevant item of each user, (B,) or (S, B), or `best_ranks`, (B, D, T) or (S, B, D, T).
+        metric: As for `values`.
+
+    Returns:
+        Values, (B,) or (S, B).
+    """
+    if ranks.ndim <= 2:
+        return values(ranks, metric)
+    gains = np.where(ranks > 0, values(np.maximum(ranks, 1), metric), 0)
+    if metric == "mrr":
+        return gains.max(-1).mean(-1)
+    highest = values(np.arange(1, ranks.shape[-1] + 1), metric).cumsum()  # (T,)
+    return (gains.sum(-1) / highest[(ranks > 0).sum(-1) - 1]).mean(-1)
+
+
 def summary(ranks: np.ndarray) -> dict[str, float]:
-    """Return the means of all METRICS by name: {"hr@10": …, "ndcg@10": …, "mrr": …}."""
-    return {name: float(np.mean(values(ranks, name))) for name in METRICS}
+    """Return the means of all METRICS by name: {"hr@10": …, "ndcg@10": …, "mrr": …}. For `ranks`, see `user_values`."""
+    return {name: float(np.mean(user_values(ranks, name))) for name in METRICS}

@@ -18,7 +18,7 @@ from recsys.errors import RecsysError
 from recsys.evaluation.protocols import FULL, UNTIED_FULL, Protocol
 from recsys.evaluation.significance import bootstrap
 from recsys.progress import ProgressCallback, no_progress
-from recsys.ranking.metrics import values
+from recsys.ranking.metrics import user_values
 from recsys.studies import trials
 from recsys.studies.plans import Plan, Point
 from recsys.studies.trials import Outcome, Trial
@@ -179,7 +179,7 @@ def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
 
 def _by_user(outcomes: Iterable[Outcome], metric: str) -> np.ndarray:
     """Return a metric of each test user, (B,), averaged over outcomes."""
-    return values(np.stack([outcome.ranks for outcome in outcomes]), metric).mean(0)
+    return user_values(np.stack([outcome.ranks for outcome in outcomes]), metric).mean(0)
 
 
 def _method(dataset: Dataset, protocol: Protocol, outcomes: Sequence[Outcomes]) -> str:

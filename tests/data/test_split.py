@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 
 from recsys.data import split as splits
 from recsys.data.dataset import DataError
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Cuts, Splitting, by_time, cuts, leave_one_out
+from recsys.data.split import (
+    BY_TIME,
+    BY_USER,
+    DRAWINGS,
+    LEAVE_ONE_OUT,
+    UNTIED,
+    Cuts,
+    Splitting,
+    by_time,
+    by_user,
+    cuts,
+    leave_one_out,
+)
 from recsys.data.tags import Tags
 from tests import toys
 
@@ -201,3 +213,31 @@ def test_data_that_cannot_be_divided_is_refused_each_time():
     for _ in range(2):
         with pytest.raises(DataError, match="nobody has three films"):
             LEAVE_ONE_OUT(few)
+
+
+def test_a_split_by_user_holds_out_whole_users_and_asks_for_their_liked_films_in_random_order():
+    whole = toys.cycle(n_items=30, n_users=100, length=24)
+    stars = np.where(whole.interactions.item % 2, 5.0, 3.5).astype(np.float32)  # odd films are liked
+    whole = replace(whole, interactions=replace(whole.interactions, rating=stars))
+    split = by_user(whole)
+    held_out = np.flatnonzero([not len(history) for history in split.train.histories])
+    assert 5 < len(held_out) < 40  # a fifth
+    assert all(np.array_equal(split.train.history(user), whole.history(user)) for user in set(range(100)) - {*held_out})
+    orders = [
+        [*queries, target]
+        for part in (split.valid, split.test)
+        for queries, target in zip(part.queries.histories, part.targets, strict=True)
+    ]
+    assert len(orders) == DRAWINGS * len(held_out)
+    liked = [sorted(film for film in whole.history(user) if film % 2) for user in held_out]
+    assert sorted(map(sorted, orders)) == sorted(DRAWINGS * liked)
+    assert len({tuple(order) for order in orders}) == len(orders)  # the drawings differ
+    assert split.test.queries.users is None
+
+
+def test_without_different_stars_all_films_are_liked_and_too_few_of_them_are_an_error():
+    whole = toys.cycle(n_items=30, n_users=60, length=24)
+    assert {len(history) for history in by_user(whole).test.queries.histories} == {23}
+    with pytest.raises(DataError, match="nobody of those held out likes 11 films"):
+        by_user(toys.cycle(n_users=60, length=8))
+    assert BY_USER(whole) is BY_USER(whole, 7)  # cached: the split does not depend on a seed

@@ -23,7 +23,7 @@ from tests.artifacts import change
 
 CYCLE = toys.cycle()
 SPLIT = leave_one_out(CYCLE)
-SPANNING = toys.over_days([[((user + place) % 30, 4 * place + user % 4) for place in range(10)] for user in range(40)])
+SPANNING = toys.over_days([[((user + place) % 30, 4 * place + user % 4) for place in range(12)] for user in range(40)])
 
 
 def wide(n_users=40, n_items=300, seed=0):

@@ -3,8 +3,10 @@ import pytest
 from scipy.special import softmax
 
 from recsys.data.dataset import HeldOut, Queries
-from recsys.evaluation.protocols import FULL, SHORT
+from recsys.data.split import DRAWINGS
+from recsys.evaluation.protocols import FAVOURITES, FULL, SHORT
 from recsys.evaluation.rank import rank_held_out
+from recsys.ranking.metrics import MAX_RELEVANT
 from recsys.ranking.ranking import log_sum_exp
 from tests import fakes, toys
 
@@ -108,3 +110,26 @@ def test_short_protocols_give_only_the_newest_films_but_exclude_all_of_them(prot
     assert queries.users is None
     assert result.ranks.tolist() == [3, 2]  # 11 and 12 are before 13, and 0 is before 1
     assert result.lists[0, :4].tolist() == [11, 12, 13, -1]
+
+
+@pytest.mark.parametrize("protocol", FAVOURITES, ids=lambda protocol: protocol.name)
+def test_favourites_give_the_first_liked_films_and_rank_all_the_others(protocol):
+    given = []
+
+    class Recorder(fakes.Counts):
+        def score(self, queries):
+            given.extend(history.tolist() for history in queries.histories)
+            assert queries.users is None
+            return np.tile(np.append(-np.arange(13, dtype=np.float32), 1), (len(queries), 1))  # 13, 0, 1, 2, …
+
+    orders = [np.array([13, *range(12)]), np.arange(13), np.arange(13)[::-1]]  # three drawings of one user
+    held_out = HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))
+    result = rank_held_out(Recorder(), held_out, protocol, WORLD)
+    n = protocol.n_liked
+    assert given == [order[:n].tolist() for order in orders]
+    assert result.ranks.shape == (1, DRAWINGS, MAX_RELEVANT)
+    first, second, third = (ranks[ranks > 0].tolist() for ranks in result.ranks[0])
+    assert first == [*range(1, 14 - n)]  # the best item, 13, is given
+    assert second == third == [*range(2, 15 - n)]  # item 13 is not liked, and comes before all targets
+    assert set(result.lists[1]) & set(range(n)) == set()
+    assert result.probabilities is None

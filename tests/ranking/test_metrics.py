@@ -6,7 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score, top_k_accuracy_score
 
-from recsys.ranking.metrics import CUTOFFS, mrr, ndcg, summary, target_ranks, values
+from recsys.ranking.metrics import (
+    CUTOFFS,
+    MAX_RELEVANT,
+    best_ranks,
+    mrr,
+    ndcg,
+    summary,
+    target_ranks,
+    user_values,
+    values,
+)
 from recsys.ranking.ranking import ScoreError
 
 NO_ITEMS = [np.empty(0, int)]
@@ -83,3 +93,25 @@ def test_a_target_without_a_finite_score_is_refused():
 def test_scores_without_a_rank_are_refused(scores):
     with pytest.raises(ScoreError):
         target_ranks(scores, np.array([1]), NO_ITEMS)
+
+
+def test_metrics_of_several_relevant_items_worked_by_hand():
+    ranks = np.array([[best_ranks(np.array([11, 1, 300])), best_ranks(np.array([30]))]])  # one user, two drawings
+    assert ranks[0, 0, :4].tolist() == [1, 11, MAX_RELEVANT + 1, 0]
+    assert user_values(ranks, "hr@1").tolist() == [0.5]
+    assert user_values(ranks, "hr@10") == pytest.approx([(1 / 3 + 0) / 2])  # one of three found, then none of one
+    assert user_values(ranks, "mrr") == pytest.approx([(1 + 1 / 30) / 2])
+    highest = 1 + 1 / np.log2(3) + 1 / np.log2(4)
+    assert user_values(ranks, "ndcg@20") == pytest.approx([((1 + 1 / np.log2(12)) / highest + 0) / 2])
+    assert user_values(np.stack([ranks, ranks]), "mrr").shape == (2, 1)  # seeds
+
+
+@pytest.mark.parametrize("k", CUTOFFS)
+def test_ndcg_of_several_relevant_items_equals_that_of_scikit_learn(k):
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 40):
+        relevant = np.isin(np.arange(60), rng.permutation(60)[:n])
+        scores = rng.permutation(60).astype(float)
+        ranks = (scores[None] > scores[relevant][:, None]).sum(1) + 1
+        ours = user_values(best_ranks(ranks)[None, None], f"ndcg@{k}")
+        assert ours == pytest.approx([ndcg_score([relevant], [scores], k=k)])

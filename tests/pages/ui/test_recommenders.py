@@ -72,7 +72,7 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
     assert menu["sasrec-bce"] == "{model} · not trained".format(model="SASRec (BCE)")
     marked = {name for name, label in menu.items() if label != registry.get(name).title}
     networks = {name for name in menu if registry.get(name).needs_training}
-    standing_on_some = {"pool", "hybrid", "hybrid-few", "ensemble"}
+    standing_on_some = {"pool", "pool-favourites", "hybrid", "hybrid-few", "ensemble"}
     assert marked == networks - {"bert4rec"} | standing_on_some
 
 
