@@ -9,8 +9,8 @@ from recsys import paths
 from recsys.data import prepared
 from recsys.evaluation import evaluate as run
 from recsys.evaluation import report, results
-from recsys.evaluation.report import Missing
-from tests import toys
+from recsys.models.registry import Recommender
+from tests import fakes, toys
 from tests.evaluation import made_up
 
 RIGHT, WRONG = np.ones((1, 400), int), np.full((1, 400), 50)
@@ -197,25 +197,17 @@ def test_a_protocol_with_a_split_of_its_own_names_it_in_training_too():
     assert lines("sasrec", "uniform-100")[0] == "train sasrec --dataset toy"
 
 
-def test_the_missing_are_named_as_other_results_name_them_and_say_how_they_are_made(monkeypatch):
-    monkeypatch.setattr("recsys.models.registry.names", lambda: ["als", "new", "popular", "sasrec"])
-    made_up.keep("popular", [[1, 2]], protocol="time")
-    made_up.keep("sasrec", [[1, 2]], title="SASRec", config=TRAINED)
-    made_up.keep("als", [[1, 2]], title="ALS", dataset="other")
-    found = report.missing("toy", "time", ["popular"])
-    assert found == [Missing("als", "ALS", False), Missing("new", "new", False), Missing("sasrec", "SASRec", True)]
-    assert short(report.commands_for(found[2], "toy", "time")) == [
-        "train sasrec --dataset toy --protocol time",
-        "evaluate sasrec --dataset toy --protocol time",
+def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce_it(monkeypatch):
+    mixture = Recommender("mixture", "A mixture", "Hybrid", ".pool:Pool", settings={"members": ("counts", "trained")})
+    monkeypatch.setitem(fakes.VARIANTS, "mixture", mixture)
+    missing = report.missing(["popular"])
+    assert [recommender.title for recommender in missing] == ["A mixture", "Counts", "Trained"]
+    training = "train trained --dataset toy --protocol time"
+    assert [short(report.commands_for(recommender.name, "toy", "time")) for recommender in missing] == [
+        [training, "evaluate mixture --dataset toy --protocol time"],
+        ["evaluate counts --dataset toy --protocol time"],
+        [training, "evaluate trained --dataset toy --protocol time"],
     ]
-    assert short(report.commands_for(found[0], "toy", "time")) == ["evaluate als --dataset toy --protocol time"]
-
-
-def test_facts_come_from_the_first_protocol_of_the_menus(monkeypatch):
-    monkeypatch.setattr("recsys.models.registry.names", lambda: ["als"])
-    made_up.keep("als", [[1, 2]], title="By date", protocol="time")
-    made_up.keep("als", [[1, 2]], title="Drawn order", protocol="untied")  # earlier in menus, later in the alphabet
-    assert [row.title for row in report.missing("toy", "full", [])] == ["Drawn order"]
 
 
 MIXED = {"members": ["sasrec", "popular"], "edges": []}
@@ -229,18 +221,6 @@ def test_of_a_mixture_the_members_are_trained_seed_by_seed_and_with_the_same_peo
         "train sasrec --dataset toy --also other",
         "train sasrec --dataset toy --also other --seed 1",
         "evaluate hybrid --dataset toy --protocol full --seeds 0 1",
-    ]
-
-
-def test_a_missing_mixture_says_which_members_are_to_be_trained_first(monkeypatch):
-    monkeypatch.setattr("recsys.models.registry.names", lambda: ["hybrid", "popular", "sasrec"])
-    for name, config in (("popular", {}), ("sasrec", TRAINED), ("hybrid", MIXED)):
-        made_up.keep(name, [[1, 2]], config=config)
-    hybrid, *_ = report.missing("toy", "time", ["popular"])
-    assert hybrid == Missing("hybrid", "hybrid", False, ("sasrec", "popular"))
-    assert short(report.commands_for(hybrid, "toy", "time")) == [
-        "train sasrec --dataset toy --protocol time",
-        "evaluate hybrid --dataset toy --protocol time",
     ]
 
 
