@@ -169,20 +169,16 @@ def read_sealed_bytes(path: Path) -> bytes:
     return data[32:]
 
 
-def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
-    """Return a JSON file in assets/ that has no SHA-256; None, with one log warning per process, if it is damaged.
+def read_shipped_json(path: Path, parse: Callable[[Any], T], default: T) -> T:
+    """Return the result of `parse` for a shipped JSON file that has no SHA-256.
 
-    `is_valid` checks the structure of the content. LookupError, TypeError and AttributeError in it count as False.
+    Returns `default`, with one log warning per process, if the file is damaged or `parse` fails.
     """
     try:
-        content = json.loads(path.read_bytes())
-        if is_valid(content):
-            return content
-        reason = "unexpected structure"
+        return parse(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        reason = str(error)
-    _warn_once(path, reason)
-    return None
+        _warn_once(path, str(error))
+        return default
 
 
 def verify(path: Path, expected: str) -> None:

@@ -5,15 +5,13 @@ title and year of the data to the corrected ones. The app shows, finds and impor
 read the data as it is.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from recsys import paths, storage
 from recsys.data.titles import title_and_year
-
-FIELDS = {"title", "year", "also", "nicknames"}  # of a film in the file, all optional
 
 
 class FilmNames(NamedTuple):
@@ -43,36 +41,19 @@ def read() -> NameTable:
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
     """Read the file. `version` changes with it."""
-    content = storage.read_shipped_json(path, _is_valid)
-    if content is None:
-        return NO_NAMES
-    by_data_title, by_corrected_title = {}, {}
-    for label, entry in content.items():
-        data_title, data_year = title_and_year(label)
-        title, also = entry.get("title", data_title), entry.get("also", [])
-        names = FilmNames(
-            title,
-            entry.get("year", data_year),
-            tuple(also if title == data_title else [*also, data_title]),
-            tuple(entry.get("nicknames", [])),
-        )
-        by_data_title[data_title, data_year] = names
-        by_corrected_title[names.title, names.year] = names
-    return NameTable(by_data_title, by_corrected_title)
+    return storage.read_shipped_json(path, _parse, NO_NAMES)
 
 
-def _is_valid(content: Any) -> bool:
-    return isinstance(content, dict) and all(
-        isinstance(entry, dict)
-        and entry.keys() <= FIELDS
-        and isinstance(entry.get("title", ""), str)
-        and isinstance(entry.get("year", 0), int)
-        and all(isinstance(name, str) for field in ("also", "nicknames") for name in _list_field(entry, field))
-        for entry in content.values()
-    )
+def _parse(content: dict[str, dict[str, Any]]) -> NameTable:
+    """Return the table of the JSON document: title and year of the data → other names."""
+    by_data_title = {title_and_year(label): _names(label, **entry) for label, entry in content.items()}
+    return NameTable(by_data_title, {(names.title, names.year): names for names in by_data_title.values()})
 
 
-def _list_field(entry: dict[str, Any], field: str) -> list[Any]:
-    """Return the list in a field of an entry, [] without the field. A wrong type gives [None], which is not valid."""
-    value = entry.get(field, [])
-    return value if isinstance(value, list) else [None]
+def _names(
+    label: str, title: str = "", year: int | None = None, also: Sequence[str] = (), nicknames: Sequence[str] = ()
+) -> FilmNames:
+    """Return the names of a film of the document. `label` has its title and year in the data."""
+    data_title, data_year = title_and_year(label)
+    other_titles = also if title in ("", data_title) else [*also, data_title]
+    return FilmNames(title or data_title, year or data_year, tuple(other_titles), tuple(nicknames))

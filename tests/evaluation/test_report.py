@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import pytest
 from recsys import paths
 from recsys.data import prepared
 from recsys.evaluation import evaluate as run
-from recsys.evaluation import report, results
+from recsys.evaluation import published_figures, report, results
 from recsys.models.registry import Recommender
 from tests import fakes, toys
 from tests.evaluation import made_up
@@ -32,6 +33,15 @@ def test_a_row_holds_the_mean_its_interval_its_spread_and_the_count_of_seeds():
     row = rows(report.format_report())["bert4rec"]
     assert row["NDCG@10 (95 %)"] == ".5000 (.488–.512)"
     assert (row["seeds"], row["± seeds"], row["HR@1"]) == ("2", ".0123", ".5000")
+
+
+def test_all_published_figures_have_rules_and_a_source(caplog):
+    figures = json.loads(paths.published().read_bytes())["figures"]
+    for dataset, protocol in {(figure["dataset"], figure["protocol"]) for figure in figures}:
+        table = published_figures.published(dataset, protocol)
+        assert table[["title", "hr@10", "ndcg@10", "code", "short", "rules", "source"]].notna().all(axis=None)
+    assert not caplog.records
+    assert {name for figure in figures for name in figure} <= {"dataset", "protocol", *published_figures.COLUMNS}
 
 
 def test_published_figures_stand_beside_ours_with_their_rules():
