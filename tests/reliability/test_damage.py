@@ -114,7 +114,7 @@ def kinds(home, monkeypatch):
             lambda: film_details.read(NAME).fingerprint,
             without="",
         ),
-        "film vectors": array_kind(paths.film_vectors(NAME, TEXTS_HASH)),
+        "film vectors": array_kind(paths.vectors("film", NAME, TEXTS_HASH)),
         "map": array_kind(paths.film_map(home, NAME, "popular")),
         "checkpoint": Kind(
             lambda: checkpoints.save("popular", popular, dataset, 0),
