@@ -34,7 +34,7 @@ def fake_models(home, no_assets, tmp_path, monkeypatch):
 
 
 def fitted(power=1.0, variant="counts"):
-    return fakes.VARIANTS[variant].model(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
+    return fakes.VARIANTS[variant].model(fakes.CountsConfig(power=power)).fit(leave_one_out(WORLD).train)
 
 
 def save(variant="counts", power=1.0, seed=0):
@@ -70,7 +70,7 @@ def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings():
     model = checkpoints.load(folder, WORLD)
     queries = Queries([np.array([1, 2]), np.array([], int)])
     assert np.array_equal(model.score(queries), fitted(0.5).score(queries))
-    assert model.config == fakes.CountsConfig(0.5)
+    assert model.config == fakes.CountsConfig(power=0.5)
     assert model.title == "Counts"
     assert {storage.HASH.sub("", path.name) for path in folder.iterdir()} == {"meta.json", "weights.safetensors"}
 

@@ -156,7 +156,16 @@ def add(
         while (paths.jobs() / job_id).exists():  # another job of the same second
             number += 1
             job_id = f"{created}-{number}"
-        job = Job(job_id, variant, dataset, job_protocol, seed, changes or {}, device, queued=time.time())
+        job = Job(
+            id=job_id,
+            variant=variant,
+            dataset=dataset,
+            protocol=job_protocol,
+            seed=seed,
+            changes=changes or {},
+            device=device,
+            queued=time.time(),
+        )
         _check_can_wait(job, all_jobs)
         _write(job)
     start_runner()
@@ -307,7 +316,7 @@ def _read(folder: Path) -> Job:
                 job = from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
                 str(job.reason)  # raises ValueError if the reason is damaged
                 return job
-    return Job(folder.name, state=State.DAMAGED)
+    return Job(id=folder.name, state=State.DAMAGED)
 
 
 def _write(job: Job) -> None:
