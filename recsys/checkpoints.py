@@ -228,11 +228,8 @@ def attach_members(
     members = {}
     for name in model.members:
         if registry.get(name).members(dataset.name):
-            raise StoreError(
-                "{title} cannot combine {name}, which is a mixture; use its members instead",
-                title=Message(model.title),
-                name=name,
-            )
+            text = "{title} cannot combine {name}, which is a mixture; use its members instead"
+            raise StoreError(text, title=Message(model.title), name=name)
         member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
         members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
     if members:
@@ -278,14 +275,11 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     use and is not a mixture.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
-        raise StoreError(
-            "{variant} is fitted on first use, so it is not shipped; ship a model that needs training", variant=variant
-        )
+        text = "{variant} is fitted on first use, so it is not shipped; ship a model that needs training"
+        raise StoreError(text, variant=variant)
     if registry.get(variant).model_class.state_has_histories:
-        raise StoreError(
-            "{variant} consists of what people watched, which must not be passed on; ship another model",
-            variant=variant,
-        )
+        text = "{variant} consists of what people watched, which must not be passed on; ship another model"
+        raise StoreError(text, variant=variant)
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
     _, payloads = _read(source)
@@ -385,13 +379,8 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
         # first line only, because torch lists every tensor
         reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]
-        raise StoreError(
-            "{folder} was written by another version of {variant} ({reason})",
-            command,
-            folder=folder,
-            variant=variant,
-            reason=reason,
-        ) from error
+        text = "{folder} was written by another version of {variant} ({reason})"
+        raise StoreError(text, command, folder=folder, variant=variant, reason=reason) from error
     return model
 
 

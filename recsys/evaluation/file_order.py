@@ -212,9 +212,8 @@ def measure(
     random order already.
     """
     if dataset.ties == "drawn":
-        raise DataError(
-            "{name}: films of one second are in a drawn order already; choose another data set", name=dataset.name
-        )
+        text = "{name}: films of one second are in a drawn order already; choose another data set"
+        raise DataError(text, name=dataset.name)
     all_pairs = Neighbours.from_dataset(dataset)
     pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
