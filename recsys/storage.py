@@ -25,7 +25,7 @@ from recsys import paths
 from recsys.errors import RecsysError, restore_command
 
 HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the part of a payload name that comes from its content
-TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # suffixes of temporary files, also those of older programs
+TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
@@ -72,14 +72,6 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
             if newest == document:
                 raise
             document = newest  # a writer has deleted the payloads of the previous version
-
-
-def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the content of a document and of its only payload. Raises as `read_artifact`."""
-    document, payloads = read_payloads(path)
-    if len(payloads) != 1:
-        raise DamagedFileError("{path} is damaged", path=path)
-    return document, payloads[0]
 
 
 def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
@@ -248,13 +240,11 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
         raise DamagedFileError("{path} is damaged", path=path)
     payloads = {}
     for name, expected in files.items():
-        for payload in (folder / name, folder / f"{name}.next"):  # .next: written by older versions
-            with suppress(FileNotFoundError, DamagedFileError):
-                verify(payload, expected)
-                payloads[HASH.sub("", name)] = payload
-                break
-        else:
-            raise DamagedFileError("{payload} is missing or damaged", payload=folder / name)
+        payload = payloads[HASH.sub("", name)] = folder / name
+        try:
+            verify(payload, expected)
+        except (FileNotFoundError, DamagedFileError) as error:
+            raise DamagedFileError("{payload} is missing or damaged", payload=payload) from error
     return payloads
 
 

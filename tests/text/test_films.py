@@ -150,7 +150,7 @@ def test_shipped_vectors_are_intact_and_have_a_fingerprint(path):
     assert vectors.shape[1:] == (encoder.DIM,)
     assert vectors.dtype == np.float16
     np.testing.assert_allclose(np.linalg.norm(vectors.astype(np.float32), axis=1), 1, atol=2e-3)
-    document, _ = storage.read_payload(path.with_suffix(".json"))
+    document, _ = storage.read_payloads(path.with_suffix(".json"))
     assert len(document["made_of"]) == 64
 
 
