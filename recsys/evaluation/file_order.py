@@ -48,7 +48,6 @@ RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combi
 RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 BATCH_SIZE = 256  # queries
 MIN_SCORE = 1e-6  # added to a score before its logarithm, because counts can be 0
-FIELDS = {"dataset", "order", "pairs", "lower", "distances", "share", "targets", "rules", "recommenders", "run"}
 MIN_BUCKETS = 8  # of a hash table
 MAX_BUCKETS = 1 << 16
 MAX_CONTRADICTIONS = 0.01  # maximum share of tied pairs in descending order
@@ -215,7 +214,7 @@ def measure(
         text = "{name}: films of one second are in a drawn order already; choose another data set"
         raise DataError(text, name=dataset.name)
     all_pairs = Neighbours.from_dataset(dataset)
-    pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
+    pairs = Neighbours.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
     reference_order = order or hash_order(dataset, all_pairs)
     n_pairs = {"same second": int(pairs.same_second.sum()), "alone": int(pairs.alone.sum())}
@@ -250,13 +249,10 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
     for path in (paths.ties(root, dataset) for root in (paths.home(), paths.ASSETS)):
         if path.exists():
             try:
-                document = storage.read_document(path)
+                return storage.read_document(path)
             except (OSError, storage.DamagedFileError):
-                document = {}
-            if document.keys() >= FIELDS:
-                return document
-            command = recsys_command("experiment", "ties", "--dataset", dataset)
-            warn(storage.DamagedFileError("{path} is damaged", command, path=path))
+                command = recsys_command("experiment", "ties", "--dataset", dataset)
+                warn(storage.DamagedFileError("{path} is damaged", command, path=path))
     return None
 
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import Field
 
 from recsys import paths, storage
@@ -132,8 +132,7 @@ def jobs() -> list[Job]:
         return []
     with suppress(OSError), FileLock(paths.jobs() / QUEUE_LOCK):
         return _read_jobs()
-    # the lock file cannot be opened on a read-only disk, but then no process changes the queue
-    return _read_jobs()
+    return _read_jobs()  # on a read-only disk there is no lock, but no process changes the queue
 
 
 def add(
@@ -191,13 +190,9 @@ def check_idle(dataset: str) -> None:
 
 def is_locked(path: Path) -> bool:
     """Return whether a process holds a lock file. On a read-only disk, no process does."""
-    try:
-        with FileLock(path, blocking=False):
-            return False
-    except Timeout:
-        return True
-    except OSError:
-        return False
+    with suppress(OSError), storage.try_locked(path) as is_free:
+        return not is_free
+    return False
 
 
 def stop(job_id: str) -> None:
