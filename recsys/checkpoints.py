@@ -67,14 +67,26 @@ def save(
     seed: int,
     notes: dict[str, Any] | None = None,
     splitting: Splitting = LEAVE_ONE_OUT,
+    members: dict[str, str] | None = None,
+    tuned: bool = False,
 ) -> Path:
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
-    `notes` is JSON. After a StoreError the old checkpoint is intact.
+    The arguments after `dataset` are fields of `CheckpointMeta`. After a StoreError the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    members = member_versions(model, dataset.name, seed, splitting)
-    meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": notes or {}}
+    meta = {
+        "variant": variant,
+        "config": to_document(model.config),
+        "dataset": dataset.name,
+        "n_items": dataset.n_items,
+        "films": dataset.catalog.fingerprint,
+        "seed": seed,
+        "notes": notes or {},
+        **_training_fingerprints(model, dataset, splitting),
+    }
+    optional = {"also": model.added_dataset, "members": members, "tuned": tuned}
+    meta |= {name: value for name, value in optional.items() if value}
     _write(folder, meta, {WEIGHTS: model.state()})
     return folder
 
@@ -87,21 +99,19 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
     be evaluated, this is a StoreError too.
     """
     meta, payloads = _read(folder)
-    variant = meta.variant
-    command = training_command(variant, dataset.name, splitting.protocol, meta.seed)
+    variant, name = meta.variant, dataset.name
+    command = training_command(variant, name, splitting.protocol, meta.seed)
     if meta.films != dataset.catalog.fingerprint:
         text = "{folder} was trained on {n_trained} films, which are not the {n_items} films of {name}"
-        raise StoreError(
-            text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=dataset.name
-        )
+        raise StoreError(text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=name)
     if meta.split.get("name") != splitting.name:
-        raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=dataset.name)
+        raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=name)
     model = _build(folder, meta, payloads, command)
-    if any(getattr(meta, name) != value for name, value in training_fingerprints(model, dataset, splitting).items()):
+    if any(getattr(meta, key) != value for key, value in _training_fingerprints(model, dataset, splitting).items()):
         if measuring or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
-            raise StoreError(text, command, name=dataset.name, variant=variant)
-        change = f"the data of {dataset.name} changed after {variant} was trained"
+            raise StoreError(text, command, name=name, variant=variant)
+        change = f"the data of {name} changed after {variant} was trained"
         warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
     if attach_members(model, dataset, meta.seed, splitting=splitting, measuring=measuring) != meta.members:
         raise StoreError("{variant} was fitted before its members were trained again", command, variant=variant)
@@ -121,7 +131,6 @@ def load_or_fit(
     Raises UnknownModelError, and StoreError if the recommender or one of its members must be trained first.
     """
     folder = find(variant, dataset.name, seed, splitting)
-    is_shipped = folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant)
     if registry.get(variant).needs_training:
         if folder is None:
             divided = Message("{dataset}, divided by {splitting}", dataset=dataset.name, splitting=splitting.name)
@@ -129,10 +138,11 @@ def load_or_fit(
             command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
         return load(folder, dataset, splitting, measuring)
-    if folder and is_shipped and (model := _load_fit(folder, dataset, splitting, measuring)):
-        return model
-    if folder is None or is_shipped:  # a new fit is written to the home folder
-        folder = paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
+    if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
+        if model := _load_fit(folder, dataset, splitting, measuring):
+            return model
+        folder = None  # a new fit is written to the home folder
+    folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with storage.locked(folder):  # other threads and processes wait for this fit
         model = _load_fit(folder, dataset, splitting, measuring)
         return model or _fit(folder, variant, dataset, report, splitting, measuring)
@@ -242,18 +252,6 @@ def member_versions(model: Model, dataset_name: str, seed: int, splitting: Split
     return {name: _member_version(name, dataset_name, seed, splitting) for name in model.members}
 
 
-def training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
-    """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
-    split = splitting(dataset)
-    fingerprints: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
-    if model.uses_times_or_ratings or splitting.reads_times:
-        fingerprints["details"] = dataset.full_fingerprint
-    if model.uses_item_texts:
-        texts = texts_with_credits if model.uses_credits else film_texts
-        fingerprints["texts"] = texts_fingerprint(texts(split.train.catalog))
-    return fingerprints
-
-
 def read_meta(folder: Path) -> CheckpointMeta:
     """Return the content of meta.json. Raises StoreError, with the command that fixes it, if it cannot be used."""
     with _read_errors(folder):
@@ -312,6 +310,18 @@ def training_command(
     return recsys_command("train", variant, "--dataset", dataset_name, *options)
 
 
+def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
+    """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
+    split = splitting(dataset)
+    fingerprints: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
+    if model.uses_times_or_ratings or splitting.reads_times:
+        fingerprints["details"] = dataset.full_fingerprint
+    if model.uses_item_texts:
+        texts = texts_with_credits if model.uses_credits else film_texts
+        fingerprints["texts"] = texts_fingerprint(texts(split.train.catalog))
+    return fingerprints
+
+
 def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
     """Return two versions of each member: in the checkpoint of the mixture, and current. "": no version."""
     stored, seed = dict.fromkeys(registry.get(variant).members(dataset_name), ""), 0
@@ -348,22 +358,6 @@ def _version(folder: Path | None) -> str:
         return storage.sha256((folder / META).read_bytes()) if folder else ""
     except OSError:  # deleted in the meantime
         return ""
-
-
-def _describe(
-    variant: str, model: Model, dataset: Dataset, splitting: Splitting, members: dict[str, str]
-) -> dict[str, Any]:
-    """Return the part of meta.json about the model, its data and the versions of its members."""
-    return {
-        "variant": variant,
-        "config": to_document(model.config),
-        "dataset": dataset.name,
-        "n_items": dataset.n_items,
-        "films": dataset.catalog.fingerprint,
-        **({"also": model.added_dataset} if model.added_dataset else {}),
-        **({"members": members} if members else {}),
-        **training_fingerprints(model, dataset, splitting),
-    }
 
 
 def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], command: str) -> Model:
@@ -416,9 +410,8 @@ def _fit(
     model = recommender.model(recommender.preset(dataset.name))
     members = attach_members(model, dataset, seed, report, splitting, measuring)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
-    meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": {}, "tuned": True}
     try:
-        _write(folder, meta, {WEIGHTS: model.state()})
+        save(variant, model, dataset, seed, splitting=splitting, members=members, tuned=True)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model
