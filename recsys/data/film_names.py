@@ -5,13 +5,26 @@ title and year of the data to the corrected ones. The app shows, finds and impor
 read the data as it is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import ConfigDict, TypeAdapter, with_config
+from typing_extensions import TypedDict
 
 from recsys import paths, storage
 from recsys.data.titles import title_and_year
+
+
+@with_config(ConfigDict(strict=True, extra="forbid"))
+class _Entry(TypedDict, total=False):
+    """A film in the file, by title and year of the data. `FilmNames` describes the fields."""
+
+    title: str
+    year: int
+    also: list[str]
+    nicknames: list[str]
 
 
 class FilmNames(NamedTuple):
@@ -31,6 +44,7 @@ class NameTable(NamedTuple):
 
 
 NO_NAMES = NameTable({}, {})
+_FILE = TypeAdapter(dict[str, _Entry])
 
 
 def read() -> NameTable:
@@ -41,19 +55,19 @@ def read() -> NameTable:
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
     """Read the file. `version` changes with it."""
-    return storage.read_shipped_json(path, _parse, NO_NAMES)
-
-
-def _parse(content: dict[str, dict[str, Any]]) -> NameTable:
-    """Return the table of the JSON document: title and year of the data → other names."""
-    by_data_title = {title_and_year(label): _names(label, **entry) for label, entry in content.items()}
-    return NameTable(by_data_title, {(names.title, names.year): names for names in by_data_title.values()})
-
-
-def _names(
-    label: str, title: str = "", year: int | None = None, also: Sequence[str] = (), nicknames: Sequence[str] = ()
-) -> FilmNames:
-    """Return the names of a film of the document. `label` has its title and year in the data."""
-    data_title, data_year = title_and_year(label)
-    other_titles = also if title in ("", data_title) else [*also, data_title]
-    return FilmNames(title or data_title, year or data_year, tuple(other_titles), tuple(nicknames))
+    content = storage.read_shipped_json(path, _FILE.validate_python, None)
+    if content is None:
+        return NO_NAMES
+    by_data_title, by_corrected_title = {}, {}
+    for label, entry in content.items():
+        data_title, data_year = title_and_year(label)
+        title, also = entry.get("title", data_title), entry.get("also", [])
+        names = FilmNames(
+            title,
+            entry.get("year", data_year),
+            tuple(also if title == data_title else [*also, data_title]),
+            tuple(entry.get("nicknames", [])),
+        )
+        by_data_title[data_title, data_year] = names
+        by_corrected_title[names.title, names.year] = names
+    return NameTable(by_data_title, by_corrected_title)
