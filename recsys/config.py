@@ -156,13 +156,9 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
         return ConfigError(
             "{setting} is {value}: {reason}", setting=setting, value=details["input"], reason=details["msg"]
         )
-    limits: dict[str, Any] = {
-        key: value if isinstance(value, str) else _whole(value) for key, value in details.get("ctx", {}).items()
+    limits = {  # 1 for 1.0
+        key: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+        for key, limit in details.get("ctx", {}).items()
     }
     text = "{setting} is {value}, but must be {requirement}"
     return ConfigError(text, setting=setting, value=details["input"], requirement=Message(requirement, **limits))
-
-
-def _whole(value: float) -> float:
-    """Return 1 for 1.0."""
-    return int(value) if value == int(value) else value
