@@ -1,7 +1,5 @@
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -232,10 +230,3 @@ def test_of_a_mixture_the_members_are_trained_seed_by_seed_and_with_the_same_peo
         "train sasrec --dataset toy --also other --seed 1",
         "evaluate hybrid --dataset toy --protocol full --seeds 0 1",
     ]
-
-
-@pytest.mark.slow
-def test_it_loads_no_torch():
-    code = "import sys, recsys.evaluation.report, recsys.evaluation.tables; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)
-    assert done.stdout == "False\n"
