@@ -49,10 +49,8 @@ class TagTable:
     def __init__(self, catalog: Catalog, normalised: Sequence[str]) -> None:
         """Count how often each film has each tag.
 
-        Args:
-            catalog: Films and their tags.
-            normalised: The normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
-                a word with the form "" is left out.
+        `normalised` has the normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
+        words with the form "" are left out.
         """
         tags = catalog.tags
         self.words = sorted(set(normalised) - {""})
