@@ -213,10 +213,8 @@ def training_time(notes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def held_out_user(dataset: Dataset, test: HeldOut, row: int) -> HeldOutUser:
-    """Return the test user of a row, counted from 0. Raises ResultError if there is no such row."""
-    if not 0 <= row < len(test) or test.queries.users is None:
-        text = "{name} has {n_users} test users; choose a number from 1 to {n_users}"
-        raise ResultError(text, name=dataset.name, n_users=len(test))
+    """Return the test user of a row."""
+    assert test.queries.users is not None, "held-out queries have users"
     user = test.queries.users[row]
     return HeldOutUser(int(dataset.user_ids[user]), test.queries.histories[row], int(test.targets[row]))
 
