@@ -156,7 +156,7 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
         return ConfigError(
             "{setting} is {value}: {reason}", setting=setting, value=details["input"], reason=details["msg"]
         )
-    limits = {  # 1 for 1.0
+    limits: dict[str, Any] = {  # 1 for 1.0
         key: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
         for key, limit in details.get("ctx", {}).items()
     }
