@@ -2,7 +2,7 @@
 
 {"rules": {code: {"short", "text", "knows_the_time"}}, "sources": {name: text}, "figures": [{"dataset", "protocol",
 "title", "variant", "code", "source", "note", "hr@10", "ndcg@10", …}]}. A code is a letter. `knows_the_time`, `variant`,
-`note` and metrics are optional.
+`note` and the other METRICS are optional.
 """
 
 from functools import partial

@@ -38,6 +38,7 @@ def test_all_published_figures_have_rules_and_a_source(caplog):
     for dataset, protocol in {(figure["dataset"], figure["protocol"]) for figure in figures}:
         table = published_figures.published(dataset, protocol)
         assert table[["title", "hr@10", "ndcg@10", "code", "short", "rules", "source"]].notna().all(axis=None)
+        assert (table["ndcg@10"] < table["hr@10"]).all()
     assert not caplog.records
     assert {name for figure in figures for name in figure} <= {"dataset", "protocol", *published_figures.COLUMNS}
 

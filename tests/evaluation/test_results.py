@@ -264,16 +264,6 @@ def test_an_unlisted_recommender_is_measured_but_has_no_row_on_the_leaderboard()
 def test_published_figures_carry_their_rules_and_source():
     full, sampled = published_figures.published("ml-1m", "full"), published_figures.published("ml-1m", "popularity-100")
     assert full["ndcg@10"].is_monotonic_decreasing
-    for table in (
-        full,
-        sampled,
-        published_figures.published("ml-20m", "popularity-100"),
-        published_figures.published("ml-1m", "uniform-100"),
-    ):
-        assert (table["source"].str.len() > 10).all()
-        assert (table["rules"].str.len() > 10).all()
-        assert table[["hr@10", "ndcg@10"]].notna().all(axis=None)
-        assert (table["ndcg@10"] < table["hr@10"]).all()
     paper = sampled[sampled["source"].str.contains("1904.06690")].set_index("title").loc["BERT4Rec"]
     assert paper[["hr@1", "hr@10", "ndcg@10", "mrr"]].tolist() == [0.2863, 0.6970, 0.4818, 0.4254]
     assert paper[["variant", "hr@5", "ndcg@5"]].tolist() == ["bert4rec-paper", 0.5876, 0.4454]
