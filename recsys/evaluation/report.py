@@ -1,6 +1,6 @@
 """Format results and published figures as Markdown, and return the commands that reproduce results.
 
-This module reads only result files and does not load torch. Paired tests are computed from the stored ranks.
+This module does not load torch. Paired tests are computed from the stored ranks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -155,7 +155,7 @@ def missing(measured: Iterable[str]) -> list[Recommender]:
 def commands_for(variant: str, dataset: str, protocol: str) -> list[str]:
     """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
     needs_training = registry.get(variant).needs_training
-    parts = [variant] if needs_training else registry.get(variant).members(dataset)
+    parts = [variant] if needs_training else registry.get(variant).members(dataset)  # only mixtures have members
     lines = [training_command(part, dataset, protocol) for part in parts if registry.get(part).needs_training]
     return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)]
 
