@@ -72,7 +72,8 @@ def save(
 ) -> Path:
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
-    The arguments after `dataset` are fields of `CheckpointMeta`. After a StoreError the old checkpoint is intact.
+    The arguments after `dataset` are fields of `CheckpointMeta`. The default of `members` is their current versions.
+    After a StoreError the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
     meta = {
@@ -85,6 +86,8 @@ def save(
         "notes": notes or {},
         **_training_fingerprints(model, dataset, splitting),
     }
+    if members is None:
+        members = member_versions(model, dataset.name, seed, splitting)
     optional = {"also": model.added_dataset, "members": members, "tuned": tuned}
     meta |= {name: value for name, value in optional.items() if value}
     _write(folder, meta, {WEIGHTS: model.state()})

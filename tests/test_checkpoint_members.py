@@ -152,10 +152,10 @@ def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits)
 
 def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch):
     model = KNOWN["mixed"].model(PoolConfig(members=("counts",)))
-    members = checkpoints.attach_members(model, WORLD, seed=0)
+    checkpoints.attach_members(model, WORLD, seed=0)
     split = leave_one_out(WORLD)
     model.fit(split.train, split.valid, checkpoints.RunOptions())
-    checkpoints.save("mixed", model, WORLD, 0, members=members)
+    checkpoints.save("mixed", model, WORLD, 0)
     assert checkpoints.untrained_members("mixed", "cycle") == []
     assert checkpoints.is_available("mixed", "cycle")
     assert ready_without_warning().members == ("counts",)
