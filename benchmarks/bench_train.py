@@ -59,7 +59,7 @@ def measure(options: Options) -> dict[str, Any]:
     else:
         dataset = datasets.load(options.dataset)
     config = _config(options, dataset.name)
-    run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
+    run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
     speed = time_training(options.model, config, LEAVE_ONE_OUT(dataset).train, run)
     settings = _flat(config)
     return {

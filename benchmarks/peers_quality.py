@@ -173,8 +173,7 @@ def _next_command(dataset: str, peer_rows: list[dict[str, Any]]) -> str:
     if not peer_rows:
         return f"{python()} -m benchmarks.peers_quality --dataset {dataset} --json benchmarks/peers_quality.json --ship"
     variant = COUNTERPARTS[peer_rows[0]["system"].split(" ")[1]]
-    missing = report.Missing(variant, variant, needs_training=True)
-    return " && ".join(report.commands_for(missing, dataset, UNTIED_FULL.name))
+    return " && ".join(report.commands_for(variant, dataset, UNTIED_FULL.name))
 
 
 def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -> str:

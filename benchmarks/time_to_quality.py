@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]:
         parser.add_argument("--" + name.replace("_", "-"), type=type(getattr(config, name)), help="of the model")
     options = parser.parse_args(argv)
-    run = RunOptions(options.seed, options.device, precision=options.precision, compile=options.compile)
+    run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
     flags = {name: value for name, value in vars(options).items() if value is not None}
     config = SMOKE if options.smoke else ML_1M
     schedule = replace(config.schedule, **{name: flags[name] for name in SCHEDULE_FLAGS if name in flags})

@@ -18,9 +18,9 @@ def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
     from safetensors.numpy import load
 
     try:
-        document, data = storage.read_payload(path)
+        document, (data,) = storage.read_payloads(path)
         return load(data)[name] if document.get("made_of") == fingerprint else None
-    except (OSError, storage.DamagedFileError, SafetensorError, LookupError):
+    except (OSError, storage.DamagedFileError, SafetensorError, LookupError, ValueError):
         return None
 
 

@@ -72,8 +72,9 @@ def check(path: Path) -> None:
 @lru_cache(maxsize=4)  # a leaderboard reads the ranks of each name
 def _read_ranks(path: Path, version: str) -> dict[str, np.ndarray]:
     """Read the ranks of all names. `version` is only part of the cache key."""
-    _, data = storage.read_payload(path)
+    _, payloads = storage.read_payloads(path)
     try:
+        (data,) = payloads
         return dict(np.load(io.BytesIO(data)))
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise _no_ranks_error(path) from error

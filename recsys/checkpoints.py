@@ -67,14 +67,29 @@ def save(
     seed: int,
     notes: dict[str, Any] | None = None,
     splitting: Splitting = LEAVE_ONE_OUT,
+    members: dict[str, str] | None = None,
+    tuned: bool = False,
 ) -> Path:
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
-    `notes` is JSON. After a StoreError the old checkpoint is intact.
+    The arguments after `dataset` are fields of `CheckpointMeta`. The default of `members` is their current versions.
+    After a StoreError the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
-    members = member_versions(model, dataset.name, seed, splitting)
-    meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": notes or {}}
+    meta = {
+        "variant": variant,
+        "config": to_document(model.config),
+        "dataset": dataset.name,
+        "n_items": dataset.n_items,
+        "films": dataset.catalog.fingerprint,
+        "seed": seed,
+        "notes": notes or {},
+        **_training_fingerprints(model, dataset, splitting),
+    }
+    if members is None:
+        members = member_versions(model, dataset.name, seed, splitting)
+    optional = {"also": model.added_dataset, "members": members, "tuned": tuned}
+    meta |= {name: value for name, value in optional.items() if value}
     _write(folder, meta, {WEIGHTS: model.state()})
     return folder
 
@@ -87,21 +102,19 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
     be evaluated, this is a StoreError too.
     """
     meta, payloads = _read(folder)
-    variant = meta.variant
-    command = training_command(variant, dataset.name, splitting.protocol, meta.seed)
+    variant, name = meta.variant, dataset.name
+    command = training_command(variant, name, splitting.protocol, meta.seed)
     if meta.films != dataset.catalog.fingerprint:
         text = "{folder} was trained on {n_trained} films, which are not the {n_items} films of {name}"
-        raise StoreError(
-            text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=dataset.name
-        )
+        raise StoreError(text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=name)
     if meta.split.get("name") != splitting.name:
-        raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=dataset.name)
+        raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=name)
     model = _build(folder, meta, payloads, command)
-    if any(getattr(meta, name) != value for name, value in training_fingerprints(model, dataset, splitting).items()):
+    if any(getattr(meta, key) != value for key, value in _training_fingerprints(model, dataset, splitting).items()):
         if measuring or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
-            raise StoreError(text, command, name=dataset.name, variant=variant)
-        change = f"the data of {dataset.name} changed after {variant} was trained"
+            raise StoreError(text, command, name=name, variant=variant)
+        change = f"the data of {name} changed after {variant} was trained"
         warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
     if attach_members(model, dataset, meta.seed, splitting=splitting, measuring=measuring) != meta.members:
         raise StoreError("{variant} was fitted before its members were trained again", command, variant=variant)
@@ -121,7 +134,6 @@ def load_or_fit(
     Raises UnknownModelError, and StoreError if the recommender or one of its members must be trained first.
     """
     folder = find(variant, dataset.name, seed, splitting)
-    is_shipped = folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant)
     if registry.get(variant).needs_training:
         if folder is None:
             divided = Message("{dataset}, divided by {splitting}", dataset=dataset.name, splitting=splitting.name)
@@ -129,10 +141,11 @@ def load_or_fit(
             command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
         return load(folder, dataset, splitting, measuring)
-    if folder and is_shipped and (model := _load_fit(folder, dataset, splitting, measuring)):
-        return model
-    if folder is None or is_shipped:  # a new fit is written to the home folder
-        folder = paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
+    if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
+        if model := _load_fit(folder, dataset, splitting, measuring):
+            return model
+        folder = None  # a new fit is written to the home folder
+    folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with storage.locked(folder):  # other threads and processes wait for this fit
         model = _load_fit(folder, dataset, splitting, measuring)
         return model or _fit(folder, variant, dataset, report, splitting, measuring)
@@ -228,11 +241,8 @@ def attach_members(
     members = {}
     for name in model.members:
         if registry.get(name).members(dataset.name):
-            raise StoreError(
-                "{title} cannot combine {name}, which is a mixture; use its members instead",
-                title=Message(model.title),
-                name=name,
-            )
+            text = "{title} cannot combine {name}, which is a mixture; use its members instead"
+            raise StoreError(text, title=Message(model.title), name=name)
         member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
         members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
     if members:
@@ -243,18 +253,6 @@ def attach_members(
 def member_versions(model: Model, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, str]:
     """Return the current version of each member of a model, "" for a member that must be trained."""
     return {name: _member_version(name, dataset_name, seed, splitting) for name in model.members}
-
-
-def training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
-    """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
-    split = splitting(dataset)
-    fingerprints: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
-    if model.uses_times_or_ratings or splitting.reads_times:
-        fingerprints["details"] = dataset.full_fingerprint
-    if model.uses_item_texts:
-        texts = texts_with_credits if model.uses_credits else film_texts
-        fingerprints["texts"] = texts_fingerprint(texts(split.train.catalog))
-    return fingerprints
 
 
 def read_meta(folder: Path) -> CheckpointMeta:
@@ -278,14 +276,11 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     use and is not a mixture.
     """
     if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
-        raise StoreError(
-            "{variant} is fitted on first use, so it is not shipped; ship a model that needs training", variant=variant
-        )
+        text = "{variant} is fitted on first use, so it is not shipped; ship a model that needs training"
+        raise StoreError(text, variant=variant)
     if registry.get(variant).model_class.state_has_histories:
-        raise StoreError(
-            "{variant} consists of what people watched, which must not be passed on; ship another model",
-            variant=variant,
-        )
+        text = "{variant} consists of what people watched, which must not be passed on; ship another model"
+        raise StoreError(text, variant=variant)
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
     _, payloads = _read(source)
@@ -316,6 +311,18 @@ def training_command(
     options += ["--also", also] if also else []
     options += ["--seed", str(seed)] if seed else []
     return recsys_command("train", variant, "--dataset", dataset_name, *options)
+
+
+def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
+    """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
+    split = splitting(dataset)
+    fingerprints: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
+    if model.uses_times_or_ratings or splitting.reads_times:
+        fingerprints["details"] = dataset.full_fingerprint
+    if model.uses_item_texts:
+        texts = texts_with_credits if model.uses_credits else film_texts
+        fingerprints["texts"] = texts_fingerprint(texts(split.train.catalog))
+    return fingerprints
 
 
 def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
@@ -356,22 +363,6 @@ def _version(folder: Path | None) -> str:
         return ""
 
 
-def _describe(
-    variant: str, model: Model, dataset: Dataset, splitting: Splitting, members: dict[str, str]
-) -> dict[str, Any]:
-    """Return the part of meta.json about the model, its data and the versions of its members."""
-    return {
-        "variant": variant,
-        "config": to_document(model.config),
-        "dataset": dataset.name,
-        "n_items": dataset.n_items,
-        "films": dataset.catalog.fingerprint,
-        **({"also": model.added_dataset} if model.added_dataset else {}),
-        **({"members": members} if members else {}),
-        **training_fingerprints(model, dataset, splitting),
-    }
-
-
 def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], command: str) -> Model:
     """Return the model of a checkpoint. 16-bit weights become 32-bit weights."""
     variant = meta.variant
@@ -385,13 +376,8 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
         # first line only, because torch lists every tensor
         reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]
-        raise StoreError(
-            "{folder} was written by another version of {variant} ({reason})",
-            command,
-            folder=folder,
-            variant=variant,
-            reason=reason,
-        ) from error
+        text = "{folder} was written by another version of {variant} ({reason})"
+        raise StoreError(text, command, folder=folder, variant=variant, reason=reason) from error
     return model
 
 
@@ -427,9 +413,8 @@ def _fit(
     model = recommender.model(recommender.preset(dataset.name))
     members = attach_members(model, dataset, seed, report, splitting, measuring)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
-    meta = _describe(variant, model, dataset, splitting, members) | {"seed": seed, "notes": {}, "tuned": True}
     try:
-        _write(folder, meta, {WEIGHTS: model.state()})
+        save(variant, model, dataset, seed, splitting=splitting, members=members, tuned=True)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model

@@ -5,11 +5,10 @@ A class of settings is declared with `@config_class`. The type of a field states
 """
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import Field as DataclassField
+from collections.abc import Mapping
 from dataclasses import asdict, field, fields, replace
 from functools import cache, wraps
-from typing import Annotated, Any, TypeVar, dataclass_transform, overload
+from typing import Annotated, Any, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
@@ -59,34 +58,24 @@ class ConfigError(RecsysError):
         return str(self.message.fields.get("setting", ""))
 
 
-@overload
-def config_class(cls: type[T]) -> type[T]: ...
-@overload
-def config_class(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def config_class(cls: type[T] | None = None, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
-    """Make a frozen dataclass whose fields are validated against their types.
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+def config_class(cls: type[T]) -> type[T]:
+    """Make a frozen dataclass with keyword arguments, whose fields are validated against their types.
 
     Construction raises ConfigError for an unknown field and for a value that its type does not allow.
     """
+    dataclass_type: Any = pydantic_dataclass(cls, frozen=True, kw_only=True, config=STRICT)
+    validate = dataclass_type.__init__
 
-    def decorate(cls: type[T]) -> type[T]:
-        dataclass_type: Any = pydantic_dataclass(cls, frozen=True, kw_only=kw_only, config=STRICT)
-        validate = dataclass_type.__init__
-        names = [setting.name for setting in fields(dataclass_type) if setting.init and not setting.kw_only]
+    @wraps(validate)
+    def construct(self: Any, **values: Any) -> None:
+        try:
+            validate(self, **values)
+        except ValidationError as error:
+            raise _config_error(error, cls.__name__) from None
 
-        @wraps(validate)
-        def construct(self: Any, *args: Any, **values: Any) -> None:
-            named = dict(zip(names, args, strict=False))  # pydantic's errors name keyword arguments only
-            try:
-                validate(self, *args[len(names) :], **named, **values)
-            except ValidationError as error:
-                raise _config_error(error, cls.__name__) from None
-
-        dataclass_type.__init__ = construct
-        return dataclass_type
-
-    return decorate if cls is None else decorate(cls)
+    dataclass_type.__init__ = construct
+    return dataclass_type  # type: ignore[no-any-return]
 
 
 def added_later(default: Any) -> Any:
@@ -126,13 +115,10 @@ def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
 def to_document(settings: Any) -> dict[str, Any]:
     """Return the fields of a config as a JSON document, nested configs included."""
     document = asdict(settings)
-    names = [setting.name for setting in fields(settings) if not is_omitted(setting, document[setting.name])]
-    return {name: document[name] for name in names}
-
-
-def is_omitted(setting: DataclassField[Any], value: Any) -> bool:
-    """Return whether documents omit a field with this value, see `added_later`."""
-    return OMIT_DEFAULT in setting.metadata and value == setting.default
+    for setting in fields(settings):
+        if OMIT_DEFAULT in setting.metadata and document[setting.name] == setting.default:
+            del document[setting.name]
+    return document
 
 
 def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
@@ -170,13 +156,9 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
         return ConfigError(
             "{setting} is {value}: {reason}", setting=setting, value=details["input"], reason=details["msg"]
         )
-    limits: dict[str, Any] = {
-        key: value if isinstance(value, str) else _whole(value) for key, value in details.get("ctx", {}).items()
+    limits: dict[str, Any] = {  # 1 for 1.0
+        key: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+        for key, limit in details.get("ctx", {}).items()
     }
     text = "{setting} is {value}, but must be {requirement}"
     return ConfigError(text, setting=setting, value=details["input"], requirement=Message(requirement, **limits))
-
-
-def _whole(value: float) -> float:
-    """Return 1 for 1.0."""
-    return int(value) if value == int(value) else value

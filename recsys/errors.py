@@ -57,13 +57,9 @@ class RecsysError(Exception):
     """An error that the user can fix."""
 
     def __init__(self, text: str | Message, command: str | None = None, /, *, plural: str = "", **fields: Any) -> None:
-        """Create the error.
+        """Create the error from a message, or from the arguments of `Message`.
 
-        Args:
-            text: Message, or its text with {placeholders}. It has no full stop, because "; run: …" may follow.
-            command: Shell command that fixes the problem.
-            plural: See `Message`.
-            fields: Values of the placeholders, see `Message`.
+        The text has no full stop, because "; run: …" may follow. `command` is a shell command that fixes the problem.
         """
         self.message = text if isinstance(text, Message) else Message(text, plural=plural, **fields)
         self.command = command

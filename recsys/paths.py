@@ -74,24 +74,14 @@ def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
     return sorted(int(number) for number in numbers if number.isdecimal())
 
 
-def film_vectors(dataset: str, texts: str) -> Path:
-    """Return the document of the sentence vectors of films. `texts` is the SHA-256 of the encoded texts."""
-    return home() / "film_vectors" / dataset / f"{texts[:16]}.json"
+def vectors(kind: str, dataset: str, texts: str) -> Path:
+    """Return the document of sentence vectors. `kind` is "film" or "tag", `texts` the SHA-256 of the encoded texts."""
+    return home() / f"{kind}_vectors" / dataset / f"{texts[:16]}.json"
 
 
-def shipped_film_vectors(dataset: str) -> Path:
-    """Return the document of the shipped sentence vectors of films."""
-    return ASSETS / "film_vectors" / f"{dataset}.json"
-
-
-def tag_vectors(dataset: str, texts: str) -> Path:
-    """Return the document of the sentence vectors of tags. `texts` is the SHA-256 of the encoded texts."""
-    return home() / "tag_vectors" / dataset / f"{texts[:16]}.json"
-
-
-def shipped_tag_vectors(dataset: str) -> Path:
-    """Return the document of the shipped sentence vectors of tags."""
-    return ASSETS / "tag_vectors" / f"{dataset}.json"
+def shipped_vectors(kind: str, dataset: str) -> Path:
+    """Return the document of shipped sentence vectors. `kind` is "film" or "tag"."""
+    return ASSETS / f"{kind}_vectors" / f"{dataset}.json"
 
 
 def film_map(root: Path, dataset: str, variant: str) -> Path:

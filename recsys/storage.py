@@ -25,7 +25,7 @@ from recsys import paths
 from recsys.errors import RecsysError, restore_command
 
 HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the part of a payload name that comes from its content
-TEMPORARY = re.compile(r"(\.next|(\.[0-9a-f]{8})?\.part)$")  # suffixes of temporary files, also those of older programs
+TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
@@ -72,14 +72,6 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
             if newest == document:
                 raise
             document = newest  # a writer has deleted the payloads of the previous version
-
-
-def read_payload(path: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the content of a document and of its only payload. Raises as `read_artifact`."""
-    document, payloads = read_payloads(path)
-    if len(payloads) != 1:
-        raise DamagedFileError("{path} is damaged", path=path)
-    return document, payloads[0]
 
 
 def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
@@ -169,20 +161,16 @@ def read_sealed_bytes(path: Path) -> bytes:
     return data[32:]
 
 
-def read_shipped_json(path: Path, is_valid: Callable[[Any], bool]) -> Any:
-    """Return a JSON file in assets/ that has no SHA-256; None, with one log warning per process, if it is damaged.
+def read_shipped_json(path: Path, parse: Callable[[Any], T], default: T) -> T:
+    """Return the result of `parse` for a shipped JSON file that has no SHA-256.
 
-    `is_valid` checks the structure of the content. LookupError, TypeError and AttributeError in it count as False.
+    Returns `default`, with one log warning per process, if the file is damaged or `parse` fails.
     """
     try:
-        content = json.loads(path.read_bytes())
-        if is_valid(content):
-            return content
-        reason = "unexpected structure"
+        return parse(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
-        reason = str(error)
-    _warn_once(path, reason)
-    return None
+        _warn_once(path, str(error))
+        return default
 
 
 def verify(path: Path, expected: str) -> None:
@@ -252,13 +240,11 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
         raise DamagedFileError("{path} is damaged", path=path)
     payloads = {}
     for name, expected in files.items():
-        for payload in (folder / name, folder / f"{name}.next"):  # .next: written by older versions
-            with suppress(FileNotFoundError, DamagedFileError):
-                verify(payload, expected)
-                payloads[HASH.sub("", name)] = payload
-                break
-        else:
-            raise DamagedFileError("{payload} is missing or damaged", payload=folder / name)
+        payload = payloads[HASH.sub("", name)] = folder / name
+        try:
+            verify(payload, expected)
+        except (FileNotFoundError, DamagedFileError) as error:
+            raise DamagedFileError("{payload} is missing or damaged", payload=payload) from error
     return payloads
 
 

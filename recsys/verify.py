@@ -55,11 +55,8 @@ def check_dataset(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
     is_reserved = name in own_data.RESERVED_NAMES
     if name not in datasets.SETS and (is_reserved or not any(map(_has_files, paths.dataset_folders(name)))):
-        raise DataError(
-            "there is nothing of {name} on this machine; see: {command}",
-            name=name,
-            command=recsys_command("data", "list"),
-        )
+        text = "there is nothing of {name} on this machine; see: {command}"
+        raise DataError(text, name=name, command=recsys_command("data", "list"))
     get_command = datasets.how_to_get(name)
     for path, is_intact in datasets.archives(name).items():
         restore = restore_command(path) if path.parent == published.BUNDLED else get_command

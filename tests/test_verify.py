@@ -52,7 +52,11 @@ def all_files(home, no_assets, tmp_path, monkeypatch):
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
     prepared.save(world, {})
     film_details.write("toy", {100: {"directors": ["Somebody"]}})
-    for path in (paths.film_vectors("toy", "a"), paths.tag_vectors("toy", "a"), paths.film_map(home, "toy", "counts")):
+    for path in (
+        paths.vectors("film", "toy", "a"),
+        paths.vectors("tag", "toy", "a"),
+        paths.film_map(home, "toy", "counts"),
+    ):
         arrays.write(path, "array", np.eye(4, dtype=np.float16), "a")
     folder = checkpoints.save("counts", fakes.Counts(fakes.CountsConfig()).fit(world), world, 0)
     RunFolder(folder).save({"run": {}})
@@ -130,13 +134,13 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     monkeypatch.setattr(encoder, "FILE_HASHES", {"config.json": storage.sha256(b"{}")})
     storage.replace_file(paths.encoder() / "config.json", b"{}")
     storage.replace_file(paths.wikidata() / "a.json", storage.sign_document({"films": {}}))
-    arrays.write(paths.film_vectors("other", "a"), "vectors", np.eye(2), "a")
-    arrays.write(paths.shipped_film_vectors(datasets.DEFAULT_DATASET), "vectors", np.eye(2), "a")
+    arrays.write(paths.vectors("film", "other", "a"), "vectors", np.eye(2), "a")
+    arrays.write(paths.shipped_vectors("film", datasets.DEFAULT_DATASET), "vectors", np.eye(2), "a")
     victims = [
         paths.encoder() / "config.json",
         paths.wikidata() / "a.json",
-        paths.film_vectors("other", "a"),
-        paths.shipped_film_vectors(datasets.DEFAULT_DATASET),
+        paths.vectors("film", "other", "a"),
+        paths.shipped_vectors("film", datasets.DEFAULT_DATASET),
     ]
     for victim in victims:
         flip(victim)

@@ -16,7 +16,7 @@ from pages.ui.i18n import N_, _
 from pages.ui.widgets import selectbox
 from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
-from recsys.evaluation import groups, protocols, report, results, significance, tables
+from recsys.evaluation import groups, protocols, results, significance, tables
 
 LoadErrors = list[RecsysError]  # one for each result that cannot be read or compared
 
@@ -88,12 +88,6 @@ def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
     """Return variant → result document."""
     readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` reports errors
     return {document["variant"]: document for document in readable}
-
-
-@cached_for_view(max_entries=16)
-def missing(view: EvaluationView) -> list[report.Missing]:
-    """Return the recommenders without a result, sorted by title."""
-    return report.missing(view.dataset, view.protocol, view.board["variant"])
 
 
 def pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:

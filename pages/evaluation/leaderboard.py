@@ -19,7 +19,7 @@ from pages.ui.charts import GREY, download_numbers, localize_table
 from pages.ui.i18n import N_, _, count, ngettext, number
 from pages.ui.widgets import segmented_control
 from recsys.evaluation import protocols, published_figures, report, results, significance
-from recsys.evaluation.report import Missing
+from recsys.serving.predictor import Recommender
 
 INTERVALS = "intervals"  # the HTML table
 ALL_METRICS = "all-figures"  # the sortable table
@@ -389,7 +389,7 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
 
 def show_missing(view: EvaluationView) -> None:
     """Show the recommenders without a result, if any, and the commands that evaluate them."""
-    missing = data.missing(view)
+    missing = report.missing(view.board["variant"])
     if not missing:
         return
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
@@ -403,16 +403,16 @@ def show_missing(view: EvaluationView) -> None:
             _show_commands(view, ready, text)
 
 
-def _join_titles(missing: list[Missing]) -> str:
+def _join_titles(missing: list[Recommender]) -> str:
     return format.listed([_(recommender.title) for recommender in missing])
 
 
-def _show_commands(view: EvaluationView, missing: list[Missing], text: str) -> None:
+def _show_commands(view: EvaluationView, missing: list[Recommender], text: str) -> None:
     """Show a group of recommenders, and the commands for one of them."""
     st.markdown(text)
-    example = next((row for row in missing if row.variant == cache.DEFAULT_MODEL), missing[0])
+    example = next((row for row in missing if row.name == cache.DEFAULT_MODEL), missing[0])
     st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
-    commands = map(errors.hide_paths, report.commands_for(example, view.dataset, view.protocol))
+    commands = map(errors.hide_paths, report.commands_for(example.name, view.dataset, view.protocol))
     st.code("\n".join(commands), language=None, wrap_lines=True)
-    if names := [f"`{row.variant}`" for row in missing if row is not example]:
+    if names := [f"`{row.name}`" for row in missing if row is not example]:
         st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))

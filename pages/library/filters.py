@@ -34,7 +34,7 @@ def set_defaults() -> None:
 def query(order: str = LibraryQuery.order) -> LibraryQuery:
     """Return the selected filters, tags and order."""
     state = st.session_state
-    selected = Filters(state.library_years, tuple(state.library_genres), popularity=state.library_known)
+    selected = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
     return LibraryQuery(selected, tuple(state.library_tags), order)
 
 

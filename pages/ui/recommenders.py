@@ -153,7 +153,9 @@ def seconds(name: str, dataset: Dataset) -> float:
 
 
 def _has_film_vectors(data: str) -> bool:
-    return paths.shipped_film_vectors(data).exists() or any(paths.film_vectors(data, "").parent.glob("*.safetensors"))
+    return paths.shipped_vectors("film", data).exists() or any(
+        paths.vectors("film", data, "").parent.glob("*.safetensors")
+    )
 
 
 def find_fit(name: str, data: str) -> tasks.BackgroundTask | None:

@@ -175,7 +175,6 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
     """Return a row for each published result and each own result, and the commands that measure missing results."""
     from recsys.evaluation import published_figures, report, results
     from recsys.evaluation.report import short
-    from recsys.models import registry
 
     rows, commands = [], []
     for dataset in datasets:
@@ -191,7 +190,6 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
                 values = [short(result["mean"][metric]) for metric in THESIS_METRICS]
             except results.ResultError:
                 source, values = "here", ["not measured yet"] + [""] * (len(THESIS_METRICS) - 1)
-                missing = report.Missing(variant, variant, registry.get(variant).needs_training)
-                commands += report.commands_for(missing, dataset, THESIS_PROTOCOL)
+                commands += report.commands_for(variant, dataset, THESIS_PROTOCOL)
             rows.append([dataset, variant, source, *values])
     return rows, commands

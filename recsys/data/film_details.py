@@ -89,7 +89,7 @@ def read(name: str) -> Details:
     if not file_version:
         return Details()
     try:
-        _, data = storage.read_payload(paths.details(name))
+        _, (data,) = storage.read_payloads(paths.details(name))
         table = pd.read_csv(io.BytesIO(data), dtype=DTYPES, keep_default_na=False, na_values={"minutes": [""]})
         if tuple(table.columns) != COLUMNS or table["movie_id"].duplicated().any():
             raise ValueError("unexpected columns or repeated movie ids")

@@ -55,7 +55,7 @@ def read() -> NameTable:
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
     """Read the file. `version` changes with it."""
-    content = storage.read_shipped_json(path, lambda names: bool(_FILE.validate_python(names)))
+    content = storage.read_shipped_json(path, _FILE.validate_python, None)
     if content is None:
         return NO_NAMES
     by_data_title, by_corrected_title = {}, {}

@@ -4,25 +4,7 @@ A stable sort by time, as in most published experiments, keeps the order of the 
 ascending film ids, and the buckets of a Perl hash. Perl before 5.8.1 wrote MovieLens 1M from a hash per user. The order
 has nothing to do with taste. Two events of a user are tied if they have equal timestamps.
 
-The results are in `results/ties/<dataset>.json`, in the home folder or, if it has none, in assets/:
-{
-  "dataset": "ml-1m", "fingerprint": "…", "people": 6040, "films": 3416,
-  "order": "hash",                                        "hash", "ascending" or null
-  "tables": {"64": 1, "128": 2, …},                       "hash" only: number of buckets → first user with such a table
-  "pairs": {"same second": 447265, "alone": 229018},      numbers of tied pairs, and of pairs of untied films
-  "lower": {"same second": 0.0, "alone": 0.51},           share of these pairs in descending order
-  "distances": {"same second": […], "alone": […]},        histograms of the distances, BINS from -1 to 1
-  "without_rating": 3,                                    pairs with a film of this rating are not counted, or null
-  "share": 0.45, "targets": 0.33,                         share of all pairs, and of the test targets, that are tied
-  "people_quantiles": {"10": …, "50": …, "90": …},        of the share of tied pairs of a user
-  "years": [{"year": 2000, "pairs": …, "share": …}, …],   share of tied pairs by year
-  "rules": [                                              test NDCG@10 without and with an `OrderRule`
-    {"title": "Most popular", "protocol": "full", "alone": …, "with the order": …, "weight": 0.2}, …],
-  "recommenders": [{"variant": …, "title": …, "family": …, "full": …, "untied": …, "full tied": …, "full other": …,
-                    "untied tied": …, "untied other": …, "seeds": …}, …],          test NDCG@10, best first
-  "run": {"commit": …, "date": …, …}                      `machine.describe`
-}
-"tied": of the users whose target is tied with the film before it. "other": of all other users.
+The results are the document `results/ties/<dataset>.json` in the home folder or, if it has none, in assets/.
 
 Shapes: E events, I items, U users, K hash tables, N pairs of consecutive films of a user, B queries.
 """
@@ -48,9 +30,7 @@ RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combi
 RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
 BATCH_SIZE = 256  # queries
 MIN_SCORE = 1e-6  # added to a score before its logarithm, because counts can be 0
-FIELDS = {"dataset", "order", "pairs", "lower", "distances", "share", "targets", "rules", "recommenders", "run"}
-MIN_BUCKETS = 8  # of a hash table
-MAX_BUCKETS = 1 << 16
+TABLE_SIZES = [2**bits for bits in range(3, 17)]  # numbers of buckets that a hash table may have
 MAX_CONTRADICTIONS = 0.01  # maximum share of tied pairs in descending order
 BINS = 40  # of a histogram of distances, -1 to 1
 
@@ -120,20 +100,16 @@ def table_sizes(hashes: np.ndarray, pairs: Neighbours, n_users: int) -> np.ndarr
     """Return the number of buckets, a power of two, of each user's hash table, (U,).
 
     It is the smallest number for which no tied pair is in descending order of buckets. It never decreases from one user
-    to the next, because Perl keeps the buckets of an emptied hash. It stays if no number up to MAX_BUCKETS fits.
+    to the next, because Perl keeps the buckets of an emptied hash. It stays if no number in TABLE_SIZES fits.
     """
     tied = pairs.same_second
     user, before, after = pairs.user[tied], hashes[pairs.item[tied]], hashes[pairs.following[tied]]
     ends = np.searchsorted(user, np.arange(n_users + 1))
-    sizes, size = np.empty(n_users, np.int64), MIN_BUCKETS
+    sizes, size = np.empty(n_users, np.int64), TABLE_SIZES[0]
     for row in range(n_users):
-        pair_rows = slice(ends[row], ends[row + 1])
-        candidate = size
-        while candidate <= MAX_BUCKETS:
-            if ((before[pair_rows] & (candidate - 1)) <= (after[pair_rows] & (candidate - 1))).all():
-                size = candidate
-                break
-            candidate *= 2
+        left, right = (hashes_of_pairs[ends[row] : ends[row + 1]] for hashes_of_pairs in (before, after))
+        candidates = [n for n in TABLE_SIZES if n >= size and ((left & (n - 1)) <= (right & (n - 1))).all()]
+        size = min(candidates, default=size)
         sizes[row] = size
     return sizes
 
@@ -208,15 +184,14 @@ def measure(
 ) -> dict[str, Any]:
     """Measure the file order of a data set, and return the document.
 
-    With `without_rating`, pairs with a film of this rating are not counted. Raises DataError if tied events have a
-    random order already.
+    With `without_rating`, pairs with a film of this rating are not counted. "same second" are the tied pairs, "alone"
+    the pairs of untied films. Raises DataError if tied events have a random order already.
     """
     if dataset.ties == "drawn":
-        raise DataError(
-            "{name}: films of one second are in a drawn order already; choose another data set", name=dataset.name
-        )
+        text = "{name}: films of one second are in a drawn order already; choose another data set"
+        raise DataError(text, name=dataset.name)
     all_pairs = Neighbours.from_dataset(dataset)
-    pairs = all_pairs if without_rating is None else Neighbours.from_dataset(dataset, without_rating)
+    pairs = Neighbours.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
     reference_order = order or hash_order(dataset, all_pairs)
     n_pairs = {"same second": int(pairs.same_second.sum()), "alone": int(pairs.alone.sum())}
@@ -226,10 +201,10 @@ def measure(
         "fingerprint": dataset.fingerprint,
         "people": dataset.n_users,
         "films": dataset.n_items,
-        "order": order.name if order else None,
+        "order": order.name if order else None,  # "hash", "ascending"
         "tables": _first_user_of_table(order, dataset),
         "pairs": n_pairs,
-        "lower": dict(zip(n_pairs, shares, strict=True)),
+        "lower": dict(zip(n_pairs, shares, strict=True)),  # share of the pairs in descending order
         "distances": histogram(reference_order, pairs),
         "without_rating": without_rating,
         **_tie_shares(dataset, all_pairs),
@@ -251,18 +226,15 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
     for path in (paths.ties(root, dataset) for root in (paths.home(), paths.ASSETS)):
         if path.exists():
             try:
-                document = storage.read_document(path)
+                return storage.read_document(path)
             except (OSError, storage.DamagedFileError):
-                document = {}
-            if document.keys() >= FIELDS:
-                return document
-            command = recsys_command("experiment", "ties", "--dataset", dataset)
-            warn(storage.DamagedFileError("{path} is damaged", command, path=path))
+                command = recsys_command("experiment", "ties", "--dataset", dataset)
+                warn(storage.DamagedFileError("{path} is damaged", command, path=path))
     return None
 
 
 def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
-    """Return the original id of the first user with each table size, {} if the order is not "hash"."""
+    """Return table size → original id of the first user with it, {} if the order is not "hash"."""
     if order is None or order.name != "hash":
         return {}
     _, users = np.unique(order.table, return_index=True)
@@ -270,7 +242,7 @@ def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str,
 
 
 def _tie_shares(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
-    """Return the share of tied pairs: of all pairs, of the test targets, by user and by year."""
+    """Return the share of tied pairs and of test targets that are tied, and percentiles over users and by year."""
     user, time = np.asarray(dataset.interactions.user), np.asarray(dataset.interactions.timestamp)
     by_user = pd.Series(pairs.same_second).groupby(pairs.user).mean()
     year = pd.to_datetime(time[:-1][user[1:] == user[:-1]], unit="s").year
@@ -316,7 +288,10 @@ def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: 
 
 
 def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
-    """Return NDCG@10 of the recommenders with results under both protocols: of all, tied and other targets."""
+    """Return test NDCG@10 of the recommenders with results under both protocols, the best first.
+
+    "full tied" is the mean over the users whose target is tied with the film before it, "full other" over all others.
+    """
     tied = tied_targets(dataset, FULL.split(dataset).test)
     rows = []
     for document in results.documents(dataset.name, UNTIED_FULL.name):

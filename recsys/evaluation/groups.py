@@ -5,6 +5,7 @@ Shapes: S seeds, B queries, I items, V recommenders.
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -88,17 +89,18 @@ def decade_buckets(split: Split) -> Buckets:
     return [(f"{decade:.0f}s", decades == decade) for decade in names] + [(NO_YEAR, np.isnan(decades))]
 
 
-def gender_buckets(split: Split) -> Buckets:
-    """Group by the gender of the user. Without user profiles there are no buckets."""
-    return _by_profile(split, "gender", {"F": "women", "M": "men"})
+def _profile_buckets(column: str, names: dict[str, str], split: Split) -> Buckets:
+    """Group by a column of the user profiles. `names` maps its values to bucket names, and "" becomes NO_ANSWER."""
+    if split.train.user_profiles is None:
+        return []
+    profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]
+    return [(name, profiles == value) for value, name in (names | {"": NO_ANSWER}).items()]
 
 
-def age_buckets(split: Split) -> Buckets:
-    """Group by the age of the user in years. Without user profiles there are no buckets."""
-    return _by_profile(split, "age", {age: age.replace("-", "–") for age in AGES})
-
-
-USER_GROUPINGS: dict[str, Callable[[Split], Buckets]] = {"gender": gender_buckets, "age": age_buckets}
+USER_GROUPINGS: dict[str, Callable[[Split], Buckets]] = {
+    "gender": partial(_profile_buckets, "gender", {"F": "women", "M": "men"}),
+    "age": partial(_profile_buckets, "age", {age: age.replace("-", "–") for age in AGES}),
+}
 GROUPINGS: dict[str, Callable[[Split], Buckets]] = {
     "history length": history_buckets,
     "popularity of the film": popularity_buckets,
@@ -110,14 +112,6 @@ GROUPINGS: dict[str, Callable[[Split], Buckets]] = {
 def _history_lengths(split: Split) -> np.ndarray:
     """Return the number of items in the history of each test query, (B,)."""
     return np.array([len(history) for history in split.test.queries.histories])
-
-
-def _by_profile(split: Split, column: str, names: dict[str, str]) -> Buckets:
-    """Group by a column of the user profiles. `names` maps its values to bucket names, and "" becomes NO_ANSWER."""
-    if split.train.user_profiles is None:
-        return []
-    profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]
-    return [(name, profiles == value) for value, name in (names | {"": NO_ANSWER}).items()]
 
 
 def _by_index(names: list[str], index: np.ndarray) -> Buckets:

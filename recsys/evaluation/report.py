@@ -1,10 +1,9 @@
 """Format results and published figures as Markdown, and return the commands that reproduce results.
 
-This module reads only result files and does not load torch. Paired tests are computed from the stored ranks.
+This module does not load torch. Paired tests are computed from the stored ranks.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from recsys import checkpoints, errors
@@ -15,6 +14,7 @@ from recsys.evaluation.protocols import menu_position
 from recsys.evaluation.results import UNSEEN, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
 from recsys.models import registry
+from recsys.models.registry import Recommender
 
 HEADLINE = "ndcg@10"
 LIST_METRICS = {  # list metrics → titles
@@ -24,16 +24,6 @@ LIST_METRICS = {  # list metrics → titles
     "popularity@10": "mean popularity",
     "gini@10": "Gini",
 }
-
-
-@dataclass(frozen=True)
-class Missing:
-    """A recommender without a result under a protocol. The fields are from its results on other data or protocols."""
-
-    variant: str
-    title: str  # the name of the recommender if it has no result at all
-    needs_training: bool
-    members: tuple[str, ...] = ()  # recommenders that it combines
 
 
 def format_report(
@@ -156,31 +146,18 @@ def commands(document: dict[str, Any]) -> list[str]:
     return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol, *options)]
 
 
-def missing(dataset: str, protocol: str, measured: Iterable[str]) -> list[Missing]:
+def missing(measured: Iterable[str]) -> list[Recommender]:
     """Return the recommenders that are not in `measured`, sorted by title."""
     absent = set(registry.names()) - set(measured)
-    facts = _facts(dataset, absent)
-    return sorted((facts.get(name, Missing(name, name, False)) for name in absent), key=lambda row: row.title.lower())
+    return sorted(map(registry.get, absent), key=lambda recommender: recommender.title.lower())
 
 
-def commands_for(recommender: Missing, dataset: str, protocol: str) -> list[str]:
-    """Return the commands that produce the result of a missing recommender."""
-    facts = _facts(dataset, set(recommender.members))
-    parts = [recommender, *(facts[name] for name in recommender.members if name in facts)]
-    lines = [training_command(part.variant, dataset, protocol) for part in parts if part.needs_training]
-    return [*lines, recsys_command("evaluate", recommender.variant, "--dataset", dataset, "--protocol", protocol)]
-
-
-def _facts(dataset: str, variants: set[str]) -> dict[str, Missing]:
-    """Return the `Missing` of recommenders, from any of their results, preferably on the same data set."""
-    facts: dict[str, Missing] = {}
-    for pair in sorted(results.available(), key=lambda pair: (pair[0] != dataset, menu_position(pair[1]))):
-        if variants <= facts.keys():  # reading all results would take seconds
-            break
-        for document in results.documents(*pair, _ignore):
-            row = Missing(document["variant"], document["title"], is_trained(document), members(document))
-            facts.setdefault(row.variant, row)
-    return facts
+def commands_for(variant: str, dataset: str, protocol: str) -> list[str]:
+    """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
+    needs_training = registry.get(variant).needs_training
+    parts = [variant] if needs_training else registry.get(variant).members(dataset)  # only mixtures have members
+    lines = [training_command(part, dataset, protocol) for part in parts if registry.get(part).needs_training]
+    return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)]
 
 
 def _published(dataset: str, protocol: str) -> dict[str, str]:

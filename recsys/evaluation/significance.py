@@ -69,17 +69,15 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
 
     Raises ResultError if there is no such row, because `pairwise_tests` skipped a result.
     """
-    for row in tests.to_dict("records"):
-        if (row["variant"], row["other"]) == (variant, other):
-            return pd.Series(row)
-        if (row["variant"], row["other"]) == (other, variant):
-            reversed_row = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
-            return pd.Series(row | {"variant": variant, "other": other} | reversed_row)
-    raise results.ResultError(
-        "{variant} and {other} cannot be compared: they were not both measured on the same people",
-        variant=variant,
-        other=other,
-    )
+    is_pair = tests[["variant", "other"]].isin([variant, other]).all(axis=1)
+    if not is_pair.any():
+        text = "{variant} and {other} cannot be compared: they were not both measured on the same people"
+        raise results.ResultError(text, variant=variant, other=other)
+    row = tests[is_pair].iloc[0].copy()
+    if row["variant"] == other:
+        row["variant"], row["other"] = variant, other
+        row["difference"], row["low"], row["high"] = -row["difference"], -row["high"], -row["low"]
+    return row
 
 
 def intervals(ranks: np.ndarray, names: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
@@ -94,18 +92,14 @@ def bootstrap(user_values: np.ndarray, resamples: int = RESAMPLES, seed: int = 0
     return low, high
 
 
-def bootstrap_differences(
-    user_values: np.ndarray, pairs: np.ndarray, resamples: int = RESAMPLES, seed: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
+def bootstrap_differences(user_values: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the `bootstrap` of the difference of two columns of values (B, V), for pairs (P, 2) of columns."""
-    means = _resampled_means(user_values, resamples, seed)
+    means = _resampled_means(user_values, RESAMPLES, seed=0)
     low, high = np.percentile(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], [2.5, 97.5], axis=0)
     return low, high
 
 
-def randomisation(
-    user_values: np.ndarray, pairs: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0
-) -> np.ndarray:
+def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return two-sided p values (P,) of Fisher's randomisation test for pairs (P, 2) of columns of values (B, V).
 
     If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
@@ -115,11 +109,11 @@ def randomisation(
 
     Reference: Smucker, Allan and Carterette (CIKM 2007).
     """
-    rng, (left, right) = np.random.default_rng(seed), pairs.T
+    rng, (left, right) = np.random.default_rng(0), pairs.T
     total, magnitude = user_values.sum(0), np.abs(user_values).sum(0)
     tolerance = 1e-12 * (magnitude[left] + magnitude[right])  # for rounding errors
     observed = np.abs(total[left] - total[right]) - tolerance
-    permutations = max(permutations, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
+    permutations = max(PERMUTATIONS, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
     extreme = np.zeros(len(pairs), np.int64)
     for portion in _portions(permutations, len(user_values)):
         signed_sums = total - 2 * (_random_bits(rng, portion, len(user_values)) @ user_values)  # (portion, V)

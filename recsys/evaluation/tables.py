@@ -129,18 +129,15 @@ def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[p
     over which probabilities sum to 1. The table by bin also has the share of the predictions. The table by rank also
     has the rank, from 1, and the column "times", the ratio predicted / hit_rate. It is NaN if no item was a hit.
     """
-    bins = [pd.DataFrame(columns=["variant", "predicted", "hit_rate", "over", "share"])]
-    ranks = [pd.DataFrame(columns=["variant", "rank", "predicted", "hit_rate", "over"])]
+    bins, ranks = [], []
     for variant in variants:
-        calibration = results.load(dataset, protocol, variant).get("calibration")
-        if calibration:
+        if calibration := results.load(dataset, protocol, variant).get("calibration"):
             labels = {"variant": variant, "over": calibration.get("over", ALL_ITEMS)}
-            bins.append(pd.DataFrame(calibration["bins"]).assign(**labels))
+            bins += [labels | fields for fields in calibration["bins"]]
             by_rank = pd.DataFrame(calibration["by_rank"])
-            ranks.append(by_rank.assign(**labels, rank=range(1, len(by_rank) + 1)))
-    bin_table, rank_table = (
-        pd.concat(tables[1:])[tables[0].columns] if len(tables) > 1 else tables[0] for tables in (bins, ranks)
-    )
+            ranks += by_rank.assign(**labels, rank=by_rank.index + 1).to_dict("records")
+    bin_table = pd.DataFrame(bins, columns=["variant", "predicted", "hit_rate", "over", "share"])
+    rank_table = pd.DataFrame(ranks, columns=["variant", "rank", "predicted", "hit_rate", "over"])
     hit_rate = rank_table["hit_rate"].astype(np.float64)
     return bin_table, rank_table.assign(times=rank_table["predicted"] / hit_rate.where(hit_rate > 0))
 
@@ -216,11 +213,8 @@ def training_time(notes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def held_out_user(dataset: Dataset, test: HeldOut, row: int) -> HeldOutUser:
-    """Return the test user of a row, counted from 0. Raises ResultError if there is no such row."""
-    if not 0 <= row < len(test) or test.queries.users is None:
-        raise ResultError(
-            "{name} has {n_users} test users; choose a number from 1 to {n_users}", name=dataset.name, n_users=len(test)
-        )
+    """Return the test user of a row."""
+    assert test.queries.users is not None, "held-out queries have users"
     user = test.queries.users[row]
     return HeldOutUser(int(dataset.user_ids[user]), test.queries.histories[row], int(test.targets[row]))
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import Field
 
 from recsys import paths, storage
@@ -146,8 +146,7 @@ def jobs() -> list[Job]:
         return []
     with suppress(OSError), FileLock(paths.jobs() / QUEUE_LOCK):
         return _read_jobs()
-    # the lock file cannot be opened on a read-only disk, but then no process changes the queue
-    return _read_jobs()
+    return _read_jobs()  # on a read-only disk there is no lock, but no process changes the queue
 
 
 def add(
@@ -170,7 +169,16 @@ def add(
         while (paths.jobs() / job_id).exists():  # another job of the same second
             number += 1
             job_id = f"{created}-{number}"
-        job = Job(job_id, variant, dataset, job_protocol, seed, changes or {}, device, queued=time.time())
+        job = Job(
+            id=job_id,
+            variant=variant,
+            dataset=dataset,
+            protocol=job_protocol,
+            seed=seed,
+            changes=changes or {},
+            device=device,
+            queued=time.time(),
+        )
         _check_can_wait(job, all_jobs)
         _write(job)
     start_runner()
@@ -190,20 +198,15 @@ def check_idle(dataset: str) -> None:
     # the lock files of trainings on the command line and of trials
     locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
     if has_job or any(is_locked(lock) for lock in locks):
-        raise JobError(
-            "a recommender is being trained for {dataset}; stop that first, or wait for its end", dataset=dataset
-        )
+        text = "a recommender is being trained for {dataset}; stop that first, or wait for its end"
+        raise JobError(text, dataset=dataset)
 
 
 def is_locked(path: Path) -> bool:
     """Return whether a process holds a lock file. On a read-only disk, no process does."""
-    try:
-        with FileLock(path, blocking=False):
-            return False
-    except Timeout:
-        return True
-    except OSError:
-        return False
+    with suppress(OSError), storage.try_locked(path) as is_free:
+        return not is_free
+    return False
 
 
 def stop(job_id: str) -> None:
@@ -229,9 +232,8 @@ def remove(job_id: str) -> None:
     """Delete a job that is not active. Its checkpoint stays."""
     with _locked_job(job_id) as (job, _):
         if job.state in ACTIVE:
-            raise JobError(
-                "training {id} is {state}; stop it before you remove it", id=job.id, state=Message(job.state)
-            )
+            text = "training {id} is {state}; stop it before you remove it"
+            raise JobError(text, id=job.id, state=Message(job.state))
         shutil.rmtree(job.folder)
 
 
@@ -321,7 +323,7 @@ def _read(folder: Path) -> Job:
                 job = from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
                 str(job.reason)  # raises ValueError if the reason is damaged
                 return job
-    return Job(folder.name, state=State.DAMAGED)
+    return Job(id=folder.name, state=State.DAMAGED)
 
 
 def _write(job: Job) -> None:
@@ -345,18 +347,16 @@ def _locked_job(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     with _locked_queue() as all_jobs:
         jobs_by_id = {job.id: job for job in all_jobs}
         if job_id not in jobs_by_id:
-            raise JobError(
-                "there is no training {job_id}; there are: {jobs}", job_id=job_id, jobs=", ".join(jobs_by_id) or "none"
-            )
+            text = "there is no training {job_id}; there are: {jobs}"
+            raise JobError(text, job_id=job_id, jobs=", ".join(jobs_by_id) or "none")
         yield jobs_by_id[job_id], all_jobs
 
 
 def _check_allowed() -> None:
     """Raise JobError on a public server."""
     if paths.is_public():
-        raise JobError(
-            "training in the app is switched off on this server; unset {public} to switch it on", public=paths.PUBLIC
-        )
+        text = "training in the app is switched off on this server; unset {public} to switch it on"
+        raise JobError(text, public=paths.PUBLIC)
 
 
 def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
@@ -366,13 +366,8 @@ def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
     active = [other for other in all_jobs if other.state in ACTIVE]
     if job.checkpoint in [other.checkpoint for other in active]:
         title = registry.get(job.variant).title
-        raise JobError(
-            "{title} is already being trained for {dataset}; stop that first, or wait for its end",
-            title=Message(title),
-            dataset=job.dataset,
-        )
+        text = "{title} is already being trained for {dataset}; stop that first, or wait for its end"
+        raise JobError(text, title=Message(title), dataset=job.dataset)
     if len(active) >= MAX_ACTIVE_JOBS:
-        raise JobError(
-            "{active} trainings are waiting or running, which is the maximum; add this one when some are done",
-            active=len(active),
-        )
+        text = "{active} trainings are waiting or running, which is the maximum; add this one when some are done"
+        raise JobError(text, active=len(active))

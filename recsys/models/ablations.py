@@ -21,7 +21,7 @@ from recsys.training.batches import CounterRNG, Stream
 Part = Literal["nothing", "relative bias", "order", "feed-forward", "norms", "residual", "tied output"]
 
 
-@config_class(kw_only=True)
+@config_class
 class WithoutConfig:
     """The setting that selects the part to leave out.
 

@@ -274,7 +274,7 @@ class Pool(Model):
     @classmethod
     def with_fixed_weights(cls, weights: Mapping[str, float], members: Mapping[str, Model], n_items: int) -> Self:
         """Return a pool of fitted members with given weights, for all lengths. The pool has no probabilities."""
-        model = cls(PoolConfig(tuple(weights), edges=()))
+        model = cls(PoolConfig(members=tuple(weights), edges=()))
         model.set_members(members)
         model.length_weights.load(np.array([[*weights.values()]], np.float32))
         model.n_items = n_items

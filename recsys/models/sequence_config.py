@@ -41,7 +41,7 @@ class PmiConfig(SequenceConfig):
     pmi_init: bool = True  # item embeddings start from PMI, position embeddings from sinusoids
 
 
-@config_class(kw_only=True)
+@config_class
 class ExtrasConfig(PmiConfig):
     """Settings beyond the papers that raise NDCG@10. bert4rec-memory, sasrec-memory and gru4rec-memory use them."""
 

@@ -42,7 +42,7 @@ MAX_ATTRIBUTES = 64  # vectors of user attributes; ML-1M has 2 genders, 7 age gr
 DROP_SHARE = 0.1  # share of the samples without ratings, and share without user attributes
 
 
-@config_class(kw_only=True)
+@config_class
 class SideConfig:
     """The side information that a model uses. `stars` are the ratings, `person` the user attributes."""
 

@@ -39,15 +39,10 @@ class Ranking:
     def from_scores(
         cls, scores: np.ndarray, excluded: np.ndarray | None = None, log_probabilities: LogProbabilities | None = None
     ) -> "Ranking":
-        """Rank the items of a score row, except for the excluded ones.
+        """Rank the items of a copy of scores (I,), except for `excluded`: items (n,) or a mask (I,) bool.
 
-        Args:
-            scores: Scores of a model, (I,). They are copied.
-            excluded: Items (n,) or a mask (I,) bool; None: all items are listed.
-            log_probabilities: `Model.log_probabilities`, which may return None. None: there are no probabilities.
-
-        Raises:
-            ScoreError: A score is NaN or plus infinity.
+        `log_probabilities` is `Model.log_probabilities`, or None if there are no probabilities. Raises ScoreError if a
+        score is NaN or plus infinity.
         """
         if not scores.max(initial=-np.inf) < np.inf:  # the maximum is NaN if any score is NaN
             raise ScoreError("the model returned scores that are no numbers; train it again with a lower learning rate")
@@ -79,25 +74,18 @@ class Ranking:
         return 1 + int(np.count_nonzero(self.scores > score) + n_ties_before)
 
     def rank_ties_last(self, item: int) -> int:
-        """Return the rank of an item below all items with an equal score. Evaluation uses this rank.
+        """Return the rank of an item below all items with an equal score, as in evaluation.
 
-        Raises:
-            ScoreError: The item is not listed.
+        Raises ScoreError if the item is not listed.
         """
         if self.scores[item] == -np.inf:
             raise ScoreError("the model scored the target minus infinity; train it again with a lower learning rate")
         return int(np.count_nonzero(self.scores >= self.scores[item]))
 
     def probabilities(self, items: np.ndarray) -> np.ndarray | None:
-        """Return the probability of each item to be the next one.
+        """Return the probability (n,) float64 of each item (n,) to be the next one, or None without probabilities.
 
         They sum to 1 over all listed items if the model has a softmax. The sigmoids of BCE and gBCE do not sum to 1.
-
-        Args:
-            items: Items, (n,).
-
-        Returns:
-            Probabilities (n,) float64, or None if there are none.
         """
         if self.log_probabilities is None:
             return None
@@ -111,11 +99,7 @@ def _lower_bound_of_kth(scores: np.ndarray, k: int) -> float:
     The bound takes a sixth of the time of np.partition over the row. Group g consists of the scores g, g + n_groups,
     g + 2 · n_groups, …, GROUP_SIZE in all. The k largest maxima of groups are k scores of the row. So the k-th largest
     score is at least the smallest of these maxima. Fewer than GROUP_SIZE scores remain at the end of the row.
-    They are ignored, because they can only raise the k-th largest score.
-
-    Args:
-        scores: Scores without NaN, (I,).
-        k: From 1 to I.
+    They are ignored, because they can only raise the k-th largest score. Scores (I,) have no NaN, and k is 1 to I.
     """
     n_groups = len(scores) // GROUP_SIZE
     if n_groups < MIN_GROUPS_PER_K * k:

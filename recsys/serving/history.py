@@ -37,13 +37,11 @@ class Example:
 
 def sample_lists() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return name → (description, film titles, oldest first) of the sample lists. Lists of recent films come first."""
-    lists = storage.read_shipped_json(paths.sample_lists(), _is_sample_lists) or []
-    return {entry["name"]: (entry["description"], tuple(entry["films"])) for entry in lists}
+    return storage.read_shipped_json(paths.sample_lists(), _parse_sample_lists, {})
 
 
-def _is_sample_lists(content: Any) -> bool:
-    texts = [text for entry in content for text in (entry["name"], entry["description"], *entry["films"])]
-    return isinstance(content, list) and len(texts) > 0 and all(isinstance(text, str) for text in texts)
+def _parse_sample_lists(content: list[dict[str, Any]]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    return {entry["name"]: (entry["description"], tuple(entry["films"])) for entry in content}
 
 
 def examples(index: TitleIndex) -> list[Example]:

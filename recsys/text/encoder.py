@@ -49,32 +49,18 @@ def disable_downloads() -> None:
 
 
 def encode(texts: Sequence[str], report: ProgressCallback) -> np.ndarray:
-    """Load the encoder and encode texts.
+    """Load the encoder, and return the vectors of n texts, (n, 384) float32 with rows of length 1.
 
-    Args:
-        texts: n texts.
-        report: Receives {"stage": "encode", "done": texts so far, "total": n} after each batch, and the progress of a
-            download.
-
-    Returns:
-        Vectors, (n, 384) float32, rows of length 1.
-
-    Raises:
-        DownloadError: The encoder is not on this machine, and downloading is off or fails.
-        MissingLibraryError: sentence-transformers is not installed.
+    `report` receives {"stage": "encode", "done": texts so far, "total": n} after each batch, and the progress of a
+    download. Raises as `load`.
     """
     return load(report)(texts, report)
 
 
 def load(report: ProgressCallback, fetch: bool = True) -> Callable[[Sequence[str], ProgressCallback], np.ndarray]:
-    """Load the encoder once for several calls. Loading takes seconds.
+    """Load the encoder, and return a function like `encode` for several calls. Loading takes seconds.
 
-    Args:
-        report: Receives the progress of a download.
-        fetch: Whether to download the encoder if it is not on this machine. `disable_downloads` overrides it.
-
-    Returns:
-        A function with the arguments and the result of `encode`.
+    With `fetch`, the encoder is downloaded if it is not on this machine. `disable_downloads` overrides that.
 
     Raises:
         DownloadError: The encoder is not on this machine, and downloading is off or fails.

@@ -9,9 +9,8 @@ Shapes: I items, G genres, D dimensions of a vector: 384 for the encoder, the si
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -97,56 +96,43 @@ def film_vectors(dataset: str, catalog: Catalog, report: ProgressCallback = no_p
     """Return the sentence vectors of all films: shipped, stored earlier, or encoded and stored now.
 
     Encoding 3,000 films takes about 10 s. If the encoder is not available, the result has TF-IDF vectors of the same
-    texts, which are not stored.
-
-    Args:
-        dataset: Name of the data set.
-        catalog: Its films.
-        report: Receives the progress of a download and of `encoder.encode`.
-
-    Raises:
-        MissingLibraryError: The encoder is not available, and scikit-learn is not installed.
+    texts, which are not stored. Raises MissingLibraryError if scikit-learn is not installed either.
     """
-    if (vectors := load_vectors(dataset, catalog)) is not None:
-        return FilmVectors(vectors)
     texts = film_texts(catalog)
+    fingerprint = texts_fingerprint(texts)
+    if (stored := read_vectors("film", dataset, fingerprint)) is not None:
+        return FilmVectors(stored)
     try:
         vectors = encoder.encode(texts, report)
     except (DownloadError, MissingLibraryError):
         return FilmVectors(tfidf(texts), NO_ENCODER)
-    fingerprint = texts_fingerprint(texts)
-    return FilmVectors(save_vectors(vectors, paths.film_vectors(dataset, fingerprint), fingerprint))
+    return FilmVectors(save_vectors("film", dataset, fingerprint, vectors))
 
 
 def load_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
-    """Return the shipped or stored sentence vectors, (I, 384) float32 with rows of length 1, or None."""
-    fingerprint = texts_fingerprint(film_texts(catalog))
-    return read_vectors([paths.shipped_film_vectors(dataset), paths.film_vectors(dataset, fingerprint)], fingerprint)
+    """Return the shipped or stored sentence vectors of all films, see `read_vectors`."""
+    return read_vectors("film", dataset, texts_fingerprint(film_texts(catalog)))
 
 
-def read_vectors(candidates: Iterable[Path], fingerprint: str) -> np.ndarray | None:
-    """Read vectors from the first file that is intact and has the fingerprint.
+def read_vectors(kind: str, dataset: str, fingerprint: str) -> np.ndarray | None:
+    """Return shipped or stored sentence vectors, (n, 384) float32 with rows of length 1.
 
-    Args:
-        candidates: Files of vectors, which need not exist.
-        fingerprint: `texts_fingerprint` of the n encoded texts.
-
-    Returns:
-        Vectors (n, 384) float32 with rows of length 1, or None if there is no such file.
+    `kind` is "film" or "tag", and `fingerprint` the `texts_fingerprint` of the n encoded texts. Returns None if there
+    is no intact file of these texts.
     """
-    for path in candidates:
+    for path in (paths.shipped_vectors(kind, dataset), paths.vectors(kind, dataset, fingerprint)):
         if (vectors := arrays.read(path, VECTORS, fingerprint)) is not None:
             return _normalised(vectors)
     return None
 
 
-def save_vectors(vectors: np.ndarray, path: Path, fingerprint: str) -> np.ndarray:
+def save_vectors(kind: str, dataset: str, fingerprint: str, vectors: np.ndarray) -> np.ndarray:
     """Write vectors (n, 384) as float16, and return them as `read_vectors` will.
 
     Rounding changes a cosine by less than 0.001, and the file has half the size. If writing fails, it warns.
     """
     rounded = vectors.astype(np.float16)
-    arrays.write_or_warn(path, VECTORS, rounded, fingerprint)
+    arrays.write_or_warn(paths.vectors(kind, dataset, fingerprint), VECTORS, rounded, fingerprint)
     return _normalised(rounded)
 
 
@@ -159,10 +145,8 @@ def _normalised(rounded: np.ndarray) -> np.ndarray:
 def tfidf(texts: Sequence[str]) -> sparse.csr_array:
     """Return the TF-IDF vectors of texts, (I, D) float32, without English stop words.
 
-    Rows have length 1, or 0 for a text without words of two or more characters.
-
-    Raises:
-        MissingLibraryError: scikit-learn is not installed.
+    Rows have length 1, or 0 for a text without words of two or more characters. Raises MissingLibraryError without
+    scikit-learn.
     """
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from recsys import paths
 from recsys.data.dataset import Catalog
 from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
@@ -50,10 +49,8 @@ class TagTable:
     def __init__(self, catalog: Catalog, normalised: Sequence[str]) -> None:
         """Count how often each film has each tag.
 
-        Args:
-            catalog: Films and their tags.
-            normalised: The normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
-                a word with the form "" is left out.
+        `normalised` has the normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
+        words with the form "" are left out.
         """
         tags = catalog.tags
         self.words = sorted(set(normalised) - {""})
@@ -86,19 +83,12 @@ class TagTable:
     def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:
         """Return the sentence vectors of the common tags: shipped, stored earlier, or encoded and stored now.
 
-        Args:
-            dataset: Name of the data set.
-            encode: The sentence encoder.
-            report: Receives the progress of `encode`.
-
-        Returns:
-            Vectors (common tags, 384) float32 with rows of length 1.
+        They are (common tags, 384) float32 with rows of length 1. `report` receives the progress of `encode`.
         """
         texts = [self.words[tag] for tag in self.common]
         fingerprint = films.texts_fingerprint(texts)
-        path = paths.tag_vectors(dataset, fingerprint)
-        if (vectors := films.read_vectors([paths.shipped_tag_vectors(dataset), path], fingerprint)) is not None:
+        if (vectors := films.read_vectors("tag", dataset, fingerprint)) is not None:
             return vectors
         if not texts:
             return np.zeros((0, encoder.DIM), np.float32)
-        return films.save_vectors(encode(texts, report), path, fingerprint)
+        return films.save_vectors("tag", dataset, fingerprint, encode(texts, report))

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 def test_a_model_of_genres_stays_in_a_genre_and_finds_half_of_a_group_across_genres():
     world = toys.checkerboard(60)  # even films are comedies, odd ones horror
-    model = Content(ContentConfig("genres")).fit(world)
+    model = Content(ContentConfig(vectors="genres")).fit(world)
     comedies = np.arange(0, 60, 2)
     assert taste.share_of(model, comedies, world, seed=0) == 1
     assert taste.share_of(model, np.arange(40, 46), world, seed=0) < 1

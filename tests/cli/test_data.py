@@ -112,7 +112,9 @@ def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
 
 
 def test_a_set_is_not_removed_while_somebody_trains_for_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(queue, "jobs", lambda: [queue.Job("1", "bert4rec", "shop", state=queue.State.WAITING)])
+    monkeypatch.setattr(
+        queue, "jobs", lambda: [queue.Job(id="1", variant="bert4rec", dataset="shop", state=queue.State.WAITING)]
+    )
     assert main(["data", "remove", "shop"]) == 1
     assert "is being trained for shop; stop that first" in capsys.readouterr().err
 

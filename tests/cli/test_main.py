@@ -205,7 +205,7 @@ LIGHT = [["--help"], ["jobs"], *([name, "--help"] for name in COMMANDS), ["exper
     [(LIGHT, {"numpy", "pandas", "torch"}), ([["data", "list"], ["bench", "serve", "--help"]], {"torch"})],
 )
 def test_help_and_lists_load_no_large_packages(toy_home, commands, packages):
-    job = queue.Job("20260101-000000", "popular", "toy", state=queue.State.DONE)
+    job = queue.Job(id="20260101-000000", variant="popular", dataset="toy", state=queue.State.DONE)
     storage.replace_file(job.folder / queue.FILE, storage.sign_document(asdict(job)))
     (job.folder / queue.PROGRESS).write_text('{"epoch": 3, "epochs": 60}\n')
     code = f"""import sys; from recsys.cli.main import main

@@ -51,7 +51,7 @@ class Broken(fakes.Counts):
 
 
 def train(seed, power=1.0, dataset=CYCLE, splitting=LEAVE_ONE_OUT, notes=None):
-    model = fakes.Trained(fakes.CountsConfig(power)).fit(splitting(dataset).train)
+    model = fakes.Trained(fakes.CountsConfig(power=power)).fit(splitting(dataset).train)
     model.counts = model.counts + seed * np.arange(dataset.n_items, dtype=np.float32)
     return checkpoints.save("trained", model, dataset, seed, notes, splitting=splitting)
 

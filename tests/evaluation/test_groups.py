@@ -5,14 +5,13 @@ from recsys.data.split import by_time, leave_one_out
 from recsys.evaluation import results
 from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.groups import (
+    GROUPINGS,
     NO_ANSWER,
     NO_GENRE,
     NO_YEAR,
-    age_buckets,
     available_groupings,
     by_bucket,
     decade_buckets,
-    gender_buckets,
     genre_buckets,
     history_buckets,
     median_lengths,
@@ -92,15 +91,15 @@ PEOPLE = [("F", "25-34", ""), ("M", "Under 18", ""), ("F", "", ""), ("M", "56+",
 def test_people_are_grouped_by_what_they_said_of_themselves():
     """The second of five has too few films to be tested, so everybody after him is one row further up."""
     world = toys.described(toys.dataset([[0, 1, 2], [0, 1], [2, 1, 0, 3], [3, 1, 0], [0, 2, 1, 3, 4]], 5), *PEOPLE)
-    assert buckets(world, gender_buckets) == {"women": [0, 1], "men": [2], NO_ANSWER: [3]}
-    assert buckets(world, age_buckets) == {"25–34": [0, 3], "56+": [2], NO_ANSWER: [1]}
+    assert buckets(world, GROUPINGS["gender"]) == {"women": [0, 1], "men": [2], NO_ANSWER: [3]}
+    assert buckets(world, GROUPINGS["age"]) == {"25–34": [0, 3], "56+": [2], NO_ANSWER: [1]}
     assert median_lengths(leave_one_out(world), "gender") == {"women": 2, "men": 2, NO_ANSWER: 4}
 
 
 def test_groups_of_people_are_offered_only_where_the_set_describes_them():
     described = toys.described(CYCLE, *[("F", "56+", "")] * 200)
     assert set(available_groupings(described)) - set(available_groupings(CYCLE)) == {"gender", "age"}
-    assert gender_buckets(leave_one_out(CYCLE)) == []
+    assert GROUPINGS["gender"](leave_one_out(CYCLE)) == []
 
 
 def test_models_are_compared_over_the_same_groups_with_the_same_figures():

@@ -1,6 +1,5 @@
+import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -8,9 +7,9 @@ import pytest
 from recsys import paths
 from recsys.data import prepared
 from recsys.evaluation import evaluate as run
-from recsys.evaluation import report, results
-from recsys.evaluation.report import Missing
-from tests import toys
+from recsys.evaluation import published_figures, report, results
+from recsys.models.registry import Recommender
+from tests import fakes, toys
 from tests.evaluation import made_up
 
 RIGHT, WRONG = np.ones((1, 400), int), np.full((1, 400), 50)
@@ -32,6 +31,16 @@ def test_a_row_holds_the_mean_its_interval_its_spread_and_the_count_of_seeds():
     row = rows(report.format_report())["bert4rec"]
     assert row["NDCG@10 (95 %)"] == ".5000 (.488–.512)"
     assert (row["seeds"], row["± seeds"], row["HR@1"]) == ("2", ".0123", ".5000")
+
+
+def test_all_published_figures_have_rules_and_a_source(caplog):
+    figures = json.loads(paths.published().read_bytes())["figures"]
+    for dataset, protocol in {(figure["dataset"], figure["protocol"]) for figure in figures}:
+        table = published_figures.published(dataset, protocol)
+        assert table[["title", "hr@10", "ndcg@10", "code", "short", "rules", "source"]].notna().all(axis=None)
+        assert (table["ndcg@10"] < table["hr@10"]).all()
+    assert not caplog.records
+    assert {name for figure in figures for name in figure} <= {"dataset", "protocol", *published_figures.COLUMNS}
 
 
 def test_published_figures_stand_beside_ours_with_their_rules():
@@ -197,25 +206,17 @@ def test_a_protocol_with_a_split_of_its_own_names_it_in_training_too():
     assert lines("sasrec", "uniform-100")[0] == "train sasrec --dataset toy"
 
 
-def test_the_missing_are_named_as_other_results_name_them_and_say_how_they_are_made(monkeypatch):
-    monkeypatch.setattr("recsys.models.registry.names", lambda: ["als", "new", "popular", "sasrec"])
-    made_up.keep("popular", [[1, 2]], protocol="time")
-    made_up.keep("sasrec", [[1, 2]], title="SASRec", config=TRAINED)
-    made_up.keep("als", [[1, 2]], title="ALS", dataset="other")
-    found = report.missing("toy", "time", ["popular"])
-    assert found == [Missing("als", "ALS", False), Missing("new", "new", False), Missing("sasrec", "SASRec", True)]
-    assert short(report.commands_for(found[2], "toy", "time")) == [
-        "train sasrec --dataset toy --protocol time",
-        "evaluate sasrec --dataset toy --protocol time",
+def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce_it(monkeypatch):
+    mixture = Recommender("mixture", "A mixture", "Hybrid", ".pool:Pool", settings={"members": ("counts", "trained")})
+    monkeypatch.setitem(fakes.VARIANTS, "mixture", mixture)
+    missing = report.missing(["popular"])
+    assert [recommender.title for recommender in missing] == ["A mixture", "Counts", "Trained"]
+    training = "train trained --dataset toy --protocol time"
+    assert [short(report.commands_for(recommender.name, "toy", "time")) for recommender in missing] == [
+        [training, "evaluate mixture --dataset toy --protocol time"],
+        ["evaluate counts --dataset toy --protocol time"],
+        [training, "evaluate trained --dataset toy --protocol time"],
     ]
-    assert short(report.commands_for(found[0], "toy", "time")) == ["evaluate als --dataset toy --protocol time"]
-
-
-def test_facts_come_from_the_first_protocol_of_the_menus(monkeypatch):
-    monkeypatch.setattr("recsys.models.registry.names", lambda: ["als"])
-    made_up.keep("als", [[1, 2]], title="By date", protocol="time")
-    made_up.keep("als", [[1, 2]], title="Drawn order", protocol="untied")  # earlier in menus, later in the alphabet
-    assert [row.title for row in report.missing("toy", "full", [])] == ["Drawn order"]
 
 
 MIXED = {"members": ["sasrec", "popular"], "edges": []}
@@ -230,22 +231,3 @@ def test_of_a_mixture_the_members_are_trained_seed_by_seed_and_with_the_same_peo
         "train sasrec --dataset toy --also other --seed 1",
         "evaluate hybrid --dataset toy --protocol full --seeds 0 1",
     ]
-
-
-def test_a_missing_mixture_says_which_members_are_to_be_trained_first(monkeypatch):
-    monkeypatch.setattr("recsys.models.registry.names", lambda: ["hybrid", "popular", "sasrec"])
-    for name, config in (("popular", {}), ("sasrec", TRAINED), ("hybrid", MIXED)):
-        made_up.keep(name, [[1, 2]], config=config)
-    hybrid, *_ = report.missing("toy", "time", ["popular"])
-    assert hybrid == Missing("hybrid", "hybrid", False, ("sasrec", "popular"))
-    assert short(report.commands_for(hybrid, "toy", "time")) == [
-        "train sasrec --dataset toy --protocol time",
-        "evaluate hybrid --dataset toy --protocol time",
-    ]
-
-
-@pytest.mark.slow
-def test_it_loads_no_torch():
-    code = "import sys, recsys.evaluation.report, recsys.evaluation.tables; print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True)
-    assert done.stdout == "False\n"

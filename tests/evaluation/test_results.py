@@ -134,23 +134,6 @@ def test_this_machines_result_wins_over_the_shipped_one():
     assert leaderboard("toy", "full").set_index("variant").loc["popular", "hr@1"] == 1
 
 
-def test_no_truncation_and_no_altered_bit_of_a_result_is_read(home):
-    keep("popular", [np.arange(1, 200)])
-    rng = np.random.default_rng(0)
-    for path in sorted(paths.results(home, "toy", "full").parent.iterdir()):
-        whole = path.read_bytes()
-        damaged = [whole[:length] for length in rng.integers(len(whole), size=50)]
-        for bit in rng.integers(8 * len(whole), size=200):
-            damaged.append(bytearray(whole))
-            damaged[-1][bit // 8] ^= 1 << bit % 8
-        for data in damaged:
-            path.write_bytes(data)
-            with pytest.raises(results.ResultError):
-                results.ranks("toy", "full", "popular")
-        path.write_bytes(whole)
-    assert len(results.ranks("toy", "full", "popular")[0]) == 199
-
-
 def test_a_damaged_board_gives_way_to_the_shipped_one_with_the_command_that_repeats_it(home):
     keep("popular", [[1, 2]])
     board = results.ship("toy", "full", "popular")
@@ -281,16 +264,6 @@ def test_an_unlisted_recommender_is_measured_but_has_no_row_on_the_leaderboard()
 def test_published_figures_carry_their_rules_and_source():
     full, sampled = published_figures.published("ml-1m", "full"), published_figures.published("ml-1m", "popularity-100")
     assert full["ndcg@10"].is_monotonic_decreasing
-    for table in (
-        full,
-        sampled,
-        published_figures.published("ml-20m", "popularity-100"),
-        published_figures.published("ml-1m", "uniform-100"),
-    ):
-        assert (table["source"].str.len() > 10).all()
-        assert (table["rules"].str.len() > 10).all()
-        assert table[["hr@10", "ndcg@10"]].notna().all(axis=None)
-        assert (table["ndcg@10"] < table["hr@10"]).all()
     paper = sampled[sampled["source"].str.contains("1904.06690")].set_index("title").loc["BERT4Rec"]
     assert paper[["hr@1", "hr@10", "ndcg@10", "mrr"]].tolist() == [0.2863, 0.6970, 0.4818, 0.4254]
     assert paper[["variant", "hr@5", "ndcg@5"]].tolist() == ["bert4rec-paper", 0.5876, 0.4454]
@@ -334,10 +307,17 @@ def test_the_shipped_curve_is_shown_where_nothing_was_trained():
     assert results.training_log("toy", "bert4rec")["loss"].tolist() == [5.0]
 
 
-def test_reading_results_loads_neither_torch_nor_streamlit():
-    code = "import sys, recsys.evaluation.results; print(sorted({'torch', 'streamlit', 'scipy'} & set(sys.modules)))"
-    root = Path(__file__).parent.parent.parent
-    assert subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True).stdout == "[]\n"
+@pytest.mark.parametrize(
+    ("modules", "slow_packages"),
+    [
+        ("results", {"torch", "streamlit", "scipy"}),
+        ("groups report significance studies tables", {"torch", "streamlit"}),
+    ],
+)
+def test_reading_results_loads_no_slow_package(modules, slow_packages):
+    imports = "".join(f"import recsys.evaluation.{module}; " for module in modules.split())
+    code = f"import sys; {imports} sys.exit(bool({slow_packages} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=paths.REPOSITORY, check=False).returncode == 0
 
 
 def test_a_damaged_result_of_this_machine_gives_way_to_the_sound_shipped_one_with_a_sentence(home):

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -261,14 +258,3 @@ def test_ranks_that_are_damaged_are_left_out_with_a_sentence(home):
     said = []
     assert len(pairwise_tests("toy", "full", warn=lambda error: said.append(str(error)))) == 1
     assert "worst" in said[0]
-
-
-def test_comparing_and_slicing_load_neither_torch_nor_streamlit():
-    code = (
-        "import sys, recsys.evaluation.groups, recsys.evaluation.significance, recsys.evaluation.tables; "
-        "print(sorted({'torch', 'streamlit'} & set(sys.modules)))"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", code], cwd=paths.REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert said.stdout == "[]\n"

@@ -44,28 +44,19 @@ def test_a_study_of_this_machine_wins_and_a_damaged_one_is_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    "change",
     [
-        ({"rows": [["BERT4Rec"]]}, "rows of 2 values"),
-        ({"rows": []}, "needs rows"),
-        ({"columns": []}, "needs columns"),
-        ({"columns": [{"name": "a"}, {"name": "a"}]}, "a name of its own"),
-        ({"rows": [["a", float("nan")]]}, "neither text nor a finite number"),
-        ({"rows": [["a", {"b": 1}]]}, "neither text nor a finite number"),
-        ({"title": 7}, "words should be"),
-        ({"title": None}, "words should be"),
-        ({"chart": {"kind": "pie", "x": "model", "y": "ndcg"}}, "kind pie"),
-        ({"chart": {"kind": "bar", "x": "model", "y": "mrr"}}, "does not have: mrr"),
-        ({"chart": {"kind": "bar", "x": "ndcg", "y": "model"}}, "something else: model"),
-        ({"chart": {"kind": "scatter", "x": "model", "y": "ndcg"}}, "something else: model"),
-        ({"chart": {"kind": "bar", "x": "model", "y": "ndcg", "low": "ndcg"}}, "both ends"),
-        ({"chart": {"kind": "bar", "x": "model", "y": "ndcg", "colour": "red"}}, "not in the form"),
-        ({"chart": ["bar"]}, "not in the form"),
-        ({"columns": "model"}, "not in the form"),
+        {"columns": "model"},
+        {"rows": [["a", float("nan")]]},
+        {"rows": [["a", {"b": 1}]]},
+        {"title": None},
+        {"chart": {"kind": "pie", "x": "model", "y": "ndcg"}},
+        {"chart": {"kind": "bar", "x": "model"}},
+        {"chart": ["bar"]},
     ],
 )
-def test_a_study_that_cannot_be_shown_says_why_and_names_the_file(change, why):
-    with pytest.raises(StudyError, match=rf"order\.json .*{why}"):
+def test_a_study_of_another_form_is_an_error_that_names_the_file(change):
+    with pytest.raises(StudyError, match=r"order\.json is damaged"):
         read(write(WHOLE | change))
 
 

@@ -7,7 +7,6 @@ import pytest
 from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.evaluation import results, tables
-from recsys.evaluation.results import ResultError
 from recsys.evaluation.significance import FEW_USERS
 from tests import toys
 from tests.artifacts import remove_ranks
@@ -161,12 +160,6 @@ def test_a_person_is_what_was_watched_before_and_what_came_next():
     assert somebody.history.tolist() == [4, 3]
     assert somebody.target == 2
     assert somebody.user_id == WORLD.user_ids[1]
-
-
-@pytest.mark.parametrize("row", [-1, 2])
-def test_a_person_who_does_not_exist_is_refused_in_a_sentence(row):
-    with pytest.raises(ResultError, match="choose a number from 1 to 2"):
-        tables.held_out_user(WORLD, TEST, row)
 
 
 def test_ranks_of_other_people_are_not_compared():

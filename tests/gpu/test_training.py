@@ -27,7 +27,7 @@ NETWORKS = [
 def fit(name, device="cuda", **options):
     recommender = registry.get(name)
     model = recommender.model(changed(recommender.preset(""), **SMALL))
-    return model.fit(SPLIT.train, SPLIT.valid, RunOptions(3, device, **options))
+    return model.fit(SPLIT.train, SPLIT.valid, RunOptions(seed=3, device=device, **options))
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -47,7 +47,7 @@ def test_a_recommender_has_settings_for_a_data_set_or_its_own_defaults(monkeypat
     monkeypatch.setitem(presets.PRESETS, "counts", {"small": {"power": 2.0}})
     assert COUNTS.preset("small") == fakes.CountsConfig(power=2.0)
     assert COUNTS.preset("large") == COUNTS.model().config == fakes.CountsConfig(power=0.5)
-    assert COUNTS.model(fakes.CountsConfig(3.0)).config.power == 3.0
+    assert COUNTS.model(fakes.CountsConfig(power=3.0)).config.power == 3.0
 
 
 def test_a_model_has_the_title_of_its_recommender():

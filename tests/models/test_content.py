@@ -15,7 +15,7 @@ from tests import toys
 
 NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".content:")]
 
-TF_IDF, GENRES = ContentConfig("tf-idf"), ContentConfig("genres")
+TF_IDF, GENRES = ContentConfig(vectors="tf-idf"), ContentConfig(vectors="genres")
 
 pytestmark = pytest.mark.usefixtures("known_encoder")
 
@@ -44,7 +44,7 @@ def test_a_film_watched_again_counts_once_at_its_last_place(model):
 
 def test_scores_are_cosines_with_the_weighted_mean():
     """Against scikit-learn: half-life 1 gives weights 1/4, 1/2, 1 to three films, oldest first."""
-    model = Content(ContentConfig("tf-idf", half_life=1)).fit(toys.checkerboard())
+    model = Content(ContentConfig(vectors="tf-idf", half_life=1)).fit(toys.checkerboard())
     vectors = model.vectors.toarray()
     profile = np.array([[0.25, 0.5, 1]]) @ vectors[[3, 8, 5]]
     np.testing.assert_allclose(model.score(Queries([[3, 8, 5]])), cosine_similarity(profile, vectors), atol=1e-5)
@@ -126,7 +126,7 @@ def test_only_sentence_vectors_are_item_embeddings(model):
 
 def test_an_invalid_setting_raises_an_error():
     with pytest.raises(ConfigError, match="vectors is words, but must be 'sentences', 'tf-idf', 'genres' or 'fields'"):
-        ContentConfig("words")
+        ContentConfig(vectors="words")
     with pytest.raises(ConfigError, match="half_life is 0, but must be greater than 0"):
         ContentConfig(half_life=0)
 
@@ -168,7 +168,7 @@ def test_without_details_the_words_are_those_of_the_texts_to_the_letter():
 
 def test_fields_use_credits_and_score_by_the_mean_similarity():
     world = toys.enriched(toys.checkerboard(), KNOWN)
-    model = Content(ContentConfig("fields", half_life=1e9)).fit(world)
+    model = Content(ContentConfig(vectors="fields", half_life=1e9)).fit(world)
     assert model.uses_credits
     assert model.scores_cold_items
     similarity = (model.vectors @ model.vectors.T).toarray()

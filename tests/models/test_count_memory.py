@@ -44,9 +44,9 @@ def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
     split = leave_one_out(CIRCLE)
     model, queries = with_memory(split=split), split.test.queries[:5]
     followers = Markov(registry.get("markov").preset("toy")).fit(split.train)
-    companions = Ease(EaseConfig(registry.get("ease").preset("toy").regularization, rank=count_memory.RANK)).fit(
-        split.train
-    )
+    companions = Ease(
+        EaseConfig(regularization=registry.get("ease").preset("toy").regularization, rank=count_memory.RANK)
+    ).fit(split.train)
     said = [model.network_scores(queries)]
     said += [comparable_scores(counted, counted.score(queries)) for counted in (followers, companions)]
     weights = model.memory.length_weights.weights[1]  # the histories have 11 items
@@ -57,10 +57,10 @@ def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
 def test_the_counts_have_the_settings_of_the_run():
     split, variant = leave_one_out(CIRCLE), registry.get("sasrec-softmax")
     model = variant.model(changed(variant.preset(""), memory=True, **QUICK))
-    configs = CountConfigs(MarkovConfig(window=3, recent=2), EaseConfig(7.0))
+    configs = CountConfigs(MarkovConfig(window=3, recent=2), EaseConfig(regularization=7.0))
     model.fit(split.train, split.valid, RunOptions(count_configs=configs))
     assert model.memory.markov.config == configs.markov
-    assert model.memory.ease.config == EaseConfig(7.0, rank=count_memory.RANK)
+    assert model.memory.ease.config == EaseConfig(regularization=7.0, rank=count_memory.RANK)
 
 
 def test_the_settings_of_a_run_are_those_that_are_tuned_for_the_data_set():

@@ -16,7 +16,7 @@ SAID = np.array([[2.0, 1.0, 0.5, -1.0]])
 
 
 def over(member, counts=None, power=1.0):
-    model = Lift(LiftConfig("member", power))
+    model = Lift(LiftConfig(member="member", power=power))
     model.set_members({"member": member})
     model.fit(TRAIN)
     if counts is not None:

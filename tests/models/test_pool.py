@@ -51,7 +51,7 @@ def table(seed, scale=2.0, **settings):
 
 
 def standing(members, edges=(), **config):
-    model = Pool(PoolConfig(tuple(members), edges, **config))
+    model = Pool(PoolConfig(members=tuple(members), edges=edges, **config))
     model.set_members(members)
     return model
 
@@ -113,7 +113,7 @@ class ReadsLong(Table):
 def test_where_nobody_has_few_films_long_histories_are_cut(model_class, edges):
     """One member knows what comes after the last film; the other has learnt to read whole histories, and only those."""
     members = {"order": table(2, softmax=True), "whole": ReadsLong(table(1).table, softmax=True)}
-    model = model_class(PoolConfig(tuple(members), edges))
+    model = model_class(PoolConfig(members=tuple(members), edges=edges))
     model.set_members(members)
     weights = model.fit(TRAIN, drawn(800, members, (0.5, 1.0), (8, 20))).length_weights.weights
     assert weights[-1, 1] > 0.8
@@ -289,7 +289,7 @@ def test_members_take_part_without_their_count_memories():
             self.remembers = False
 
     members = {"network": Remembers(table(1).table)}
-    VisitorPool(PoolConfig(tuple(members), VISITOR_EDGES)).set_members(members)
+    VisitorPool(PoolConfig(members=tuple(members), edges=VISITOR_EDGES)).set_members(members)
     assert not members["network"].remembers
 
 
@@ -298,7 +298,7 @@ def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
     histories = [np.arange(10), *([np.arange(10, ITEMS)] * 50), *([np.arange(ITEMS - 1, ITEMS)] * 49)]
     world = toys.dataset(histories, ITEMS)
     members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
-    model = VisitorPool(PoolConfig(tuple(members), edges=()))
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
     model.fit(world)
     queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([1, 12]), np.array([], int)])
@@ -322,7 +322,7 @@ def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
 
 def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
-    model, copy = (VisitorPool(PoolConfig(tuple(members), edges=(5,))) for _ in range(2))
+    model, copy = (VisitorPool(PoolConfig(members=tuple(members), edges=(5,))) for _ in range(2))
     for each in (model, copy):
         each.set_members(members)
     model.fit(toys.cycle(ITEMS, 50))

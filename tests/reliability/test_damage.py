@@ -106,7 +106,7 @@ def kinds(home, monkeypatch):
     answer = paths.wikidata() / "answer.json"
     popular = Popular(registry.get("popular").preset(NAME)).fit(dataset)
     study = paths.studies(paths.home()) / f"length-{NAME}.json"
-    order = {"dataset": NAME} | dict.fromkeys(file_order.FIELDS - {"dataset"}, 1) | {"run": {}}
+    order = {"dataset": NAME, "run": {}}
     return {
         "data": Kind(lambda: prepared.save(dataset, {}), lambda: content(prepared.load(NAME))),
         "details": Kind(
@@ -114,7 +114,7 @@ def kinds(home, monkeypatch):
             lambda: film_details.read(NAME).fingerprint,
             without="",
         ),
-        "film vectors": array_kind(paths.film_vectors(NAME, TEXTS_HASH)),
+        "film vectors": array_kind(paths.vectors("film", NAME, TEXTS_HASH)),
         "map": array_kind(paths.film_map(home, NAME, "popular")),
         "checkpoint": Kind(
             lambda: checkpoints.save("popular", popular, dataset, 0),

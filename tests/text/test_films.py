@@ -101,7 +101,7 @@ def test_the_same_films_with_other_texts_have_other_vectors_and_each_are_kept(en
 def test_a_broken_file_is_computed_again(encoded):
     catalog = toys.catalog(6)
     whole = films.film_vectors("broken", catalog).matrix
-    path = paths.film_vectors("broken", films.texts_fingerprint(films.film_texts(catalog)))
+    path = paths.vectors("film", "broken", films.texts_fingerprint(films.film_texts(catalog)))
     data = bytearray(path.read_bytes())
     data[-100] ^= 1  # in a number
     for damaged in (data, data[:-100]):
@@ -122,7 +122,7 @@ def test_vectors_are_used_even_if_the_disk_is_full(monkeypatch):
 
 def shipped(catalog, made_of):
     vectors = np.eye(len(catalog), encoder.DIM, dtype=np.float16)
-    arrays.write(paths.shipped_film_vectors("shipped"), films.VECTORS, vectors, made_of)
+    arrays.write(paths.shipped_vectors("film", "shipped"), films.VECTORS, vectors, made_of)
     return vectors
 
 
@@ -150,7 +150,7 @@ def test_shipped_vectors_are_intact_and_have_a_fingerprint(path):
     assert vectors.shape[1:] == (encoder.DIM,)
     assert vectors.dtype == np.float16
     np.testing.assert_allclose(np.linalg.norm(vectors.astype(np.float32), axis=1), 1, atol=2e-3)
-    document, _ = storage.read_payload(path.with_suffix(".json"))
+    document, _ = storage.read_payloads(path.with_suffix(".json"))
     assert len(document["made_of"]) == 64
 
 

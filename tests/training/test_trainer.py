@@ -45,7 +45,7 @@ def fit(folder, resume=False, seed=0, config=CONFIG, stop_after=99):
         if event.get("epoch", 0) > stop_after:  # the calibration after the last epoch reports events without an epoch
             raise KilledError
 
-    run = RunOptions(seed, "cpu", folder, resume, report, save_every=0)
+    run = RunOptions(seed=seed, device="cpu", folder=folder, resume=resume, report=report, save_every=0)
     return Bert4Rec(config).fit(SPLIT.train, SPLIT.valid, run)
 
 
@@ -84,7 +84,7 @@ def test_a_run_of_any_network_killed_within_an_epoch_goes_on_with_the_same_weigh
                 raise KilledError
             update(self, batch)
 
-        run = RunOptions(3, "cpu", tmp_path / folder, resume=True, save_every=0)
+        run = RunOptions(seed=3, device="cpu", folder=tmp_path / folder, resume=True, save_every=0)
         with monkeypatch.context() as patch, contextlib.suppress(KilledError):
             patch.setattr(trainer.Trainer, "update", killed)
             ends[folder] = recommender.model(config).fit(SPLIT.train, SPLIT.valid, run).state()
@@ -131,7 +131,9 @@ def test_a_run_that_is_told_to_end_keeps_its_state_and_goes_on_bit_for_bit(tmp_p
     whole = fit(tmp_path / "whole")
     with pytest.raises(TOLD[number]):
         Bert4Rec(CONFIG).fit(
-            SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path / "cut", report=report, save_every=3600)
+            SPLIT.train,
+            SPLIT.valid,
+            RunOptions(seed=0, device="cpu", folder=tmp_path / "cut", report=report, save_every=3600),
         )
     assert signal.getsignal(number) == before
     assert [line["epoch"] for line in lines(tmp_path / "cut")] == list(range(1, epoch + 1))
@@ -145,7 +147,9 @@ def test_a_run_that_is_told_to_end_when_it_has_ended_is_whole(tmp_path):
         if event.get("epoch") == SCHEDULE.epochs:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    ended = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path / "told", report=report))
+    ended = Bert4Rec(CONFIG).fit(
+        SPLIT.train, SPLIT.valid, RunOptions(seed=0, device="cpu", folder=tmp_path / "told", report=report)
+    )
     torch.testing.assert_close(weights(ended), weights(fit(tmp_path / "whole")), rtol=0, atol=0)
 
 
@@ -166,7 +170,9 @@ def test_a_validation_is_left_at_once_and_made_again_when_the_run_goes_on(tmp_pa
 
     monkeypatch.setattr(metrics, "target_ranks", told_while_ranking)
     with pytest.raises(TOLD[number]):
-        Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path / "cut", save_every=3600))
+        Bert4Rec(CONFIG).fit(
+            SPLIT.train, SPLIT.valid, RunOptions(seed=0, device="cpu", folder=tmp_path / "cut", save_every=3600)
+        )
     monkeypatch.setattr(metrics, "target_ranks", rank)
     assert len(ranked) == epoch
     resumed = fit(tmp_path / "cut", resume=True)
@@ -195,7 +201,9 @@ def test_a_run_in_a_thread_leaves_signals_alone():
     heard = []
     training = threading.Thread(
         target=lambda: Bert4Rec(ONE_EPOCH).fit(
-            SPLIT.train, None, RunOptions(0, "cpu", report=lambda _: heard.append(signal.getsignal(signal.SIGTERM)))
+            SPLIT.train,
+            None,
+            RunOptions(seed=0, device="cpu", report=lambda _: heard.append(signal.getsignal(signal.SIGTERM))),
         )
     )
     training.start()
@@ -216,7 +224,9 @@ def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
     """So a kill between the end of training and the writing of the checkpoint costs nothing."""
     whole = fit(tmp_path)
     reported = []
-    again = Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path, True, reported.append))
+    again = Bert4Rec(CONFIG).fit(
+        SPLIT.train, SPLIT.valid, RunOptions(seed=0, device="cpu", folder=tmp_path, resume=True, report=reported.append)
+    )
     torch.testing.assert_close(weights(again), weights(whole), rtol=0, atol=0)
     assert not any("epoch" in event for event in reported)
 
@@ -224,7 +234,7 @@ def test_a_finished_run_resumed_is_finished_at_once(tmp_path):
 def test_the_state_is_kept_once_an_interval_and_at_the_end(tmp_path, monkeypatch):
     kept = []
     monkeypatch.setattr(RunFolder, "save", lambda folder, state: kept.append(state["step"]))
-    Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(0, "cpu", tmp_path, save_every=3600))
+    Bert4Rec(CONFIG).fit(SPLIT.train, SPLIT.valid, RunOptions(seed=0, device="cpu", folder=tmp_path, save_every=3600))
     assert kept == [4 * 3]
 
 

@@ -240,18 +240,19 @@ def test_a_phone_keeps_hit_rate_and_mrr_beside_the_metric_that_was_chosen(visit,
 
 
 def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, measured):
-    trained = result("sasrec-bce", "ml-1m", "full", np.array([[1, 2, 3]])) | {"config": {"schedule": {"epochs": 3}}}
-    results.write(trained, np.array([[1, 2, 3]]))
+    results.write(result("popular", "ml-1m", "full", np.array([[1, 2, 3]])), np.array([[1, 2, 3]]))
     results.write(result("popular", "ml-1m", "time", np.array([[4, 5]])), np.array([[4, 5]]))
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("protocol-ml-1m").set_value("time").run()
-    assert f"These must be trained first: Sasrec-Bce. {protocols.TIME.own_training}" in said(app)
-    assert "train sasrec-bce --dataset ml-1m --protocol time" in said(app)
-    assert "evaluate sasrec-bce --dataset ml-1m --protocol time" in said(app)
+    (untrained,) = [text.value for text in app.markdown if "must be trained first" in text.value]
+    assert "These must be trained first: BERT4Rec, " in untrained
+    assert untrained.endswith(f". {protocols.TIME.own_training}")
+    assert "train bert4rec --dataset ml-1m --protocol time" in said(app)
+    assert "evaluate bert4rec --dataset ml-1m --protocol time" in said(app)
     assert "`item-knn`" in said(app)
-    (untrained,) = [text.value for text in app.markdown if "without training" in text.value]
-    assert "Bert4Rec" in untrained
-    assert "Popular" not in untrained
+    (ready,) = [text.value for text in app.markdown if "without training" in text.value]
+    assert "Item kNN" in ready
+    assert "Most popular" not in ready
 
 
 def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):

@@ -144,7 +144,9 @@ def test_a_set_of_ones_own_is_deleted_after_a_second_click_unless_it_is_open(hom
     app = AppTest.from_function(panel, default_timeout=60).run()
     assert [key for key in keys(app) if key.startswith("delete-")] == ["delete-now-shop"]
     with monkeypatch.context() as patch:
-        patch.setattr(queue, "jobs", lambda: [queue.Job("1", "bert4rec", "shop", state=queue.State.RUNNING)])
+        patch.setattr(
+            queue, "jobs", lambda: [queue.Job(id="1", variant="bert4rec", dataset="shop", state=queue.State.RUNNING)]
+        )
         app.button(key="delete-now-shop").click().run()
     assert "A recommender is being trained for shop" in said(app)
     app.button(key="delete-now-shop").click().run()

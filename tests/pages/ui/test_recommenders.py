@@ -224,7 +224,9 @@ def test_a_mixture_takes_as_long_as_its_members_that_are_not_there(home):
 
 def train_sasrec(epochs=5):
     schedule = TrainConfig(epochs=epochs, batch_size=32, lr=1e-2, warmup_steps=20)
-    world.train(world.build(), SasRecConfig(schedule, dim=32, layers=1, length=24, dropout=0.0), "sasrec-softmax")
+    world.train(
+        world.build(), SasRecConfig(schedule=schedule, dim=32, layers=1, length=24, dropout=0.0), "sasrec-softmax"
+    )
 
 
 def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):

@@ -24,7 +24,15 @@ CHOSEN = {
     "hide": "false",
     "variety": "3",
 }
-FILTERS = Filters((1990, 1999), ("Drama", "Sci-Fi"), ("Comedy",), "well known", True, False, 0.3)
+FILTERS = Filters(
+    years=(1990, 1999),
+    genres=("Drama", "Sci-Fi"),
+    excluded_genres=("Comedy",),
+    popularity="well known",
+    released_by_last_film=True,
+    hide_seen=False,
+    diversity=0.3,
+)
 
 
 def query(app):
