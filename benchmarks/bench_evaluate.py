@@ -1,10 +1,10 @@
 """Measure how long it takes to rank the test film of every user among all films that the user has not seen."""
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from recsys import checkpoints
+from recsys.config import config_class
 from recsys.data import datasets
 from recsys.evaluation import protocols
 from recsys.evaluation.rank import rank_held_out
@@ -12,7 +12,7 @@ from recsys.ranking.metrics import ndcg
 from recsys.runtime import peak_memory_mb
 
 
-@dataclass(frozen=True)
+@config_class
 class Options:
     """The data set and the recommender to evaluate."""
 

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from recsys import paths
+from recsys.cli.options import conf
+from recsys.config import config_class
 from recsys.data import datasets
 from recsys.errors import RecsysError, python
 from recsys.runtime import peak_memory_mb
@@ -23,11 +24,11 @@ RECSYS_ERROR_EXIT_CODE = 3  # of the process of a load that ended with a RecsysE
 COSTS = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")  # of a load; the others are sizes
 
 
-@dataclass(frozen=True)
+@config_class
 class Options:
     """The archive, and the data set that has the same layout."""
 
-    source: Path  # the archive of ratings
+    source: Annotated[Path, conf.arg(name="from", metavar="FILE.zip")]  # the archive
     dataset: str = "ml-20m"  # the data set whose archive has the same layout
 
 

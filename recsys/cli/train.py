@@ -1,6 +1,7 @@
 """The command `train`. Every setting of a recommender is a flag. Its help is the comment beside the field."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -47,12 +48,9 @@ class Train(Options, Generic[Config]):
         """Train, save the checkpoint and print a line for each epoch to stdout."""
         from recsys.errors import recsys_command
 
-        if self.json:
-            self._train(print_json)
-            return
-        with Terminal() as report:
+        with nullcontext(print_json) if self.json else Terminal() as report:
             folder = self._train(report)
-        if folder:
+        if folder and not self.json:
             evaluate = recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)
             print(f"saved in {folder}\nto evaluate it: {evaluate}")
 
