@@ -152,11 +152,8 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 
     for name in dataset:
         if name not in THESIS_DATASETS:
-            raise RecsysError(
-                "the thesis has no results on {name}; its data sets: {datasets}",
-                name=name,
-                datasets=", ".join(THESIS_DATASETS),
-            )
+            text = "the thesis has no results on {name}; its data sets: {datasets}"
+            raise RecsysError(text, name=name, datasets=", ".join(THESIS_DATASETS))
     for name in dataset:
         if name not in datasets.prepared_names():
             data(["get", name])()

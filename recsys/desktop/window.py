@@ -48,27 +48,21 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
     port = free_port(port)
     address = "0.0.0.0" if public else "127.0.0.1"  # noqa: S104 - the user asked for a public server
     options = (f"--server.port={port}", f"--server.address={address}", "--server.headless=true")
-    server = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
         cwd=paths.REPOSITORY,
         env={ALLOWED_HOSTS: host_patterns(), **os.environ, paths.PUBLIC: "1"} if public else None,
         stdout=subprocess.DEVNULL,
         preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
-    )
-    try:
-        yield f"http://localhost:{port}", server
-    finally:
-        stop(server)
-
-
-def stop(server: subprocess.Popen) -> None:
-    """Terminate a server, and kill it if it does not end in time."""
-    server.terminate()
-    try:
-        server.wait(STOP_TIMEOUT_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
+    ) as server:
+        try:
+            yield f"http://localhost:{port}", server
+        finally:
+            server.terminate()
+            try:
+                server.wait(STOP_TIMEOUT_SECONDS)
+            except subprocess.TimeoutExpired:
+                server.kill()
 
 
 def host_patterns() -> str:
@@ -140,7 +134,7 @@ def free_port(port: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port whose server has just ended
         try:
             probe.bind(("127.0.0.1", port))
-        except (OSError, OverflowError) as error:
+        except OSError as error:
             raise ServerError("port {port} is not free; omit --port to use any free port", port=port) from error
         return int(probe.getsockname()[1])
 
