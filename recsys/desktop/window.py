@@ -48,21 +48,27 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
     port = free_port(port)
     address = "0.0.0.0" if public else "127.0.0.1"  # noqa: S104 - the user asked for a public server
     options = (f"--server.port={port}", f"--server.address={address}", "--server.headless=true")
-    with subprocess.Popen(
+    server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
         cwd=paths.REPOSITORY,
         env={ALLOWED_HOSTS: host_patterns(), **os.environ, paths.PUBLIC: "1"} if public else None,
         stdout=subprocess.DEVNULL,
         preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
-    ) as server:
-        try:
-            yield f"http://localhost:{port}", server
-        finally:
-            server.terminate()
-            try:
-                server.wait(STOP_TIMEOUT_SECONDS)
-            except subprocess.TimeoutExpired:
-                server.kill()
+    )
+    try:
+        yield f"http://localhost:{port}", server
+    finally:
+        stop(server)
+
+
+def stop(server: subprocess.Popen) -> None:
+    """Terminate a server, and kill it if it does not end in time."""
+    server.terminate()
+    try:
+        server.wait(STOP_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def host_patterns() -> str:
