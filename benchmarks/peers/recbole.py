@@ -24,16 +24,7 @@ from recbole.data.interaction import Interaction
 from recbole.trainer import Trainer
 from recbole.utils import get_model, init_seed
 
-from benchmarks.peers.task import (
-    MASK,
-    UNTRAINED_SCORE,
-    K,
-    QualityTask,
-    SpeedTask,
-    TimedTraining,
-    run_script,
-    speed_result,
-)
+from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, main, speed_result
 
 MODELS = {"sasrec": "SASRec", "bert4rec": "BERT4Rec"}
 QUALITY_SETTINGS: dict[str, dict[str, Any]] = {
@@ -193,4 +184,4 @@ def write_rows(sequences: list[np.ndarray], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    run_script(measure_speed, measure_quality)
+    main(measure_speed, measure_quality)

@@ -18,16 +18,7 @@ from pytorch_lightning import Callback, Trainer, seed_everything
 from rectools.dataset import Dataset
 from rectools.models import BERT4RecModel, SASRecModel
 
-from benchmarks.peers.task import (
-    MASK,
-    UNTRAINED_SCORE,
-    K,
-    QualityTask,
-    SpeedTask,
-    TimedTraining,
-    run_script,
-    speed_result,
-)
+from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, main, speed_result
 
 QUALITY_SETTINGS = {
     "n_factors": 256,
@@ -177,4 +168,4 @@ def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:
 
 
 if __name__ == "__main__":
-    run_script(measure_speed, measure_quality)
+    main(measure_speed, measure_quality)

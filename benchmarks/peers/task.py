@@ -119,7 +119,7 @@ def load(folder: Path) -> Any:
     return QualityTask(**fields | targets | {"limits": Limits(**fields["limits"])})
 
 
-def run_script(
+def main(
     measure_speed: Callable[[SpeedTask, Path], dict[str, Any]],
     measure_quality: Callable[[QualityTask, Path, str], dict[str, Any]],
 ) -> None:
