@@ -5,7 +5,6 @@ Each kind is a module `benchmarks.bench_KIND` with the config class `Options`, `
 
 import json as json_text
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, Any, Literal
 
@@ -15,16 +14,14 @@ from recsys.cli.options import Call, command, conf, read
 Kind = Literal["train", "serve", "evaluate", "load"]
 
 
-@dataclass(frozen=True)
-class Choice:
+def choose(kind: Annotated[Kind, conf.Positional, conf.arg(help="train, serve, evaluate or load")]) -> str:
     """Measure how fast this machine trains, serves, evaluates or loads. --help after the kind lists its flags."""
-
-    kind: conf.Positional[Kind]  # train, serve, evaluate or load
+    return kind
 
 
 def bench(arguments: Sequence[str]) -> Call:
     """Parse the arguments of `bench KIND`. Modules of other kinds are not imported."""
-    kind = read(Choice, "bench", arguments[:1]).kind
+    kind = read(choose, "bench", arguments[:1])
     module: Any = import_module(f"benchmarks.bench_{kind}")
 
     @command(f"bench {kind}")

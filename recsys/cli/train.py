@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -13,11 +13,9 @@ from recsys.progress import ProgressCallback, Terminal, print_json
 Config = TypeVar("Config")
 
 
-@dataclass(frozen=True)
-class Choice:
+def choose(model: Annotated[str, conf.Positional, conf.arg(help="a recommender: bert4rec, markov, item-knn …")]) -> str:
     """Train a recommender and save its checkpoint. --help after the recommender lists its flags."""
-
-    model: conf.Positional[str]  # a recommender: bert4rec, markov, item-knn …
+    return model
 
 
 @config_class
@@ -107,7 +105,7 @@ def train(arguments: Sequence[str]) -> Train:
 
     Raises UnknownModelError, and ConfigError for a setting that is not allowed.
     """
-    name = read(Choice, "train", arguments[:1]).model
+    name = read(choose, "train", arguments[:1])
     from recsys.models import registry  # imports pandas, which `train --help` does not need
 
     recommender = registry.get(name)
