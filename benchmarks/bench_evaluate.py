@@ -1,18 +1,17 @@
 """Measure how long it takes to rank the test film of every user among all films that the user has not seen."""
 
-import time
-from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.script import costs
 from recsys import checkpoints
+from recsys.config import config_class
 from recsys.data import datasets
 from recsys.evaluation import protocols
 from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.metrics import ndcg
-from recsys.runtime import peak_memory_mb
 
 
-@dataclass(frozen=True)
+@config_class
 class Options:
     """The data set and the recommender to evaluate."""
 
@@ -25,19 +24,16 @@ def measure(options: Options) -> dict[str, Any]:
     dataset = datasets.load(options.dataset)
     model = checkpoints.load_or_fit(options.model, dataset)
     held_out = protocols.FULL.split(dataset).test
-    start, cpu_start = time.perf_counter(), time.process_time()
-    test_ranks = rank_held_out(model, held_out, protocols.FULL, dataset, with_lists=False).ranks
-    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+    with costs() as figures:  # the peak memory includes loading
+        test_ranks = rank_held_out(model, held_out, protocols.FULL, dataset, with_lists=False).ranks
     return {
         "dataset": options.dataset,
         "model": options.model,
         "device": model.device,
         "users": len(held_out),
         "films": dataset.n_items,
-        "seconds": round(seconds, 3),
-        "cpu_seconds": round(cpu_seconds, 3),
-        "users_per_second": round(len(held_out) / seconds, 1),
-        "memory_mb": round(peak_memory_mb(), 1),  # peak of the process, loading included
+        **figures,
+        "users_per_second": round(len(held_out) / figures["seconds"], 1),
         "ndcg@10": round(ndcg(test_ranks, 10), 6),
     }
 

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from benchmarks.generated_data import generated
+from benchmarks.script import costs
 from recsys.config import Count, Layers, Size, config_class
 from recsys.data import datasets
 from recsys.runtime import peak_memory_mb
@@ -162,16 +163,9 @@ def _batch(dataset_name: str, model_name: str) -> dict[str, Any]:
     loaded = predictor.load(model_name, dataset)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories]
     recommend_many(loaded, requests[:N_WARM_UP])
-    start, cpu_start = time.perf_counter(), time.process_time()
-    lists = recommend_many(loaded, requests)
-    return {
-        "dataset": dataset_name,
-        "model": model_name,
-        "users": len(lists),
-        "seconds": round(time.perf_counter() - start, 3),
-        "cpu_seconds": round(time.process_time() - cpu_start, 3),
-        "memory_mb": round(peak_memory_mb(), 1),
-    }
+    with costs() as figures:
+        recommend_many(loaded, requests)
+    return {"dataset": dataset_name, "model": model_name, "users": len(requests), **figures}
 
 
 def _percentiles(seconds: list[float]) -> dict[str, float]:

@@ -5,7 +5,6 @@
 This needs ML-1M (python -m recsys data get ml-1m) and an archive that `python -m benchmarks.generate_movielens` writes.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -17,6 +16,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from benchmarks.script import parser, write_json
 from recsys import machine, paths
 
 ROUNDS = 3
@@ -71,10 +71,9 @@ LOAD_TARGETS = (Target("first.seconds", 20), Target("first.memory_mb", 4000), Ta
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure every bench and print a line for each figure."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--from", dest="source", type=Path, metavar="FILE.zip", help="also load this archive")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this file")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("--from", dest="source", type=Path, metavar="FILE.zip", help="also load this archive")
+    options = arguments.parse_args(argv)
     benches = list(BENCHES)
     if options.source:
         benches.append(Bench("20 million ratings", f"load --from {options.source.resolve()}", LOAD_TARGETS))
@@ -86,9 +85,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for target in bench.targets:
             median = figures[target.figure]["median"]
             print(f"{bench.name:<36}{target.figure:<22}{median:10.2f}  {target.verdict(median)}".rstrip(), flush=True)
-    if options.json:
-        document = {"machine": machine.describe(), "rounds": ROUNDS, "measured": results}
-        options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    write_json(options.json, {"machine": machine.describe(), "rounds": ROUNDS, "measured": results})
 
 
 def run(bench: Bench) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from benchmarks.generated_data import generated
-from recsys.config import Count, Layers, Length, Seed, Size, config_class
+from recsys.config import Count, Layers, Length, Seed, Size, config_class, replace_settings
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
@@ -21,8 +21,7 @@ from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
 from recsys.training.options import RunOptions
 
-SIZE_SETTINGS = ("dim", "layers", "heads", "length")  # fields of the recommender's config that have a flag
-SCHEDULE_SETTINGS = ("epochs", "batch_size")  # fields of `config.schedule` that have a flag
+SETTINGS = ("epochs", "batch_size", "dim", "layers", "heads", "length")  # of a recommender, with a flag
 
 
 @config_class
@@ -68,7 +67,7 @@ def measure(options: Options) -> dict[str, Any]:
         "users": dataset.n_users,
         "films": dataset.n_items,
         "views": len(dataset.interactions),
-        "settings": {name: settings[name] for name in (*SCHEDULE_SETTINGS, *SIZE_SETTINGS)}
+        "settings": {name: settings[name] for name in SETTINGS}
         | {"precision": run.precision, "compile": run.compile, "seed": run.seed},
         **speed,
     }
@@ -94,12 +93,11 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     ends = [0.0, *(event["seconds"] for event in events)]  # since the first batch
     seconds = [end - begin for begin, end in pairwise(ends)]
     median_seconds = statistics.median(seconds[1:] or seconds)
+    speeds = [event["sequences_per_second"] for event in events[1:] or events]
     on_gpu = model.device.startswith("cuda")
     return {
         "device": model.device,
-        "sequences_per_second": round(
-            statistics.median(event["sequences_per_second"] for event in events[1:] or events), 1
-        ),
+        "sequences_per_second": round(statistics.median(speeds), 1),
         "seconds_per_epoch": round(median_seconds, 4),
         "first_epoch_extra_seconds": round(seconds[0] - median_seconds, 4),
         "preparation_seconds": round(total_seconds - ends[-1], 4),  # before the first epoch and after the last
@@ -134,14 +132,12 @@ def _config(options: Options, dataset_name: str) -> Any:
 
     config = registry.get(options.model).preset(dataset_name)
     settings = _flat(config)
-    if missing := [name for name in (*SCHEDULE_SETTINGS, *SIZE_SETTINGS) if name not in settings]:
+    if missing := [name for name in SETTINGS if name not in settings]:
         raise RecsysError(f"{options.model} has no setting {missing[0]}; try --model bert4rec")
-    flags = {name: value for name, value in asdict(options).items() if value is not None}
-    changes = {name: flags[name] for name in SIZE_SETTINGS if name in flags}
+    changes = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
     if dataset_name == "generated" and "pmi_init" in settings:
         changes["pmi_init"] = False
-    schedule = replace(config.schedule, **{name: flags[name] for name in SCHEDULE_SETTINGS if name in flags})
-    return replace(config, schedule=schedule, **changes)
+    return replace_settings(config, changes)
 
 
 def _flat(config: Any) -> dict[str, Any]:

@@ -8,16 +8,15 @@ last prediction has changed and is painted. It needs playwright, chromium and th
 """
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from shutil import which
 from typing import Any
 
 import numpy as np
 
 from benchmarks.bench_targets import Target
+from benchmarks.script import parser, write_json
 from recsys import machine
 from recsys.data import datasets
 from tests.served_app import served_app
@@ -90,13 +89,12 @@ P95_MS = {"move a film": 300, "add a film, undo": 300, "switch page": 1000, "fir
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure each action and print its times."""
     names = ["search", *ACTIONS]
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set on this machine")
-    parser.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
-    parser.add_argument("--only", nargs="+", choices=names, default=names, help="some actions (default: all)")
-    parser.add_argument("--words", nargs="+", default=WORDS, help="search terms; each must match a film")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set on this machine")
+    arguments.add_argument("--times", type=int, default=30, help="clicks of each kind (default: 30)")
+    arguments.add_argument("--only", nargs="+", choices=names, default=names, help="some actions (default: all)")
+    arguments.add_argument("--words", nargs="+", default=WORDS, help="search terms; each must match a film")
+    options = arguments.parse_args(argv)
     films = FILMS_OF_ML_100K if options.data == "ml-100k" else FILMS
     with served_app() as app:
         results = measure(f"{app.address}/?data={options.data}&s={films}", options)
@@ -105,9 +103,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         verdict = Target("p95", P95_MS[name]).verdict(times["p95"])
         print(f"{name:16} p50 {times['p50']:5.0f} ms, p95 {times['p95']:5.0f} ms, target {verdict}")
     print(machine.format_description(description))
-    if options.json:
-        document = {"machine": description, "data": options.data, "times": options.times, "ms": results}
-        options.json.write_text(json.dumps(document, indent=1) + "\n")
+    write_json(options.json, {"machine": description, "data": options.data, "times": options.times, "ms": results})
 
 
 def chromium_path() -> str | None:

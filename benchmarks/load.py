@@ -12,19 +12,18 @@ included, see benchmarks.browser_latency. The figures are valid only on an other
 
 import argparse
 import asyncio
-import json
 import random
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import websockets
 
 from benchmarks.bench_targets import Target
+from benchmarks.script import parser, write_json
 from recsys import machine
 from recsys.data import datasets
 from recsys.errors import RecsysError
@@ -105,15 +104,14 @@ def targets(visitors: int) -> list[Target]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print the figures. The exit code is 1 if a target is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set on this machine")
-    parser.add_argument("--films", type=int, default=20, help="films in each visitor's list")
-    parser.add_argument("--visitors", type=int, default=10)
-    parser.add_argument("--presses", type=int, default=12, help="changes that each visitor makes")
-    parser.add_argument("--pause", type=float, default=5.0, help="mean seconds before each change")
-    parser.add_argument("--leaving", type=int, default=0, help="then measure memory over this many more visits")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("--data", default=datasets.DEFAULT_DATASET, help="a data set on this machine")
+    arguments.add_argument("--films", type=int, default=20, help="films in each visitor's list")
+    arguments.add_argument("--visitors", type=int, default=10)
+    arguments.add_argument("--presses", type=int, default=12, help="changes that each visitor makes")
+    arguments.add_argument("--pause", type=float, default=5.0, help="mean seconds before each change")
+    arguments.add_argument("--leaving", type=int, default=0, help="then measure memory over this many more visits")
+    options = arguments.parse_args(argv)
     try:
         query = link(options.data, options.films)
         with served_app() as app:
@@ -128,10 +126,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{target.figure:20} {value:8} {target.verdict(value)}".rstrip())
     description = machine.describe()
     print(machine.format_description(description))
-    if options.json:
-        settings = {"data": options.data, "films": options.films, "visitors": options.visitors}
-        document = {"machine": description, "result": {**settings, "pause_s": options.pause, **result}}
-        options.json.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    settings = {"data": options.data, "films": options.films, "visitors": options.visitors, "pause_s": options.pause}
+    write_json(options.json, {"machine": description, "result": settings | result})
     return int(any(target.is_met(result.get(target.figure)) is False for target in targets(options.visitors)))
 
 

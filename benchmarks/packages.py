@@ -17,28 +17,24 @@ from recsys.paths import REPOSITORY
 LOCK = REPOSITORY / "deploy" / "requirements.lock"
 
 
-def audit() -> tuple[bool | None, str]:
-    """Return whether no vulnerability is known (None: not audited), and a sentence."""
+def main() -> int:
+    """Print the result of the audit and return the exit code."""
     program = which("pip-audit") or which("pip-audit", path=str(Path(sys.executable).parent))
     if program is None:
-        return None, "pip-audit is not installed"
+        print("not audited: pip-audit is not installed")
+        return 0
     options = ["--strict", "--require-hashes", "--disable-pip", "--format=json", "--progress-spinner=off"]
     process = subprocess.run([program, *options, "-r", str(LOCK)], capture_output=True, text=True)
     try:
         packages = json.loads(process.stdout)["dependencies"]
     except (ValueError, KeyError):  # with --strict there is no output if a package could not be audited
-        return None, (process.stderr.strip().splitlines() or ["no reason given"])[-1]
+        print(f"not audited: {(process.stderr.strip().splitlines() or ['no reason given'])[-1]}")
+        return 0
     vulnerabilities = [
         f"{package['name']} {package['version']}: {item['id']}" for package in packages for item in package["vulns"]
     ]
-    return not vulnerabilities, "; ".join(vulnerabilities) or f"no vulnerability is known in {len(packages)} packages"
-
-
-def main() -> int:
-    """Print the result of the audit and return the exit code."""
-    is_clean, sentence = audit()
-    print(f"{'not audited' if is_clean is None else 'audited'}: {sentence}")
-    return int(is_clean is False)
+    print(f"audited: {'; '.join(vulnerabilities) or f'no vulnerability is known in {len(packages)} packages'}")
+    return int(bool(vulnerabilities))
 
 
 if __name__ == "__main__":

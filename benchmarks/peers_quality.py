@@ -4,11 +4,10 @@
 
 Films of one second are in random order (protocol `untied`, seed 0). Each system has the settings that its authors
 recommend. It trains for --minutes and ranks the test film of every user with its best weights on validation. Ours are
-the results in assets/, with the seconds of their logs. Rows of systems that are not run are kept. --ship writes the
-study of the Evaluation page. --systems none only writes earlier figures again.
+the results in assets/, with the seconds of their logs. Rows of the JSON file whose systems are not run are kept. --ship
+writes the study of the Evaluation page. --systems none only writes earlier figures again.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +19,13 @@ import numpy as np
 from benchmarks.generated_data import generated
 from benchmarks.peers.task import Limits, QualityTask
 from benchmarks.peers_speed import SMOKE_SHAPE, SYSTEMS, environment, run
+from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine, paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import UNTIED
-from recsys.errors import RecsysError, python
-from recsys.evaluation import report, results
+from recsys.errors import RecsysError
+from recsys.evaluation import results
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.evaluation.report import short
 from recsys.evaluation.significance import intervals
@@ -42,24 +42,25 @@ COLUMNS = [
     {"name": "system", "title": "Recommender"},
     {"name": "epochs", "title": "Epochs", "digits": 0},
     {"name": "minutes", "title": "Minutes of training", "digits": 0},
-    *({"name": name, "title": title, "digits": 4} for name, title in (("ndcg", "NDCG@10"), ("low", "From"))),
-    *({"name": name, "title": title, "digits": 4} for name, title in (("high", "To"), ("hr", "HR@10"))),
+    {"name": "ndcg", "title": "NDCG@10", "digits": 4},
+    {"name": "low", "title": "From", "digits": 4},
+    {"name": "high", "title": "To", "digits": 4},
+    {"name": "hr", "title": "HR@10", "digits": 4},
 ]
 SMOKE = Limits(minutes=0.05, validations=2, validation_users=50)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Train the named systems and print all rows."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", default="ml-1m")
-    parser.add_argument("--systems", default=",".join(TRAINED), help="systems to train, or none (default: all)")
-    parser.add_argument("--minutes", type=float, default=Limits.minutes, help="of training, each (120)")
-    parser.add_argument("--at-once", type=int, default=1, help="trainings at the same time, a core each (1)")
-    parser.add_argument("--envs", type=Path, metavar="DIR", help="environments of the peers ($RECSYS_HOME/peers)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="merge the results into this file")
-    parser.add_argument("--ship", action="store_true", help="write the study into assets/")
-    parser.add_argument("--smoke", action="store_true", help="a small generated data set: seconds")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("--dataset", default="ml-1m")
+    arguments.add_argument("--systems", default=",".join(TRAINED), help="systems to train, or none (default: all)")
+    arguments.add_argument("--minutes", type=float, default=Limits.minutes, help="of training, each (120)")
+    arguments.add_argument("--at-once", type=int, default=1, help="trainings at the same time, a core each (1)")
+    arguments.add_argument("--envs", type=Path, metavar="DIR", help="environments of the peers ($RECSYS_HOME/peers)")
+    arguments.add_argument("--ship", action="store_true", help="write the study into assets/")
+    arguments.add_argument("--smoke", action="store_true", help="a small generated data set: seconds")
+    options = arguments.parse_args(argv)
     limits = SMOKE if options.smoke else Limits(minutes=options.minutes)
     names = options.systems.split(",") if options.systems != "none" else []
     earlier = json.loads(options.json.read_text("utf-8"))["rows"] if options.json and options.json.exists() else []
@@ -74,9 +75,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
         rows = merge(earlier, rows) + our_rows(dataset.name)
         print("\n".join(map(line, rows)))
-        if options.json:
-            document = {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows}
-            options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        write_json(options.json, {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows})
         if options.ship:
             write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
     except RecsysError as error:
@@ -135,15 +134,15 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
     """
     rows = sorted(rows, key=lambda row: -row["test"]["ndcg@10"])
     peer_rows = [row for row in rows if "machine" in row]
-    pairs = [
-        (model, our_row, peer_row)
-        for model, variant in COUNTERPARTS.items()
-        if (our_row := next((r for r in rows if r["system"] == f"ours {variant}" and "train_seconds" in r), None))
-        and (peer_row := next((r for r in peer_rows if r["system"].endswith(f" {model}")), None))
-    ]
-    if not pairs:
-        command = _next_command(dataset, peer_rows)
-        raise RecsysError(f"no model has been trained on {dataset} by us and by others yet", command)
+    comparisons = []
+    for model, variant in COUNTERPARTS.items():
+        ours = [row for row in rows if row["system"] == f"ours {variant}" and "train_seconds" in row]
+        theirs = [row for row in peer_rows if row["system"].endswith(f" {model}")]
+        if ours and theirs:
+            comparisons.append(_comparison(model, ours[0], theirs[0]))
+    if not comparisons:
+        raise RecsysError(f"no model has been trained on {dataset} by us and by others yet")
+    training_minutes = [round(row["train_seconds"] / 60, 1) if "train_seconds" in row else None for row in rows]
     computer, dates = peer_rows[0]["machine"], sorted({row["machine"]["date"][:10] for row in peer_rows})
     versions = "; ".join(f"{TITLES[name]} {peer.installs[-1][-1].partition('==')[2]}" for name, peer in PEERS.items())
     return {
@@ -153,7 +152,7 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         "their authors recommend, when each is trained for the same time?",
         "papers": "Petrov and Macdonald (RecSys 2022) compare implementations of BERT4Rec: with their usual settings "
         "most fall short of the published figures, and some reach them when trained many times longer.",
-        "answer": f"Here {'; '.join(_comparison(*pair) for pair in pairs)}.",
+        "answer": f"Here {'; '.join(comparisons)}.",
         "how": f"{dataset}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed a row; the others trained "
         f"{limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
         f"({limits.validation_users:,} people); {versions}; ours as they ship, tuned on the validation part of this "
@@ -161,19 +160,11 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         f"{computer['cpu']}, {', '.join(dates)}, commit {computer['commit']}.",
         "columns": COLUMNS,
         "rows": [
-            [title(row), row.get("epochs"), training_minutes(row), test["ndcg@10"], *row["interval"], test["hr@10"]]
-            for row, test in ((row, row["test"]) for row in rows)
+            [title(row), row.get("epochs"), minutes, row["test"]["ndcg@10"], *row["interval"], row["test"]["hr@10"]]
+            for row, minutes in zip(rows, training_minutes, strict=True)
         ],
         "chart": {"kind": "rows", "x": "system", "y": "ndcg", "low": "low", "high": "high"},
     }
-
-
-def _next_command(dataset: str, peer_rows: list[dict[str, Any]]) -> str:
-    """Return the command that makes a study possible: training of the peers, or of our model of equal name."""
-    if not peer_rows:
-        return f"{python()} -m benchmarks.peers_quality --dataset {dataset} --json benchmarks/peers_quality.json --ship"
-    variant = COUNTERPARTS[peer_rows[0]["system"].split(" ")[1]]
-    return " && ".join(report.commands_for(variant, dataset, UNTIED_FULL.name))
 
 
 def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -> str:
@@ -185,11 +176,6 @@ def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -
         f"{TITLES[model]} has {ours} in NextReel after {minutes} minutes of training "
         f"and at best {theirs} elsewhere, in {library} after {longer}"
     )
-
-
-def training_minutes(row: dict[str, Any]) -> float | None:
-    """Return the minutes of training, or None if they are unknown."""
-    return round(row["train_seconds"] / 60, 1) if "epochs" in row else None
 
 
 def title(row: dict[str, Any]) -> str:

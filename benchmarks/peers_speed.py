@@ -6,7 +6,6 @@ Each peer gets its own environment under --envs (2 GB, reused). The systems take
 the users are held out, and items masked in their sequences give the loss.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -22,7 +21,8 @@ import pandas as pd
 
 from benchmarks.bench_targets import Target
 from benchmarks.generated_data import generated
-from benchmarks.peers.task import Settings, SpeedTask, Task, save
+from benchmarks.peers.task import RANKS, Settings, SpeedTask, Task, save
+from benchmarks.script import parser, write_json
 from recsys import machine, paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
@@ -73,17 +73,16 @@ LATENCY_TARGET = Target("times_the_latency", 10, at_least=True)
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run all systems in turn and print their figures."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", default="ml-1m")
-    parser.add_argument("--rounds", type=int, default=3, help="turns of each system (3)")
-    parser.add_argument("--systems", default="ours,rectools,recbole")
-    parser.add_argument("--envs", type=Path, metavar="DIR", help="environments of the peers ($RECSYS_HOME/peers)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this file")
-    parser.add_argument("--smoke", action="store_true", help="a small generated data set: seconds")
-    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser(__doc__)
+    arguments.add_argument("--dataset", default="ml-1m")
+    arguments.add_argument("--rounds", type=int, default=3, help="turns of each system (3)")
+    arguments.add_argument("--systems", default="ours,rectools,recbole")
+    arguments.add_argument("--envs", type=Path, metavar="DIR", help="environments of the peers ($RECSYS_HOME/peers)")
+    arguments.add_argument("--smoke", action="store_true", help="a small generated data set: seconds")
+    arguments.add_argument("--seed", type=int, default=0)
     for name in SETTING_FLAGS:
-        parser.add_argument("--" + name.replace("_", "-"), type=int, help=f"({getattr(Settings, name)})")
-    options = parser.parse_args(argv)
+        arguments.add_argument("--" + name.replace("_", "-"), type=int, help=f"({getattr(Settings, name)})")
+    options = arguments.parse_args(argv)
     changes = {name: value for name in SETTING_FLAGS if (value := getattr(options, name)) is not None}
     settings = replace(SMOKE if options.smoke else Settings(), seed=options.seed, **changes)
     systems = [system for system in SYSTEMS if system.name.partition(",")[0] in options.systems.split(",")]
@@ -106,8 +105,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print("\n".join(summary_lines(result["summary"], runs)))
     result["machine"] = machine.describe()
     print(machine.format_description(result["machine"]))
-    if options.json:
-        options.json.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    write_json(options.json, result)
 
 
 def environment(system: System, folder: Path) -> str:
@@ -154,16 +152,16 @@ def run(
     """Run the script of a system in a fresh process. Return its figures, and the ranks that it wrote, if any."""
     settings = task.settings if isinstance(task, SpeedTask) else task.limits
     with tempfile.TemporaryDirectory(prefix="nextreel-peers-") as home:
-        folder, result = Path(home), Path(home) / "result.json"
+        folder = Path(home)
         save(task, folder)
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(settings.threads))
         variables = os.environ | threads | {"PYTHONPATH": str(paths.REPOSITORY)}
-        command = [python, "-m", f"benchmarks.peers.{script}", str(folder), str(result), *arguments]
+        command = [python, "-m", f"benchmarks.peers.{script}", home, *arguments]
         process = subprocess.run(command, cwd=folder, env=variables, stderr=subprocess.PIPE, text=True, check=False)
         if process.returncode:
             raise SystemExit(f"{' '.join([script, *arguments])} failed:\n{process.stderr[-3000:]}")
-        ranks = result.with_suffix(".npy")
-        return json.loads(result.read_text()), np.load(ranks) if ranks.exists() else None
+        ranks = folder / RANKS
+        return json.loads((folder / "result.json").read_text()), np.load(ranks) if ranks.exists() else None
 
 
 def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float]:

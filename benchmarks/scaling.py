@@ -9,11 +9,8 @@ for one history. Times are medians of CPU time. Memory is the peak of the work, 
 (Linux only). The tables are printed as Markdown.
 """
 
-import argparse
-import json
 import os
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -23,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.generated_data import generated
-from recsys import machine, paths, runtime
+from benchmarks.script import in_new_process, parser, write_json
+from recsys import machine, runtime
 from recsys.data.dataset import Dataset
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.training.options import RunOptions, TrainConfig
@@ -49,22 +47,17 @@ class Point:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure all points and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="a few small points")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    parser.add_argument("--point", help=argparse.SUPPRESS)  # of the processes that `run_point` starts
-    options = parser.parse_args(argv)
-    if options.point:
-        print(json.dumps(measure(Point(**json.loads(options.point)))))
-        return 0
+    arguments = parser(__doc__)
+    arguments.add_argument("--quick", action="store_true", help="a few small points")
+    options = arguments.parse_args(argv)
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     points = []
     for point in grid(options.quick):
-        points.append(asdict(point) | run_point(point))
+        points.append(asdict(point) | in_new_process(measure, point))
         print(points[-1], file=sys.stderr, flush=True)
     settings = {"dim": 64, "layers": 2, "heads": 2, "sequences": BATCH_SIZE, "negatives": NEGATIVES}
     document = {"benchmark": "scaling", "machine": machine.describe(), "settings": settings, "points": points}
-    if options.json:
-        options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    write_json(options.json, document)
     print("\n".join(tables(document)))
     return 0
 
@@ -76,21 +69,12 @@ def grid(quick: bool) -> list[Point]:
     return [Point(kind, *size) for size in sizes for kind in KINDS]
 
 
-def run_point(point: Point) -> dict[str, float]:
-    """Measure a point in a fresh process with one thread."""
-    command = [sys.executable, "-m", "benchmarks.scaling", "--point", json.dumps(asdict(point))]
-    env = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    process = subprocess.run(command, cwd=paths.REPOSITORY, env=env, stdout=subprocess.PIPE, check=True, text=True)
-    return json.loads(process.stdout)
-
-
 def measure(point: Point) -> dict[str, float]:
     """Return milliseconds and megabytes of a point, measured in this process."""
     work = requests if point.kind == "request" else steps
     work(generated(BATCH_SIZE, 10, 5), Point(point.kind, 10, 5))  # libraries load code when they are first used
     dataset = generated(BATCH_SIZE, point.films, point.history, user_spread=0)
-    if len(dataset.catalog.films) != point.films:  # also makes the list of films, which belongs to the data
-        raise ValueError(f"{len(dataset.catalog.films)} films were generated, not {point.films}")
+    _ = dataset.catalog.films  # makes the list of films, whose memory belongs to the data
     before = reset_peak_mb()
     seconds = work(dataset, point)
     return {"ms": round(1e3 * statistics.median(seconds), 3), "memory_mb": round(runtime.peak_memory_mb() - before, 1)}
@@ -124,10 +108,8 @@ def requests(dataset: Dataset, point: Point) -> list[float]:
     model.module = model.build(dataset.n_items)
     model.module.eval()
     reset_peak_mb()
-    predictor, request = (
-        Predictor(dataset, registry.get("bert4rec"), model),
-        Request(tuple(dataset.history(0).tolist())),
-    )
+    predictor = Predictor(dataset, registry.get("bert4rec"), model)
+    request = Request(tuple(dataset.history(0).tolist()))
     seconds = []
     for _ in range(13 if point.films >= LARGE else 43):
         start = time.process_time()

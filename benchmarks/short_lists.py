@@ -9,18 +9,14 @@ films that the user watched before are excluded, including films that are not gi
 The intervals are 95 % bootstrap intervals over users. `request_ms` is the median time of a request on one thread.
 """
 
-import argparse
-import json
-import os
 import statistics
 import time
 from collections.abc import Sequence
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, HeldOut, Queries
@@ -40,14 +36,13 @@ N_REQUESTS = 200
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure the named recommenders and print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
-    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
-    parser.add_argument("--part", choices=("test", "valid"), default="test")
-    parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS), metavar="K")
-    parser.add_argument("--users", type=int, metavar="N", help="measure the first N users only")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
+    arguments.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
+    arguments.add_argument("--part", choices=("test", "valid"), default="test")
+    arguments.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS), metavar="K")
+    arguments.add_argument("--users", type=int, metavar="N", help="measure the first N users only")
+    options = arguments.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
     splitting = datasets.serving_split(dataset.name)
     part = getattr(splitting(dataset), options.part)
@@ -65,19 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append(row)
         figures = "  ".join(f"{length}: {row[length][METRIC]:.4f}" for length in row if METRIC in row[length])
         print(f"{name:20s} {figures}  request (3 films): {row['request_ms']['3']} ms", flush=True)
-    if options.json:
-        document = {
-            "dataset": dataset.name,
-            "part": options.part,
-            "splitting": splitting.name,
-            "users": len(held_out),
-            "seed": 0,
-            "date": date.today().isoformat(),
-            "machine": f"{os.cpu_count()} cores, one thread",
-            "versions": machine.versions(),
-            "rows": rows,
-        }
-        options.json.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    description = {"dataset": dataset.name, "part": options.part, "splitting": splitting.name, "users": len(held_out)}
+    write_json(options.json, description | {"seed": 0, "machine": machine.describe(), "rows": rows})
     return 0
 
 

@@ -9,16 +9,12 @@ highest possible number: ten, or fewer if the group has fewer other films. `mean
 the third of the groups with the lowest shares.
 """
 
-import argparse
-import json
-import os
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, Film, Queries
@@ -108,27 +104,14 @@ GROUPS: dict[str, IsMember] = {
     "Coen brothers": titled(
         *("Blood Simple", "Raising Arizona", "Miller's Crossing", "Barton Fink", "The Hudsucker Proxy", "Fargo"),
         *("The Big Lebowski", "O Brother", "The Man Who Wasn't There", "Intolerable Cruelty", "The Ladykillers"),
-        *(
-            "No Country for Old Men",
-            "Burn After Reading",
-            "A Serious Man",
-            "True Grit",
-            "Inside Llewyn",
-            "Hail, Caesar",
-        ),
+        *("No Country for Old Men", "Burn After Reading", "A Serious Man", "True Grit", "Inside Llewyn"),
+        "Hail, Caesar",
         years=(1984, 2016),
     ),
     "Woody Allen": titled(
         *("Annie Hall", "Manhattan", "Hannah and Her Sisters", "Crimes and Misdemeanors", "Sleeper", "Bananas"),
-        *(
-            "Love and Death",
-            "The Purple Rose of Cairo",
-            "Radio Days",
-            "Zelig",
-            "Mighty Aphrodite",
-            "Husbands and Wives",
-        ),
-        *("Bullets Over Broadway", "Deconstructing Harry", "Everyone Says I Love You", "Match Point", "Scoop"),
+        *("Love and Death", "The Purple Rose of Cairo", "Radio Days", "Zelig", "Mighty Aphrodite", "Match Point"),
+        *("Bullets Over Broadway", "Deconstructing Harry", "Everyone Says I Love You", "Scoop", "Husbands and Wives"),
         *("Midnight in Paris", "Vicky Cristina", "Sweet and Lowdown", "Small Time Crooks", "Interiors", "Blue Jasmine"),
         *("Stardust Memories", "Take the Money", "Broadway Danny Rose", "Whatever Works", "Shadows and Fog"),
         years=(1969, 2016),
@@ -138,12 +121,11 @@ GROUPS: dict[str, IsMember] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure the named recommenders and print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
-    parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
-    parser.add_argument("--seed", type=int, default=0, help="of the drawn lists")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
+    arguments.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
+    arguments.add_argument("--seed", type=int, default=0, help="of the drawn lists")
+    options = arguments.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
     splitting = datasets.serving_split(dataset.name)
     groups = items_of_groups(dataset)
@@ -154,19 +136,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         values = np.sort(list(shares.values()))
         rows[name] = {"mean": values.mean(), "worst_third": values[: max(1, len(values) // 3)].mean()} | shares
         print(f"{name:20s} mean {rows[name]['mean']:.3f}  worst third {rows[name]['worst_third']:.3f}", flush=True)
-    if options.json:
-        document = {
-            "dataset": dataset.name,
-            "seed": options.seed,
-            "given": GIVEN,
-            "lists_per_group": DRAWS,
-            "date": date.today().isoformat(),
-            "machine": f"{os.cpu_count()} cores",
-            "versions": machine.versions(),
-            "films": {group: len(items) for group, items in groups.items()},
-            "rows": {name: {key: round(float(value), 3) for key, value in row.items()} for name, row in rows.items()},
-        }
-        options.json.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+    settings = {"dataset": dataset.name, "seed": options.seed, "given": GIVEN, "lists_per_group": DRAWS}
+    figures = {
+        "machine": machine.describe(),
+        "films": {group: len(items) for group, items in groups.items()},
+        "rows": {name: {key: round(float(value), 3) for key, value in row.items()} for name, row in rows.items()},
+    }
+    write_json(options.json, settings | figures)
     return 0
 
 

@@ -14,17 +14,16 @@ import time
 
 START = time.perf_counter()
 
-import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from benchmarks.bench_targets import Target
 from benchmarks.generated_data import generated
+from benchmarks.script import parser, write_json
 from recsys import machine, runtime
+from recsys.config import replace_settings
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
@@ -46,8 +45,10 @@ ML_1M = Bert4RecAblatedConfig(
 SMOKE_SCHEDULE = TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1)
 SMOKE = Bert4RecAblatedConfig(schedule=SMOKE_SCHEDULE, dim=16, length=20, pmi_init=False)
 SMOKE_SHAPE = (200, 120, 20)  # users, films, mean history length
-SCHEDULE_FLAGS = ("batch_size", "lr", "warmup_steps", "ema_decay", "epochs", "validate_every", "patience")
-MODEL_FLAGS = ("dropout", "mask_prob")
+SETTING_TYPES = {  # of the flags that change the model
+    **dict.fromkeys(("batch_size", "warmup_steps", "epochs", "validate_every", "patience"), int),
+    **dict.fromkeys(("lr", "ema_decay", "dropout", "mask_prob"), float),
+}
 TARGETS = (  # of an H100 or H200
     Target("test_ndcg@10", 0.1537, at_least=True),
     Target("training_seconds", 30),
@@ -57,27 +58,21 @@ TARGETS = (  # of an H100 or H200
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, print the figures, and return the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", default="ml-1m")
-    parser.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
-    parser.add_argument("--precision", choices=("auto", "fp32", "bf16"), default="auto")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
-    parser.add_argument("--smoke", action="store_true", help="a small generated data set and model")
-    parser.add_argument("--no-test", action="store_true", help="do not rank the test films")
-    parser.add_argument("--compile", action="store_true", help="use torch.compile")
-    for name, config in [
-        *((name, ML_1M.schedule) for name in SCHEDULE_FLAGS),
-        *((name, ML_1M) for name in MODEL_FLAGS),
-    ]:
-        parser.add_argument("--" + name.replace("_", "-"), type=type(getattr(config, name)), help="of the model")
-    options = parser.parse_args(argv)
+    arguments = parser(__doc__)
+    arguments.add_argument("--dataset", default="ml-1m")
+    arguments.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
+    arguments.add_argument("--precision", choices=("auto", "fp32", "bf16"), default="auto")
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--smoke", action="store_true", help="a small generated data set and model")
+    arguments.add_argument("--no-test", action="store_true", help="do not rank the test films")
+    arguments.add_argument("--compile", action="store_true", help="use torch.compile")
+    for name, kind in SETTING_TYPES.items():
+        arguments.add_argument("--" + name.replace("_", "-"), type=kind, help="of the model")
+    options = arguments.parse_args(argv)
     run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
-    flags = {name: value for name, value in vars(options).items() if value is not None}
-    config = SMOKE if options.smoke else ML_1M
-    schedule = replace(config.schedule, **{name: flags[name] for name in SCHEDULE_FLAGS if name in flags})
-    config = replace(config, schedule=schedule, **{name: flags[name] for name in MODEL_FLAGS if name in flags})
+    changes = {name: value for name in SETTING_TYPES if (value := getattr(options, name)) is not None}
     try:
+        config = replace_settings(SMOKE if options.smoke else ML_1M, changes)
         dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
         result = measure(dataset, config, run, not options.no_test)
     except RecsysError as error:
@@ -90,9 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         values = ((target, result.get(target.figure)) for target in TARGETS)
         print("\n".join(f"{target.figure} {value}, target {target.verdict(value)}" for target, value in values))
-    if options.json:
-        document = {"benchmark": "time_to_quality", "machine": machine.describe(), "runs": [result]}
-        options.json.write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    write_json(options.json, {"benchmark": "time_to_quality", "machine": machine.describe(), "runs": [result]})
     return 0
 
 
@@ -131,9 +124,8 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
         **{f"valid_{name}": best[name] for name in test or ("ndcg@10", "hr@10")},
         **{f"test_{name}": round(value, 6) for name, value in test.items()},
         "load_seconds": round(load_end - START, 2),  # with imports
-        "prepare_seconds": round(
-            fit_end - load_end - training_seconds, 2
-        ),  # building the module, start from PMI, restoring the best weights
+        # building the module, start from PMI, restoring the best weights
+        "prepare_seconds": round(fit_end - load_end - training_seconds, 2),
         "training_seconds": round(training_seconds, 2),
         "first_epoch_seconds": round(events[0]["seconds"], 2),  # with the compilation
         "test_seconds": round(end - fit_end, 2),

@@ -1,4 +1,4 @@
-"""Train the BERT4Rec of this project on a speed task: python -m benchmarks.peers.nextreel FOLDER RESULT.json."""
+"""Train the BERT4Rec of this project on a speed task: python -m benchmarks.peers.nextreel FOLDER."""
 
 import argparse
 import json
@@ -25,7 +25,6 @@ def main() -> None:
     """Train, measure and write the result."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("result", type=Path)
     parser.add_argument("--random-start", action="store_true", help="no PMI initialisation")
     parser.add_argument("--relative-bias", action="store_true", help="in place of position embeddings, as shipped")
     parser.add_argument("--precision", default="fp32")
@@ -64,7 +63,7 @@ def main() -> None:
 
     torch.set_num_threads(1)
     result = speed_result(task, events[-1]["seconds"], fit_seconds, score, request)
-    options.result.write_text(json.dumps(result))
+    (options.folder / "result.json").write_text(json.dumps(result))
 
 
 def as_dataset(task: SpeedTask) -> Dataset:

@@ -1,7 +1,7 @@
 """Train models of RecBole, in its own environment.
 
-    python -m benchmarks.peers.recbole FOLDER RESULT.json                    a speed task with BERT4Rec
-    python -m benchmarks.peers.recbole FOLDER RESULT.json sasrec|bert4rec    a quality task
+    python -m benchmarks.peers.recbole FOLDER                    a speed task with BERT4Rec
+    python -m benchmarks.peers.recbole FOLDER sasrec|bert4rec    a quality task
 
 By default, RecBole makes a row of every prefix of a history. Files named in `benchmark_filename` are used row by row,
 so a row can have a whole history. BERT4Rec gets whole histories. SASRec has a loss at the last item only, so it gets
@@ -11,11 +11,8 @@ The learning rates of a quality task are the best of RecBole's own search on Mov
 All other settings are its defaults, with a cross-entropy over all items.
 """
 
-import json
-import sys
 import time
-import warnings
-from copy import deepcopy
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +24,7 @@ from recbole.data.interaction import Interaction
 from recbole.trainer import Trainer
 from recbole.utils import get_model, init_seed
 
-from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, load, speed_result
+from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, main, speed_result
 
 MODELS = {"sasrec": "SASRec", "bert4rec": "BERT4Rec"}
 QUALITY_SETTINGS: dict[str, dict[str, Any]] = {
@@ -71,9 +68,8 @@ def prepare(config: Config) -> tuple[Any, Any, Any, Trainer]:
     return data, batches, model, Trainer(config, model)
 
 
-def measure_speed(folder: Path, result: Path) -> None:
-    """Train BERT4Rec on a speed task and write the result."""
-    task: SpeedTask = load(folder)
+def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
+    """Train BERT4Rec on a speed task and return the figures."""
     settings = task.settings
     write_rows(task.train, folder / "recbole" / "task")
     sizes = {
@@ -122,12 +118,11 @@ def measure_speed(folder: Path, result: Path) -> None:
             return external[scores.topk(K).indices.numpy() - 1].tolist()
 
     torch.set_num_threads(1)
-    result.write_text(json.dumps(speed_result(task, seconds, fit_seconds, score, request, "recbole")))
+    return speed_result(task, seconds, fit_seconds, score, request, "recbole")
 
 
-def measure_quality(folder: Path, result: Path, name: str) -> None:
-    """Train a model on a quality task and write the result and the test ranks."""
-    task: QualityTask = load(folder)
+def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any]:
+    """Train a model on a quality task, write the test ranks and return the figures."""
     model_settings = QUALITY_SETTINGS[name]
     width = model_settings["MAX_ITEM_LIST_LENGTH"]
     if name == "sasrec":
@@ -156,22 +151,18 @@ def measure_quality(folder: Path, result: Path, name: str) -> None:
         scores[:, trained_items] = logits[:, internal[trained_items]]
         return scores
 
-    training = TimedTraining(task, score, lambda: deepcopy(model.state_dict()), model.load_state_dict)
+    training = TimedTraining(task, score, lambda: model)
     training.start()
-    is_over = False
-    while not is_over:
-        for batch in batches:  # as in `Trainer._train_epoch`, which only ends after an epoch
-            model.train()
-            trainer.optimizer.zero_grad()
-            model.calculate_loss(batch).backward()
-            trainer.optimizer.step()
-            is_over = training.batch_done(len(batch))
-            if is_over:
-                break
+    for batch in chain.from_iterable(repeat(batches)):  # as in `Trainer._train_epoch`, which only ends after an epoch
+        model.train()
+        trainer.optimizer.zero_grad()
+        model.calculate_loss(batch).backward()
+        trainer.optimizer.step()
+        if training.batch_done(len(batch)):
+            break
     keys = (*model_settings, "hidden_size", "inner_size", "n_layers", "n_heads")
     settings = {key: config[key] for key in (*keys, "hidden_dropout_prob", "attn_dropout_prob", "loss_type")}
-    figures = training.result(f"recbole {name}", len(batches._dataset), settings, result.with_suffix(".npy"))
-    result.write_text(json.dumps(figures))
+    return training.result(f"recbole {name}", len(batches._dataset), settings, folder)
 
 
 def write_histories(task: QualityTask, folder: Path) -> None:
@@ -193,10 +184,4 @@ def write_rows(sequences: list[np.ndarray], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    paths, models = [Path(argument).resolve() for argument in sys.argv[1:3]], sys.argv[3:]
-    sys.argv = sys.argv[:1]  # RecBole reads the command line, too
-    if models:
-        measure_quality(*paths, *models)
-    else:
-        measure_speed(*paths)
+    main(measure_speed, measure_quality)

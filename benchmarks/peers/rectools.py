@@ -1,17 +1,13 @@
 """Train models of RecTools, in its own environment.
 
-    python -m benchmarks.peers.rectools FOLDER RESULT.json                    a speed task with BERT4Rec
-    python -m benchmarks.peers.rectools FOLDER RESULT.json sasrec|bert4rec    a quality task
+    python -m benchmarks.peers.rectools FOLDER                    a speed task with BERT4Rec
+    python -m benchmarks.peers.rectools FOLDER sasrec|bert4rec    a quality task
 
 Sequences are padded on the left, as in RecTools. The settings of a quality task are those of RecTools' own benchmark
 on MovieLens 1M (github.com/blondered/bert4rec_repro). FOLDER holds a task that `benchmarks.peers.task.save` wrote.
 """
 
-import json
-import sys
 import time
-import warnings
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +18,7 @@ from pytorch_lightning import Callback, Trainer, seed_everything
 from rectools.dataset import Dataset
 from rectools.models import BERT4RecModel, SASRecModel
 
-from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, load, speed_result
+from benchmarks.peers.task import MASK, UNTRAINED_SCORE, K, QualityTask, SpeedTask, TimedTraining, main, speed_result
 
 QUALITY_SETTINGS = {
     "n_factors": 256,
@@ -72,9 +68,8 @@ class BatchCounter(Callback):
         module.train()  # `batch_done` may have validated in eval mode
 
 
-def measure_speed(folder: Path, result: Path) -> None:
-    """Train BERT4Rec on a speed task and write the result."""
-    task: SpeedTask = load(folder)
+def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
+    """Train BERT4Rec on a speed task and return the figures."""
     settings = task.settings
     torch.set_num_threads(settings.threads)
     seed_everything(settings.seed)
@@ -116,13 +111,11 @@ def measure_speed(folder: Path, result: Path) -> None:
         return table["item_id"].tolist()
 
     torch.set_num_threads(1)  # requests are timed on one core
-    figures = speed_result(task, EpochTimer.seconds, fit_seconds, score, request, "rectools")
-    result.write_text(json.dumps(figures))
+    return speed_result(task, EpochTimer.seconds, fit_seconds, score, request, "rectools")
 
 
-def measure_quality(folder: Path, result: Path, name: str) -> None:
-    """Train a model on a quality task and write the result and the test ranks."""
-    task: QualityTask = load(folder)
+def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any]:
+    """Train a model on a quality task, write the test ranks and return the figures."""
     torch.set_num_threads(task.limits.threads)
     seed_everything(task.limits.seed, verbose=False)
     model_class, model_settings = MODELS[name]
@@ -140,9 +133,8 @@ def measure_quality(folder: Path, result: Path, name: str) -> None:
 
     def score(histories: list[np.ndarray]) -> np.ndarray:
         preparator = model.data_preparator
-        items_in_model = preparator.get_known_item_ids().astype(
-            np.int64
-        )  # without items that only users with a single item have
+        # without items that only users with a single item have
+        items_in_model = preparator.get_known_item_ids().astype(np.int64)
         internal = np.full(task.n_items, -1)  # item → token of RecTools, -1: not in the model
         internal[items_in_model] = preparator.item_id_map.convert_to_internal(items_in_model)
         width = QUALITY_SETTINGS["session_max_len"]
@@ -159,14 +151,11 @@ def measure_quality(folder: Path, result: Path, name: str) -> None:
         scores[:, items_in_model] = logits[:, internal[items_in_model]]
         return scores
 
-    training = BatchCounter.training = TimedTraining(
-        task, score, lambda: deepcopy(network().state_dict()), lambda state: network().load_state_dict(state)
-    )
+    training = BatchCounter.training = TimedTraining(task, score, network)
     model.fit(as_dataset(task.train, range(len(task.train))))
     settings: dict[str, Any] = QUALITY_SETTINGS | model_settings
     settings |= {"batch_size": model.batch_size, "dropout_rate": model.dropout_rate}
-    figures = training.result(f"rectools {name}", len(task.train), settings, result.with_suffix(".npy"))
-    result.write_text(json.dumps(figures))
+    return training.result(f"rectools {name}", len(task.train), settings, folder)
 
 
 def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:
@@ -179,9 +168,4 @@ def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
-    paths = [Path(argument).resolve() for argument in sys.argv[1:3]]
-    if len(sys.argv) > 3:
-        measure_quality(*paths, sys.argv[3])
-    else:
-        measure_speed(*paths)
+    main(measure_speed, measure_quality)

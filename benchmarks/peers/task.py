@@ -9,8 +9,11 @@ Shapes: S sequences, B users, I items, M masked items.
 
 import json
 import os
+import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
@@ -25,6 +28,7 @@ MASK = -1  # in place of an item that must be predicted
 K = 10  # items of a list
 SPEED_BATCH_SIZE, QUALITY_BATCH_SIZE = 32, 64  # sequences scored at once
 N_WARM_UP = 20  # requests that are not counted
+RANKS = "ranks.npy"  # in the folder of a quality task
 UNTRAINED_SCORE = -1e9  # of an item that occurs in no training history
 
 Score = Callable[[list[np.ndarray]], np.ndarray]  # sequences → scores: (M, I) of a speed task, (B, I) of a quality task
@@ -100,27 +104,32 @@ Task = SpeedTask | QualityTask
 
 def save(task: Task, folder: Path) -> None:
     """Write a task to a folder."""
-    fields = vars(task)
-    plain = {name: value for name, value in fields.items() if isinstance(value, int)}
-    settings = {name: asdict(value) for name, value in fields.items() if isinstance(value, Settings | Limits)}
-    (folder / "task.json").write_text(json.dumps(plain | settings))
-    arrays = {name: value for name, value in fields.items() if isinstance(value, np.ndarray)}
-    for name, sequences in ((name, value) for name, value in fields.items() if isinstance(value, list)):
-        arrays[name] = np.concatenate(sequences)
-        arrays[f"{name}_ends"] = np.cumsum([len(sequence) for sequence in sequences])
-    np.savez(folder / "task.npz", **arrays)
+    (folder / "task.json").write_text(json.dumps(asdict(task), default=np.ndarray.tolist))
 
 
 def load(folder: Path) -> Any:
     """Read a task that `save` has written."""
     fields = json.loads((folder / "task.json").read_text())
-    with np.load(folder / "task.npz", allow_pickle=False) as arrays:
-        for name in (name for name in arrays if not name.endswith("_ends")):
-            ends = arrays.get(f"{name}_ends")
-            fields[name] = arrays[name] if ends is None else np.split(arrays[name], ends[:-1])
+    for name in fields.keys() & {"train", "held_out"}:
+        fields[name] = [np.array(items, np.int64) for items in fields[name]]
     if "settings" in fields:
-        return SpeedTask(**fields | {"settings": Settings(**fields["settings"])})
-    return QualityTask(**fields | {"limits": Limits(**fields["limits"])})
+        masks = [np.array(mask, bool) for mask in fields["masks"]]
+        return SpeedTask(**fields | {"settings": Settings(**fields["settings"]), "masks": masks})
+    targets = {name: np.array(fields[name], np.int64) for name in ("valid", "test")}
+    return QualityTask(**fields | targets | {"limits": Limits(**fields["limits"])})
+
+
+def main(
+    measure_speed: Callable[[SpeedTask, Path], dict[str, Any]],
+    measure_quality: Callable[[QualityTask, Path, str], dict[str, Any]],
+) -> None:
+    """Run the script of a peer with the arguments FOLDER and, for a quality task, MODEL. Write FOLDER/result.json."""
+    warnings.simplefilter("ignore")
+    folder, models = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    sys.argv = sys.argv[:1]  # RecBole reads the command line, too
+    task = load(folder)
+    figures = measure_quality(task, folder, *models) if models else measure_speed(task, folder)
+    (folder / "result.json").write_text(json.dumps(figures))
 
 
 def cloze_loss(task: SpeedTask, score: Score) -> float:
@@ -187,9 +196,9 @@ class TimedTraining:
     CPU time is independent of other processes. Time for validation is not counted.
     """
 
-    def __init__(self, task: QualityTask, score: Score, copy: Callable[[], Any], load: Callable[[Any], None]) -> None:
-        """Prepare a training. `copy` returns a copy of the weights, and `load` restores such a copy."""
-        self.task, self._score, self._copy, self._load = task, score, copy, load
+    def __init__(self, task: QualityTask, score: Score, network: Callable[[], Any]) -> None:
+        """Prepare a training. `network` returns the PyTorch module, which may be built after the start."""
+        self.task, self._score, self._network = task, score, network
         users = np.random.default_rng(task.limits.seed).permutation(len(task.train))[: task.limits.validation_users]
         self._validation_users = np.sort(users)
         self.seconds, self.sequences = 0.0, 0
@@ -212,10 +221,10 @@ class TimedTraining:
             self.start()
         return len(self.validations) >= self.task.limits.validations
 
-    def result(self, name: str, sequences_per_epoch: int, settings: dict[str, Any], ranks: Path) -> dict[str, Any]:
-        """Rank the test items with the best weights, write the ranks (B,) to a file, and describe the training."""
-        self._load(self._best)
-        np.save(ranks, self._ranks(np.arange(len(self.task.train)), self.task.test, [self.task.valid]))
+    def result(self, name: str, sequences_per_epoch: int, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+        """Rank the test items with the best weights, write the ranks (B,) to the folder, and describe the training."""
+        self._network().load_state_dict(self._best)
+        np.save(folder / RANKS, self._ranks(np.arange(len(self.task.train)), self.task.test, [self.task.valid]))
         return {
             "system": name,
             "settings": settings,
@@ -229,7 +238,7 @@ class TimedTraining:
     def _validate(self) -> None:
         value = ndcg(self._ranks(self._validation_users, self.task.valid, []), K)
         if value > max((validation["ndcg@10"] for validation in self.validations), default=-1.0):
-            self._best = self._copy()
+            self._best = deepcopy(self._network().state_dict())
         validation = {"seconds": round(self.seconds, 1), "sequences": self.sequences, "ndcg@10": round(value, 6)}
         self.validations.append(validation)
         print(json.dumps(validation), flush=True)

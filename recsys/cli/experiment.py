@@ -6,9 +6,8 @@ network are as in table 2 of the BERT4Rec paper (arXiv:1904.06690). All recommen
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from recsys.cli.options import Call, ProtocolName, StudyName, command, conf, read
 from recsys.config import Count, Finite
@@ -21,21 +20,20 @@ THESIS_METRICS = ["hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr"]
 THESIS_DATASETS = ("ml-1m", "ml-20m")
 PAPER_CODE = "P"  # of the BERT4Rec paper in the list of published figures
 
+CHOICES = "thesis: a published table; ties: how much the order of ratings within one second reveals; others: studies"
+
 # NDCG@10 under two protocols. "tied" are users whose held-out film was rated in the same second as the film before.
 TIE_COLUMNS = ("full", "untied", "full tied", "full other", "untied tied", "untied other")
 
 
-@dataclass(frozen=True)
-class Choice:
+def choose(name: Annotated[Literal["thesis", "ties", StudyName], conf.Positional, conf.arg(help=CHOICES)]) -> str:
     """Run a study or reproduce a published table. --help after the name lists its flags."""
-
-    # thesis: a published table; ties: how much the order of ratings within one second reveals; others: studies
-    name: conf.Positional[Literal["thesis", "ties", StudyName]]
+    return name
 
 
 def experiment(arguments: Sequence[str]) -> Call:
     """Parse the arguments of `experiment`."""
-    name = read(Choice, "experiment", arguments[:1]).name
+    name = read(choose, "experiment", arguments[:1])
     if name == "ties":
         return ties(arguments[1:])
     if name != "thesis":
@@ -152,11 +150,8 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 
     for name in dataset:
         if name not in THESIS_DATASETS:
-            raise RecsysError(
-                "the thesis has no results on {name}; its data sets: {datasets}",
-                name=name,
-                datasets=", ".join(THESIS_DATASETS),
-            )
+            text = "the thesis has no results on {name}; its data sets: {datasets}"
+            raise RecsysError(text, name=name, datasets=", ".join(THESIS_DATASETS))
     for name in dataset:
         if name not in datasets.prepared_names():
             data(["get", name])()

@@ -62,16 +62,14 @@ def recommend(
         data = datasets.ensure(dataset, report)
         model = model or predictor.default(data.name)
         row = None if user is None else users.user_row(data, user)
-        request = Request((), k, filters)
+        films: list[int] = []
+        ratings: tuple[tuple[int, float], ...] = ()
         notes: list[str] = []  # about the history, for the user
         if history:
             watched, notes = history_import.import_files(data, [(path.name, read_history(path)) for path in history])
-            request = Request(
-                tuple(entry.film for entry in watched), k, filters, ratings=history_import.watched_ratings(watched)
-            )
+            films, ratings = [entry.film for entry in watched], history_import.watched_ratings(watched)
         elif titles:
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
-            request = Request(tuple(films), k, filters)
         elif row is None:
             notes = ["no films given, so these are the recommendations for a new user"]
         loaded = predictor.load(model, data, report)
@@ -79,9 +77,8 @@ def recommend(
             users.write_table(users.recommend_for_all(loaded, k, filters, report), out)
             print(f"{out}: {k} recommendations for each of {data.n_users:,} users")
             return
-    if row is not None:
-        request = users.user_request(loaded, row, k, filters)
-    recommendations = best_films(loaded, request)
+    request = Request(tuple(films), k, filters, ratings=ratings)
+    recommendations = best_films(loaded, request if row is None else users.user_request(loaded, row, k, filters))
     print("".join(f"{note}\n" for note in notes), end="", file=sys.stderr)
     records = [as_record(film) for film in recommendations]
     print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations))

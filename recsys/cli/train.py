@@ -1,7 +1,8 @@
 """The command `train`. Every setting of a recommender is a flag. Its help is the comment beside the field."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -12,11 +13,9 @@ from recsys.progress import ProgressCallback, Terminal, print_json
 Config = TypeVar("Config")
 
 
-@dataclass(frozen=True)
-class Choice:
+def choose(model: Annotated[str, conf.Positional, conf.arg(help="a recommender: bert4rec, markov, item-knn …")]) -> str:
     """Train a recommender and save its checkpoint. --help after the recommender lists its flags."""
-
-    model: conf.Positional[str]  # a recommender: bert4rec, markov, item-knn …
+    return model
 
 
 @config_class
@@ -47,12 +46,9 @@ class Train(Options, Generic[Config]):
         """Train, save the checkpoint and print a line for each epoch to stdout."""
         from recsys.errors import recsys_command
 
-        if self.json:
-            self._train(print_json)
-            return
-        with Terminal() as report:
+        with nullcontext(print_json) if self.json else Terminal() as report:
             folder = self._train(report)
-        if folder:
+        if folder and not self.json:
             evaluate = recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)
             print(f"saved in {folder}\nto evaluate it: {evaluate}")
 
@@ -109,7 +105,7 @@ def train(arguments: Sequence[str]) -> Train:
 
     Raises UnknownModelError, and ConfigError for a setting that is not allowed.
     """
-    name = read(Choice, "train", arguments[:1]).model
+    name = read(choose, "train", arguments[:1])
     from recsys.models import registry  # imports pandas, which `train --help` does not need
 
     recommender = registry.get(name)

@@ -140,7 +140,7 @@ def free_port(port: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port whose server has just ended
         try:
             probe.bind(("127.0.0.1", port))
-        except (OSError, OverflowError) as error:
+        except OSError as error:
             raise ServerError("port {port} is not free; omit --port to use any free port", port=port) from error
         return int(probe.getsockname()[1])
 

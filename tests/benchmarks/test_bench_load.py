@@ -34,11 +34,3 @@ def test_an_error_of_the_loader_is_passed_on(tmp_path):
     source = archives.write(tmp_path, archives.hundred_k())
     with pytest.raises(RecsysError, match=r"^some\.zip .*holds no ratings\.csv"):
         load.measure(load.Options(source))
-
-
-def test_a_bug_in_the_loader_keeps_its_traceback(tmp_path, monkeypatch):
-    source = archives.write(tmp_path, archives.comma(), "toy.zip")
-    monkeypatch.setattr(load.paths, "REPOSITORY", tmp_path)  # where no recsys is found
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(RuntimeError, match="No module named"):
-        load.measure(load.Options(source))

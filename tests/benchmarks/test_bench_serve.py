@@ -1,4 +1,3 @@
-from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -6,7 +5,6 @@ import torch
 
 from benchmarks import bench_serve as serve
 from benchmarks.bench_serve import Options
-from recsys.errors import RecsysError
 from recsys.models.count_memory import CountMemory
 
 SMALL = Options(films=300, dim=8, layers=1, heads=1)
@@ -43,21 +41,6 @@ def test_a_memory_is_part_of_the_request(monkeypatch):
     assert len(asked) < 2 * (5 + serve.N_WARM_UP + serve.MAX_PROFILED)
 
 
-def test_a_timed_method_returns_as_before_and_its_time_is_added_up(monkeypatch):
-    clock = [0.0]
-
-    class Worker:
-        def work(self, seconds):
-            clock[0] += seconds
-            return seconds
-
-    monkeypatch.setattr(serve.time, "thread_time", lambda: clock[0])
-    worker, cpu_seconds = Worker(), defaultdict(float)
-    serve._time_method(worker, "work", cpu_seconds)
-    assert [worker.work(2), worker.work(3)] == [2, 3]
-    assert cpu_seconds["work"] == 5
-
-
 @pytest.mark.parametrize(("films", "length"), [(10, 200), (300, 301)])
 def test_a_history_is_never_cut_short(monkeypatch, films, length):
     used = []
@@ -71,9 +54,3 @@ def test_a_batch_answers_every_user(toy_home):
     assert result["users"] == 60
     assert result["cpu_seconds"] > 0
     assert "60 users of ml-latest-sample" in serve.lines(result)[0]
-
-
-@pytest.mark.parametrize("sizes", [{"requests": 0}, {"films": 0}])
-def test_sizes_that_no_request_can_have_are_refused(sizes):
-    with pytest.raises(RecsysError, match="at least 1"):
-        Options(**sizes)

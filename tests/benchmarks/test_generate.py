@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, Size, World, write
+from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, N_THEMES, Size, World, write
 from recsys import paths
 from recsys.data import datasets
 
@@ -19,13 +19,6 @@ def archive(tmp_path_factory):
     path = tmp_path_factory.mktemp("generated") / "ml-20m-generated.zip"
     write(SMALL, path)
     return path
-
-
-@pytest.fixture(scope="module")
-def events():
-    """Users and films in the order of watching."""
-    user, film = (np.concatenate(column) for column in zip(*World(SMALL).histories(), strict=True))
-    return user, film
 
 
 def test_the_loader_takes_it_whole(archive, tmp_path, monkeypatch):
@@ -51,24 +44,22 @@ def test_the_archive_says_that_it_is_generated(archive):
         assert b"Generated Film" in zipped.read("ml-20m/movies.csv")
 
 
-def test_lengths_and_popularity_have_long_tails(events):
-    user, film = events
-    lengths, counts = np.bincount(user), np.sort(np.bincount(film))[::-1]
-    assert np.median(lengths) < 0.8 * lengths.mean() < 0.2 * lengths.max()
+def test_lengths_and_popularity_have_long_tails():
+    world = World(SMALL)
+    films = np.concatenate([world.history(user) for user in range(SMALL.users)])
+    counts = np.sort(np.bincount(films))[::-1]
+    assert np.median(world.lengths) < 0.8 * world.lengths.mean() < 0.2 * world.lengths.max()
     assert counts[: len(counts) // 10].sum() > 0.3 * counts.sum()
 
 
 def test_the_next_film_is_mostly_of_the_same_theme_or_of_the_one_after_it():
-    world = World(Size(users=3_000, films=4_000, ratings=240_000))  # more films than stays in a theme use up
-    user, film = (np.concatenate(column) for column in zip(*world.histories(), strict=True))
-    theme = world.themes[film]
-    follows = np.isin(np.diff(theme) % world.n_themes, (0, 1))[np.diff(user) == 0]
-    assert follows.mean() > 0.45 > 10 * 2 / world.n_themes  # ten times what random walks give
+    world = World(SMALL)
+    steps = np.concatenate([np.diff(world.themes[world.history(user)]) % N_THEMES for user in range(100)])
+    assert np.isin(steps, (0, 1)).mean() > 0.45 > 10 * 2 / N_THEMES  # ten times what random walks give
 
 
-def test_people_go_on_in_time_and_share_seconds(events):
-    user, _ = events
-    gaps = np.diff(World(SMALL)._timestamps(user))[np.diff(user) == 0]
+def test_people_go_on_in_time_and_share_seconds():
+    gaps = np.diff(World(SMALL).timestamps(10_000))
     assert gaps.min() == 0
     assert 0.2 < np.mean(gaps == 0) < 0.3
 
@@ -88,7 +79,7 @@ def test_the_command_line_writes_what_it_is_asked_for(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["small.zip"]
 
 
-@pytest.mark.parametrize("ratings", [900, 100_000])
-def test_sizes_that_cannot_be_are_refused(ratings):
+@pytest.mark.parametrize(("films", "ratings"), [(40, 900), (40, 100_000), (201, 2000)])
+def test_sizes_that_cannot_be_are_refused(films, ratings):
     with pytest.raises(SystemExit, match="choose other sizes"):
-        Size(users=50, films=40, ratings=ratings)
+        Size(users=50, films=films, ratings=ratings)

@@ -36,11 +36,11 @@ class Pupil:
     def score(self, histories):
         return np.eye(self.n_items, dtype=np.float32)[[(films[-1] + self.step) % self.n_items for films in histories]]
 
-    def copy(self):
-        return self.step
+    def state_dict(self):
+        return {"step": self.step}
 
-    def load(self, step):
-        self.step = step
+    def load_state_dict(self, state):
+        self.step = state["step"]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def clock(monkeypatch):
 def trained(task, steps):
     """A course whose pupil has the next of some steps whenever validation is looked at."""
     pupil, steps = Pupil(), list(steps)
-    path = TimedTraining(task, pupil.score, pupil.copy, pupil.load)
+    path = TimedTraining(task, pupil.score, lambda: pupil)
     path.start()
     while True:
         pupil.step = steps[len(path.validations)]
@@ -102,7 +102,7 @@ def test_time_spent_on_looks_is_not_training(task, clock, monkeypatch):
 def test_the_weights_that_were_best_on_validation_rank_the_test_films(task, clock, tmp_path):
     path = trained(task, [3, 1, 2])  # the validation film is one after the last
     assert [look["ndcg@10"] > 0.9 for look in path.validations] == [False, True, False]
-    row = path.result("toy", 100, {"width": 3}, tmp_path / "ranks.npy")
+    row = path.result("toy", 100, {"width": 3}, tmp_path)
     ranks = np.load(tmp_path / "ranks.npy")
     assert ranks.shape == (100,)
     assert (ranks == 1).all()  # the test film is one after the validation film, which the history holds by then
@@ -111,7 +111,7 @@ def test_the_weights_that_were_best_on_validation_rank_the_test_films(task, cloc
 
 
 def test_scores_of_another_shape_are_refused(task, clock):
-    path = TimedTraining(task, Pupil(21).score, Pupil().copy, Pupil().load)
+    path = TimedTraining(task, Pupil(21).score, Pupil)
     with pytest.raises(ValueError, match=r"scores are \(40, 21\), not \(40, 20\)"):
         [path.batch_done(10) for _ in range(60)]
 

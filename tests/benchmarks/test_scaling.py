@@ -1,10 +1,13 @@
 import json
+import os
 import sys
+from dataclasses import asdict
 
 import pytest
 
 from benchmarks import scaling
 from benchmarks.scaling import Point, main
+from benchmarks.script import in_new_process
 from recsys import paths
 
 DOCUMENT = {
@@ -34,21 +37,21 @@ def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(ki
     # A training step holds five tables: weights, gradient, Adam's two moments and the average. It peaks at 8.5 to 11,
     # depending on the allocator. A request holds the weights.
     table_mb = 200_000 * 64 * 4 / 1e6
-    memory_mb = scaling.run_point(Point(kind, films=200_000, history=3))["memory_mb"]
+    memory_mb = in_new_process(scaling.measure, Point(kind, films=200_000, history=3))["memory_mb"]
     assert least * table_mb < memory_mb < most * table_mb
 
 
 def test_every_point_is_measured_in_a_process_with_one_thread(tmp_path, monkeypatch):
     started = []
 
-    def run(command, env, **_):
-        started.append((json.loads(command[-1]), env["OMP_NUM_THREADS"]))
-        return scaling.subprocess.CompletedProcess(command, 0, '{"ms": 1.5, "memory_mb": 2.0}')
+    def call(function, point):
+        started.append((asdict(point), os.environ["OMP_NUM_THREADS"]))
+        return {"ms": 1.5, "memory_mb": 2.0}
 
-    with monkeypatch.context() as patched:
-        patched.setattr(scaling.subprocess, "run", run)
-        patched.setattr(scaling.machine, "describe", lambda: DOCUMENT["machine"])
-        assert main(["--quick", "--json", str(tmp_path / "figures.json")]) == 0
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(scaling, "in_new_process", call)
+    monkeypatch.setattr(scaling.machine, "describe", lambda: DOCUMENT["machine"])
+    assert main(["--quick", "--json", str(tmp_path / "figures.json")]) == 0
     points = json.loads((tmp_path / "figures.json").read_text("utf-8"))["points"]
     assert len(points) == len(started) == len(scaling.grid(quick=True))
     assert points[0] == started[0][0] | {"ms": 1.5, "memory_mb": 2.0}

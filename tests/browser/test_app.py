@@ -82,22 +82,6 @@ def test_a_sequence_is_built_by_typing_and_reordered_and_the_predictions_follow(
     wait_for_texts(tab, ROWS, ["The Lion King", "GoodFellas"])
 
 
-@pytest.mark.slow
-def test_the_keyboard_alone_adds_and_removes_a_film(address, tab):
-    tab.goto(f"{address}/?s=1")
-    tab.wait_for_selector(CARDS)
-    tab.get_by_label("Add a film").focus()
-    tab.keyboard.type("toy story", delay=30)
-    tab.wait_for_selector(".st-key-found button")
-    while not tab.evaluate("document.activeElement.closest('.st-key-found') != null"):
-        tab.keyboard.press("Tab")
-    tab.keyboard.press("Enter")
-    wait_for_texts(tab, ROWS, [world.TITLES[0][:-7], "Toy Story"])
-    tab.get_by_role("button", name="Remove Toy Story (1995)").focus()
-    tab.keyboard.press("Enter")
-    wait_for_texts(tab, ROWS, [world.TITLES[0][:-7]])
-
-
 def look_at(tab, address, page):
     """Open a page with three films and wait until it stands."""
     tab.goto(f"{address}/{page}{'&' if '?' in page else '?'}s=1-2-3")

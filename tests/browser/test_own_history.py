@@ -48,6 +48,16 @@ def use(tab):
     idle(tab)
 
 
+def keep(tab, address):
+    """Import a history that the browser keeps."""
+    tab.goto(address)
+    bring(tab, "trakt.zip")
+    tab.locator(".st-key-keep-history label").first.click()
+    idle(tab)
+    use(tab)
+    tab.wait_for_function("() => localStorage.getItem('nextreel_history')")
+
+
 def test_files_of_every_service_go_through_review_to_recommendations(address, tab):
     tab.goto(f"{address}/?data=ml-latest-sample&s=5-6")
     tab.wait_for_selector(CARDS)
@@ -69,12 +79,7 @@ def test_files_of_every_service_go_through_review_to_recommendations(address, ta
 
 
 def test_the_browser_keeps_a_history_on_request_until_it_is_told_to_forget_it(address, tab):
-    tab.goto(address)
-    bring(tab, "trakt.zip")
-    tab.locator(".st-key-keep-history label").first.click()
-    idle(tab)
-    use(tab)
-    tab.wait_for_function("() => localStorage.getItem('nextreel_history')")
+    keep(tab, address)
     tab.goto(address)
     bring(tab)
     tab.locator(".st-key-dialog-load button").first.click()
@@ -88,12 +93,7 @@ def test_the_browser_keeps_a_history_on_request_until_it_is_told_to_forget_it(ad
 
 
 def test_a_history_that_the_browser_keeps_is_offered_on_the_next_visit(address, tab, chromium):
-    tab.goto(address)
-    bring(tab, "trakt.zip")
-    tab.locator(".st-key-keep-history label").first.click()
-    idle(tab)
-    use(tab)
-    tab.wait_for_function("() => localStorage.getItem('nextreel_history')")
+    keep(tab, address)
     visit = chromium.new_context(storage_state=tab.context.storage_state()).new_page()  # a new session, same storage
     visit.set_default_timeout(SLOW)
     visit.goto(address)

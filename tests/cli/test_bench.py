@@ -3,7 +3,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,9 +11,10 @@ import pytest
 from recsys import machine, paths, storage
 from recsys.cli import bench
 from recsys.cli.main import main
+from recsys.config import config_class
 
 
-@dataclass(frozen=True)
+@config_class
 class Counting:
     """Counts."""
 

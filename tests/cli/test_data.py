@@ -1,15 +1,18 @@
 import resource
 import subprocess
+from dataclasses import asdict
 from functools import partial
 
 import pytest
 
-from recsys import paths, verify
+from recsys import paths, storage, verify
 from recsys.cli.main import main
 from recsys.data import datasets, wikidata
 from recsys.data.dataset import DataError
+from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import recsys_command
 from recsys.jobs import queue
+from recsys.training.trainer import RunFolder
 from tests.data import archives
 from tests.data.wikidata_fake import asking, title
 
@@ -50,16 +53,6 @@ def test_a_failure_is_one_line_on_stderr_and_exit_code_1(tmp_path, capsys):
     said = capsys.readouterr()
     assert "some.zip is not a sound archive of MovieLens 1M: it holds no ratings.dat" in said.err.splitlines()[-1]
     assert said.out == ""
-
-
-def test_ctrl_c_in_a_download_is_one_word_and_exit_code_130(monkeypatch, capsys):
-    def press(name, source, report):
-        report({"stage": "download", "done": 5, "total": 10, "from": "here"})
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(datasets, "get", press)
-    assert get("ml-1m") == 130
-    assert capsys.readouterr().err.splitlines()[-1] == "stopped"
 
 
 ROWS = "".join(f"{user},{item},{10 * user + item}\n" for user in range(300) for item in range(user % 4, 12))
@@ -111,17 +104,19 @@ def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
     assert "left out: 1 items with too few events, 75 events, and 0 people" in capsys.readouterr().out
 
 
-def test_a_set_is_not_removed_while_somebody_trains_for_it(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(
-        queue, "jobs", lambda: [queue.Job(id="1", variant="bert4rec", dataset="shop", state=queue.State.WAITING)]
-    )
-    assert main(["data", "remove", "shop"]) == 1
-    assert "is being trained for shop; stop that first" in capsys.readouterr().err
-
-
-def test_a_set_that_was_added_can_be_removed(tmp_path, capsys):
+def test_a_set_that_was_added_can_be_removed_but_not_while_somebody_trains_for_it(tmp_path, capsys):
     add(tmp_path)
+    training = RunFolder(paths.checkpoint("shop", LEAVE_ONE_OUT.name, "bert4rec", 0))
+    job = queue.Job(id="20260101-000000", variant="caser", dataset="shop", state=queue.State.WAITING)
+    storage.replace_file(job.folder / queue.FILE, storage.sign_document(asdict(job)))
+    assert main(["data", "remove", "shop"]) == 1
+    queue.stop(job.id)
+    with training.lock():
+        assert main(["data", "remove", "shop"]) == 1
+    assert capsys.readouterr().err.count("is being trained for shop") == 2
+    assert paths.prepared("shop").is_dir()
     assert main(["data", "remove", "shop"]) == 0
+    assert not paths.prepared("shop").exists()
     assert datasets.prepared_names() == []
     assert main(["data", "remove", "ml-1m"]) == 1
 
@@ -206,8 +201,3 @@ def test_enriching_without_a_network_is_one_line_that_says_how_to_go_on(tmp_path
     host = "query.wikidata.org"
     assert last.startswith(f"{host}: it refuses connections; check the network, or continue later; the details of")
     assert last.endswith("data enrich ml-1m")
-
-
-def test_a_set_that_is_not_here_cannot_be_enriched(capsys):
-    assert enrich("ml-1m") == 1
-    assert "data get ml-1m" in capsys.readouterr().err

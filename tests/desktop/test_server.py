@@ -85,12 +85,6 @@ def test_a_port_that_is_taken_is_said_before_anything_is_started(commands):
     assert commands == []
 
 
-@pytest.mark.parametrize("port", [-1, 65536])
-def test_a_port_that_there_cannot_be_is_said(commands, port):
-    with pytest.raises(ServerError, match="not free"), run_server(port):
-        pass
-
-
 def test_an_app_that_stops_by_itself_is_not_waited_for():
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()

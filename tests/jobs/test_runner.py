@@ -39,35 +39,21 @@ def test_what_waits_is_carried_out_one_after_the_other(training, monkeypatch):
     assert all(job.started <= job.ended for job in queue.jobs())
 
 
-def test_a_second_runner_leaves_the_work_to_the_first(training, monkeypatch):
+@pytest.mark.parametrize(("n_running", "expected"), [("1", State.WAITING), ("2", State.DONE)])
+def test_a_second_runner_trains_only_if_the_server_may_train_two_at_a_time(training, monkeypatch, n_running, expected):
+    monkeypatch.setenv(queue.MAX_RUNNING_VARIABLE, n_running)
     first, second = queue.add("caser", DATA), queue.add("ncf", DATA)
     train = runner._train
 
     def meanwhile(job):
         if job.id == first.id:
             runner.run()
-            assert state(second) is State.WAITING
+            assert state(second) is expected
         return train(job)
 
     monkeypatch.setattr(runner, "_train", meanwhile)
     runner.run()
-    assert state(second) is State.DONE
-
-
-def test_a_server_may_train_two_at_a_time(training, monkeypatch):
-    monkeypatch.setenv(queue.MAX_RUNNING_VARIABLE, "2")
-    first, second = queue.add("caser", DATA), queue.add("ncf", DATA)
-    train = runner._train
-
-    def meanwhile(job):
-        if job.id == first.id:
-            runner.run()
-            assert state(second) is State.DONE
-        return train(job)
-
-    monkeypatch.setattr(runner, "_train", meanwhile)
-    runner.run()
-    assert state(first) is State.DONE
+    assert [state(first), state(second)] == [State.DONE, State.DONE]
 
 
 def test_what_comes_while_a_runner_is_about_to_leave_is_not_forgotten(training, monkeypatch):

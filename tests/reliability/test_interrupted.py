@@ -1,6 +1,7 @@
 """Commands that are killed (kill -9) at each stage of their changes of the disk lose nothing."""
 
 import itertools
+import shlex
 import signal
 from pathlib import Path
 
@@ -10,18 +11,7 @@ from recsys import paths, storage, verify
 from tests.reliability import killed
 
 KILLED = {  # name: arguments; each command replaces files of the round before
-    "add": [
-        "data",
-        "add",
-        "mine",
-        "--interactions",
-        "events.csv",
-        "--items",
-        "films.csv",
-        "--noun",
-        "film",
-        "--replace",
-    ],
+    "add": shlex.split("data add mine --interactions events.csv --items films.csv --noun film --replace"),
     "train": ["train", "fmc", "--dataset", "mine", "--epochs", "2", "--device", "cpu", "--save-every", "0"],
     "evaluate": ["evaluate", "fmc", "--dataset", "mine"],
     "prepare": ["prepare", "mine"],
