@@ -9,14 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside.common import (
-    choose_recommender,
-    file_name,
-    film_rows,
-    plotly_text,
-    short_title,
-    table_expander,
-)
+from pages.inside import common
 from pages.ui import cache, charts, errors, film_cards, film_search, recommenders, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
@@ -72,7 +65,7 @@ def _regions(predictor: Predictor) -> list[Region]:
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
-        name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
+        name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
         colour = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
@@ -107,15 +100,15 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with chart:
         show_map(predictor, film_map, map_regions, films, chosen, colour)
         if map_regions:
-            table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
-        charts.download_buttons(film_map.table, f"map-{file_name(predictor)}")
+            common.table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
+        charts.download_buttons(film_map.table, f"map-{common.file_name(predictor)}")
 
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
     """Return whether the t-SNE map exists. If not, show the progress of its task or a button that starts it."""
     if tsne.load_points(predictor) is not None:
         return True
-    name, key = f"tsne/{predictor.key}", f"tsne-{file_name(predictor)}"
+    name, key = f"tsne/{predictor.key}", f"tsne-{common.file_name(predictor)}"
     task = tasks.find(name)
 
     def start() -> None:
@@ -184,12 +177,12 @@ def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> Non
         escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
     )
-    film_rows(
+    common.film_rows(
         film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(neighbours, start=1)
     )
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
-    charts.download_buttons(table, f"neighbours-{file_name(predictor)}")
+    charts.download_buttons(table, f"neighbours-{common.file_name(predictor)}")
 
 
 def show_map(
@@ -393,7 +386,7 @@ def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Sca
 def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> str:
     label = title if pd.isna(year) else f"{title} ({year})"
     watched = ngettext("watched once", "watched {n:,} times", views)
-    return f"<b>{plotly_text(label)}</b><br>{plotly_text(display_genres(film_genres))}<br>{watched}"
+    return f"<b>{common.plotly_text(label)}</b><br>{common.plotly_text(display_genres(film_genres))}<br>{watched}"
 
 
 def mark_films(
@@ -414,7 +407,7 @@ def mark_films(
     figure.add_annotation(
         x=film["x"],
         y=film["y"],
-        text=f"<b>{plotly_text(short_title(film['title'], 40))}</b>",
+        text=f"<b>{common.plotly_text(common.short_title(film['title'], 40))}</b>",
         yshift=24,
         showarrow=False,
         font={"size": 13, "color": "white"},
@@ -433,7 +426,7 @@ def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFr
         figure.add_annotation(
             x=region.x,
             y=region.y,
-            text=plotly_text(region_name(region.label)),
+            text=common.plotly_text(region_name(region.label)),
             showarrow=False,
             font={"size": 12, "color": "#ecebe8" if is_dark else "#1d1d1f"},
             bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",

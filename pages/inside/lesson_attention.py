@@ -1,23 +1,13 @@
-"""Steps 5 to 7 of the lesson: self-attention, heads and layers."""
+"""Steps 5 to 7 of the lesson: self-attention, heads and layers. See `lesson_input`."""
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside.common import (
-    BARE_AXIS,
-    MAX_TOKENS,
-    Lesson,
-    choose_index,
-    film_rows,
-    head_name,
-    heat_map,
-    plot,
-    plotly_text,
-    table_expander,
-    tick_labels,
-)
+from pages.inside import common
+from pages.inside.common import BARE_AXIS, MAX_TOKENS, Lesson
 from pages.ui import film_cards
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, number
@@ -27,8 +17,8 @@ MAX_FILMS = 6  # films with the most attention of a head
 N_PREDICTIONS = 4  # predicted films after each layer
 
 
-def attention_text(lesson: Lesson) -> None:
-    """Describe query, key and value."""
+def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe query, key and value, and show the attention of the mask in one head."""
     st.markdown(
         _(
             "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
@@ -43,19 +33,21 @@ def attention_text(lesson: Lesson) -> None:
     )
     if has_bias:
         st.markdown(_("$B$ is the bias of step 4. The paper has no $B$."))
+    with example:
+        show_mask_attention(lesson)
 
 
-def attention_example(lesson: Lesson) -> None:
+def show_mask_attention(lesson: Lesson) -> None:
     """Show the attention of the mask in one head, with its computation."""
     with st.container(horizontal=True, gap="medium"):
-        layer = choose_index("layer", lesson.n_layers, allow_all=False) or 0
-        head = choose_index("head", lesson.n_heads, allow_all=False) or 0
+        layer = common.choose_index("layer", lesson.n_layers, allow_all=False) or 0
+        head = common.choose_index("head", lesson.n_heads, allow_all=False) or 0
     table = mask_attention(lesson, layer, head)
     is_film = lesson.steps.attention.is_film
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
     st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
     max_share = top["share"].max() or 1
-    film_rows(
+    common.film_rows(
         film_cards.film_bar_row(
             row.position,
             lesson.films[row.token],
@@ -87,7 +79,7 @@ def attention_example(lesson: Lesson) -> None:
     )
     newest = table[["label", "match", "bias", "share"]].tail(MAX_TOKENS)
     newest.columns = pd.Index([_("Position"), _("Match"), _("Bias"), _("Attention")])
-    table_expander(
+    common.table_expander(
         newest.set_index(_("Position")).map(lambda value: number(value, ".3f")),
         _("match, bias and attention for each position"),
         "sums",
@@ -95,11 +87,7 @@ def attention_example(lesson: Lesson) -> None:
 
 
 def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
-    """Return the attention of the mask in one head.
-
-    Returns:
-        A row for each token: token, label, match (scaled dot product), bias, sum of both, position, share (attention).
-    """
+    """Return a row for each token: token, label, match (scaled dot product), bias, sum, position, share (attention)."""
     layers, tokens = lesson.steps.layers, lesson.steps.attention
     match = layers.scaled_dot_product[layer, head, -1].astype(np.float64)
     bias = np.zeros_like(match) if layers.bias is None else layers.bias[layer, head, -1].astype(np.float64)
@@ -110,8 +98,8 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
     return table.assign(position=range(1, len(table) + 1), share=exponentials / exponentials.sum())
 
 
-def heads_text(lesson: Lesson) -> None:
-    """Describe the attention heads."""
+def heads(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the attention heads, and show the attention of the mask, a row for each head."""
     n_heads, dim = lesson.n_heads, lesson.steps.embeddings.shape[1]
     st.markdown(
         _(
@@ -126,42 +114,33 @@ def heads_text(lesson: Lesson) -> None:
     )
     st.latex(r"\mathrm{MH}(H) = [\mathrm{head}_1; \ldots; \mathrm{head}_h]\, W^O")
     st.markdown(_("The section **{attention}** shows the attention between all positions.", attention=_("Attention")))
-
-
-def heads_example(lesson: Lesson) -> None:
-    """Show the attention of the mask, a row for each head."""
-    table = attention_by_head(lesson)
-    st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
-    alt = _("Attention of [mask]: a row for each head, a column for each of the newest positions")
-    plot(heads_chart(table), alt, "heads")
-    films = table.loc[:, lesson.steps.attention.is_film]
+    tokens = lesson.steps.attention
+    names = [common.head_name(*indices) for indices in np.ndindex(tokens.weights.shape[:2])]
+    table = pd.DataFrame(tokens.weights[:, :, -1].reshape(len(names), -1), names, tokens.labels)
     lines = [
         _(
             "{head}: most attention to {film} ({share}).",
             head=name,
-            film=f"**{escape_markdown(row.index[row.argmax()])}**",
+            film=f"**{escape_markdown(row.idxmax())}**",
             share=percent(row.max()),
         )
-        for name, row in films.iterrows()
+        for name, row in table.loc[:, tokens.is_film].iterrows()
     ]
-    st.markdown("\n".join(f"- {line}" for line in lines))
-    newest = table.iloc[:, -MAX_TOKENS:].T.rename_axis(_("Position"))
-    table_expander(newest.map(percent), _("attention of [mask] by head"), "heads")
-
-
-def attention_by_head(lesson: Lesson) -> pd.DataFrame:
-    """Return the attention of the mask: a row for each head of each layer, a column for each token."""
-    tokens = lesson.steps.attention
-    names = [head_name(layer, head) for layer, head in np.ndindex(tokens.weights.shape[:2])]
-    return pd.DataFrame(tokens.weights[:, :, -1].reshape(len(names), -1), names, tokens.labels)
+    with example:
+        st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
+        alt = _("Attention of [mask]: a row for each head, a column for each of the newest positions")
+        common.plot(heads_chart(table), alt, "heads")
+        st.markdown("\n".join(f"- {line}" for line in lines))
+        newest = table.iloc[:, -MAX_TOKENS:].T.rename_axis(_("Position"))
+        common.table_expander(newest.map(percent), _("attention of [mask] by head"), "heads")
 
 
 def heads_chart(table: pd.DataFrame) -> go.Figure:
-    """Return a heat map of the newest columns of `attention_by_head`. Each row has its own colour scale."""
+    """Return a heat map of attention, heads by tokens, of the newest tokens. Each row has its own colour scale."""
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
-    labels = np.broadcast_to(np.array([plotly_text(label) for label in newest.columns], object), newest.shape)
-    figure = heat_map(
+    labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
+    figure = common.heat_map(
         newest.div(row_max, axis=0).to_numpy(),
         150 + 46 * len(newest),
         "%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
@@ -175,13 +154,13 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
         xgap=2,
         ygap=2,
     )
-    ticks = tick_labels(newest.columns, 14)
+    ticks = common.tick_labels(newest.columns, 14)
     figure.update_xaxes(**BARE_AXIS, tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=-60)
     return figure.update_yaxes(**BARE_AXIS)
 
 
-def layers_text(lesson: Lesson) -> None:
-    """Describe feed-forward networks, residual connections and normalisation."""
+def layers(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe feed-forward networks, residual connections and normalisation, and the predictions of each layer."""
     st.markdown(
         _(
             "Attention mixes the positions. Then a small **feed-forward** network processes each position separately. "
@@ -205,23 +184,20 @@ def layers_text(lesson: Lesson) -> None:
             "paper."
         )
     )
-
-
-def layers_example(lesson: Lesson) -> None:
-    """Show the top predictions after each layer."""
     caption = _(
         "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
         "about your films."
     )
     if lesson.steps.positions is None:
         caption += " " + _("So this list is the same for everyone.")
-    st.caption(caption)
     tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
-    for n_layers, table in enumerate(tables):
-        title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
-        st.markdown(f"**{title}**")
-        film_rows(
-            film_cards.row(rank, lesson.films[row.item], row.probability, best)
-            for rank, row in enumerate(table.itertuples(), 1)
-        )
+    with example:
+        st.caption(caption)
+        for n_layers, table in enumerate(tables):
+            title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
+            st.markdown(f"**{title}**")
+            common.film_rows(
+                film_cards.row(rank, lesson.films[row.item], row.probability, best)
+                for rank, row in enumerate(table.itertuples(), 1)
+            )

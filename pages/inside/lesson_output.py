@@ -1,17 +1,19 @@
-"""Steps 8 and 9 of the lesson: the softmax and training."""
+"""Steps 8 and 9 of the lesson: the softmax and training. See `lesson_input`."""
 
 import math
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside.common import Lesson, file_name, film_rows, table_expander
+from pages.inside import common
+from pages.inside.common import Lesson
 from pages.ui import charts, film_cards
 from pages.ui.format import percent
 from pages.ui.i18n import _, ngettext
 
 
-def softmax_text(lesson: Lesson) -> None:
-    """Describe scores, softmax and ranks."""
+def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe scores, softmax and ranks, and show the top films."""
     st.markdown(
         ngettext(
             "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
@@ -40,28 +42,25 @@ def softmax_text(lesson: Lesson) -> None:
             "probabilities are higher there."
         )
     )
-    charts.download_buttons(lesson.steps.predictions, f"softmax-{file_name(lesson.predictor)}")
-
-
-def softmax_example(lesson: Lesson) -> None:
-    """Show the top films with their scores and probabilities."""
+    charts.download_buttons(lesson.steps.predictions, f"softmax-{common.file_name(lesson.predictor)}")
     tokens = lesson.steps.attention
     watched = set(tokens.tokens[tokens.is_film].tolist())
-    film_rows(
-        film_cards.film_bar_row(
-            rank,
-            lesson.films[answer.item],
-            answer.weight,
-            percent(answer.probability),
-            _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
-            + (f" · {_('watched')}" if answer.item in watched else ""),
+    with example:
+        common.film_rows(
+            film_cards.film_bar_row(
+                rank,
+                lesson.films[answer.item],
+                answer.weight,
+                percent(answer.probability),
+                _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
+                + (f" · {_('watched')}" if answer.item in watched else ""),
+            )
+            for rank, answer in enumerate(lesson.steps.predictions.itertuples(), start=1)
         )
-        for rank, answer in enumerate(lesson.steps.predictions.itertuples(), start=1)
-    )
 
 
-def training_text(_lesson: Lesson) -> None:
-    """Describe the loss."""
+def training(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the loss, and show the probability, rank and loss of the masked films."""
     st.markdown(
         _(
             "All these numbers come from training. The network predicts masked films in the histories of real people. "
@@ -75,33 +74,30 @@ def training_text(_lesson: Lesson) -> None:
     st.markdown(
         _("$\\mathcal{S}'$ is the history with masks, $\\mathcal{S}^m$ the masks, and $v_m^*$ the film behind a mask.")
     )
-
-
-def training_example(lesson: Lesson) -> None:
-    """Show the probability, rank and loss of the masked films."""
-    table, n = lesson.steps.masked_films, lesson.steps.n_items
-    st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
-    max_probability = table["probability"].max() or 1
-    film_rows(
-        film_cards.film_bar_row(
-            index,
-            lesson.films[row.item],
-            row.probability / max_probability,
-            percent(row.probability),
-            _("rank {rank:,}, loss {loss:.2f}", rank=row.rank, loss=row.loss),
+    with example:
+        table, n = lesson.steps.masked_films, lesson.steps.n_items
+        st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
+        max_probability = table["probability"].max() or 1
+        common.film_rows(
+            film_cards.film_bar_row(
+                index,
+                lesson.films[row.item],
+                row.probability / max_probability,
+                percent(row.probability),
+                _("rank {rank:,}, loss {loss:.2f}", rank=row.rank, loss=row.loss),
+            )
+            for index, row in enumerate(table.itertuples(), start=1)
         )
-        for index, row in enumerate(table.itertuples(), start=1)
-    )
-    st.markdown(
-        ngettext(
-            "The mean loss here is {mean:.2f}. A random guess among {n:,} film has a loss of {uniform:.2f}.",
-            "The mean loss here is {mean:.2f}. A random guess among {n:,} films has a loss of {uniform:.2f}, the "
-            "logarithm of {n:,}.",
-            n,
-            mean=table["loss"].mean(),
-            uniform=math.log(n),
+        st.markdown(
+            ngettext(
+                "The mean loss here is {mean:.2f}. A random guess among {n:,} film has a loss of {uniform:.2f}.",
+                "The mean loss here is {mean:.2f}. A random guess among {n:,} films has a loss of {uniform:.2f}, the "
+                "logarithm of {n:,}.",
+                n,
+                mean=table["loss"].mean(),
+                uniform=math.log(n),
+            )
         )
-    )
-    names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
-    columns = table[list(names)].rename(columns=names).set_index(names["title"])
-    table_expander(columns, _("rank, probability and loss of each masked film"), "learning")
+        names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
+        columns = table[list(names)].rename(columns=names).set_index(names["title"])
+        common.table_expander(columns, _("rank, probability and loss of each masked film"), "learning")
