@@ -10,10 +10,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import common
-from pages.ui import cache, charts, errors, film_cards, film_search, recommenders, tasks
+from pages.ui import cache, charts, errors, film_search, recommenders, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
-from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
+from pages.ui.i18n import N_, _, count, localize_chart, ngettext
 from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
@@ -21,7 +21,6 @@ from recsys.errors import python
 from recsys.serving.insight import embedding_map, tsne
 from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap, Region
 from recsys.serving.predictor import Predictor
-from recsys.serving.search.search import SearchResult
 
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
@@ -91,7 +90,14 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             dataset.name,
             _("Find a film"),
             "map_search",
-            lambda film: film_button(dataset.name, film),
+            lambda film: film_search.film_button(
+                film,
+                f"mark-{film.movie_id}",
+                "location_searching",
+                choose_film,
+                (dataset.name, film.number),
+                _(film.unknown_reason),
+            ),
             5,
             "found-on-map",
             on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
@@ -163,12 +169,6 @@ def handle_click(dataset_name: str, n_items: int) -> None:
         choose_film(dataset_name, item)
 
 
-def film_button(dataset_name: str, film: SearchResult) -> None:
-    """Show a search result as a button, which is disabled if the film is not an item."""
-    key, args = f"mark-{film.movie_id}", (dataset_name, film.number)
-    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.unknown_reason))
-
-
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
     """Show the films with the most similar embeddings."""
     films = predictor.dataset.catalog.films
@@ -177,30 +177,31 @@ def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> Non
         escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
     )
-    common.film_rows(
-        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
-        for rank, (item, cosine) in enumerate(neighbours, start=1)
-    )
+    common.show_neighbours(films, neighbours)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
     charts.download_buttons(table, f"neighbours-{common.file_name(predictor)}")
 
 
 def show_map(
-    predictor: Predictor,
-    film_map: FilmMap,
-    map_regions: list[Region],
-    films: tuple[int, ...],
-    chosen: int,
-    colour: str,
+    predictor: Predictor, film_map: FilmMap, map_regions: list[Region], films: tuple[int, ...], chosen: int, colour: str
 ) -> None:
-    """Show the chart and its description. colour: A key of COLOUR_OPTIONS."""
+    """Show the map with region labels and marked films. colour: A key of COLOUR_OPTIONS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
     visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
-    figure = map_chart(film_map.table, visible_films, map_regions, films, chosen, neighbours, colour)
+    figure = go.Figure(view_trace(visible_films) if colour == "views" else group_traces(visible_films, colour))
+    label_regions(figure, map_regions, film_map.table)
+    mark_films(figure, film_map.table, films, chosen, neighbours)
     is_tsne = film_map.shares is None
-    # Plotly keeps the zoom until this value changes
-    figure.update_layout(uirevision=f"{dataset.name}-{model}-{is_tsne}")
+    figure.update_layout(
+        height=HEIGHT_PX,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "itemsizing": "constant"},
+        dragmode="pan",
+        uirevision=f"{dataset.name}-{model}-{is_tsne}",  # Plotly keeps the zoom until this value changes
+    )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
     alt = ngettext(
         "Map of {n:,} film in {model}, coloured by {colour}. {film} is marked.",
         "Map of {n:,} films in {model}, coloured by {colour}. {film} is marked.",
@@ -288,68 +289,24 @@ def region_name(label: str) -> str:
     return " · ".join(display_tag(part) for part in label.split(" · "))
 
 
-def map_chart(
-    table: pd.DataFrame,
-    visible_films: pd.DataFrame,
-    map_regions: list[Region],
-    films: tuple[int, ...],
-    chosen: int,
-    neighbours: list[int],
-    colour: str,
-) -> go.Figure:
-    """Return the map with region labels and marked films.
-
-    Args:
-        table: `FilmMap.table` of all films.
-        visible_films: The rows of `table` that are shown as points.
-        map_regions: Regions with labels.
-        films: Items of the visitor's list.
-        chosen: The marked item.
-        neighbours: Items that are nearest to it.
-        colour: A key of COLOUR_OPTIONS.
-    """
-    traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](visible_films)
-    figure = go.Figure(traces)
-    label_regions(figure, map_regions, table)
-    mark_films(figure, table, films, chosen, neighbours)
-    figure.update_layout(
-        height=HEIGHT_PX,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "itemsizing": "constant"},
-        dragmode="pan",
-    )
-    figure.update_xaxes(visible=False)
-    return figure.update_yaxes(visible=False)
+def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
+    """Return a trace for each frequent genre or each decade. The grey trace is first, so it is drawn below."""
+    if colour == "genre":
+        genre = embedding_map.common_genres(table)
+        names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
+        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]
+        groups += [(genre == name, display_tag(name), hue) for name, hue in zip(names, GENRE_COLOURS, strict=False)]
+    else:
+        first = min(DECADE_COLOURS)
+        decade = (table["year"] // 10 * 10).clip(lower=first)
+        groups = [(decade.isna(), _("no year"), GREY)]
+        for start, hue in DECADE_COLOURS.items():
+            name = _("before {year}", year=start + 10) if start == first else _("{year}s", year=start)
+            groups.append(((decade == start).fillna(False), name, hue))
+    return [film_trace(table[is_member], name, {"color": hue}) for is_member, name, hue in groups if is_member.any()]
 
 
-def genre_traces(table: pd.DataFrame) -> list[go.Scattergl]:
-    """Return a trace for each frequent genre. The trace of the other genres is first, so it is drawn below."""
-    genre = embedding_map.common_genres(table)
-    names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
-    return [
-        film_trace(table[genre == OTHER_GENRE], _("Other genres"), {"color": GREY}),
-        *(
-            film_trace(table[genre == name], display_tag(name), {"color": colour})
-            for name, colour in zip(names, GENRE_COLOURS, strict=False)
-        ),
-    ]
-
-
-def decade_traces(table: pd.DataFrame) -> list[go.Scattergl]:
-    """Return a trace for each decade. Films before 1970 share a trace."""
-    decade = (table["year"] // 10 * 10).astype("Float64").clip(lower=min(DECADE_COLOURS))
-    traces = []
-    if decade.isna().any():
-        traces.append(film_trace(table[decade.isna()], _("no year"), {"color": GREY}))
-    for start, colour in DECADE_COLOURS.items():
-        films = table[(decade == start).fillna(False)]
-        name = _("before {year}", year=start + 10) if start == min(DECADE_COLOURS) else _("{year}s", year=start)
-        if len(films):
-            traces.append(film_trace(films, name, {"color": colour}))
-    return traces
-
-
-def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
+def view_trace(table: pd.DataFrame) -> go.Scattergl:
     """Return one trace that is coloured by the logarithm of the number of ratings."""
     ticks = [tick for tick in VIEW_TICKS if tick <= max(table["views"].max(), 1)]
     marker = {
@@ -363,7 +320,7 @@ def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
             "outlinewidth": 0,
         },
     }
-    return [film_trace(table, _("Popularity"), marker).update(showlegend=False)]
+    return film_trace(table, _("Popularity"), marker).update(showlegend=False)
 
 
 def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Scattergl:
