@@ -1,7 +1,5 @@
 """The section Confidence: calibration, the predicted probabilities against the share of films that came true."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -23,7 +21,7 @@ PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figu
 PAPER_USER = 963  # number of the test user of this figure
 LIST_PLOT_HEIGHT_PX = 400  # includes the legend, which has five lines on a phone
 MIN_SHARE = 1e-4  # lower end of axes
-REFERENCE_LINE = {"color": GREY, "width": 1}
+REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverinfo": "skip"}
 
 
 def show(view: EvaluationView) -> None:
@@ -69,7 +67,7 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
 
 
 def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[str]) -> None:
-    """Show the share of recommendations that came true against the predicted probability."""
+    """Plot the share of recommendations that came true against the predicted probability."""
     st.header(_("Predicted and observed probability"))
     st.caption(
         _(
@@ -78,15 +76,24 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
             "logarithmic."
         )
     )
+    by_variant = split_by_recommender(bins, selected)
+    figure = plot_lines(by_variant, view.titles, "predicted", "hit_rate", _("Predicted probability"))
+    figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
+    values = pd.concat(by_variant.values())[["predicted", "hit_rate"]]
+    ends = [values[values > 0].min().min(), values.max().max()]
+    figure.add_scatter(x=ends, y=ends, name=_("calibrated"), **REFERENCE_LINE)
+    figure.update_xaxes(**log_axis(percent_tick)).update_yaxes(
+        title=_("Share that came true"), **log_axis(percent_tick)
+    )
     alt = _(
         "Share of recommended films that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
-    chart(plot_reliability(split_by_recommender(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
+    chart(figure, alt, bins, f"reliability-{view.key}")
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Show the ratio of predicted to observed probability by rank."""
+    """Plot the ratio of predicted to observed probability by rank."""
     st.header(_("Overconfidence by rank"))
     st.caption(
         _(
@@ -95,11 +102,16 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
             "arXiv:2308.07192)."
         )
     )
+    by_variant = split_by_recommender(by_rank, selected)
+    figure = plot_lines(by_variant, view.titles, "rank", "times", _("Rank"))
+    ranks = pd.concat(by_variant.values())["rank"]
+    figure.add_scatter(x=[ranks.min(), ranks.max()], y=[1, 1], name=_("calibrated"), **REFERENCE_LINE)
+    ratio_axis = log_axis(lambda ratio: f"{number(ratio, 'g')}×")
+    figure.update_xaxes(dtick=1).update_yaxes(title=_("Predicted / observed"), **ratio_axis)
     alt = _(
         "Predicted probability divided by the share that came true, by rank, for {names}",
         names=view.join_titles(selected),
     )
-    figure = plot_overconfidence(split_by_recommender(by_rank, selected), view.titles)
     chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
 
 
@@ -142,18 +154,15 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
-    # the variants of the other chart come first, so that both charts have equal colours
-    order = [*shares, *(variant for variant in selected if variant not in shares)]
     query = test.queries[row : row + 1]
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
-        for variant in order
+        # the variants of the other chart come first, so that both charts have equal colours
+        for variant in dict.fromkeys([*shares, *selected])
     }
-    lowest = min(
-        *(float(table["probability"].min()) for table in lists.values()),
-        *(float(table["share"].min()) for table in shares.values()),
-        1.0,
-    )
+    lowest = pd.concat(
+        [*(table["probability"] for table in lists.values()), *(table["share"] for table in shares.values())]
+    ).min()
     with st.grid(2, min_column_width=320):
         with st.container():
             show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
@@ -229,29 +238,7 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
     chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
 
 
-def plot_reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
-    """Plot the share that came true against the predicted probability, with a line for perfect calibration."""
-    figure = plot_lines(bins, titles, "predicted", "hit_rate", _("Predicted probability"))
-    figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
-    values = pd.concat(bins.values())[["predicted", "hit_rate"]]
-    ends = [values[values > 0].min().min(), values.max().max()]
-    figure.add_scatter(x=ends, y=ends, mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
-    figure.update_xaxes(**log_axis(percent_tick))
-    return figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
-
-
-def plot_overconfidence(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
-    """Plot the ratio of predicted to observed probability by rank."""
-    figure = plot_lines(by_rank, titles, "rank", "times", _("Rank"))
-    ranks = pd.concat(by_rank.values())["rank"]
-    ends = [ranks.min(), ranks.max()]
-    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
-    figure.update_xaxes(dtick=1)
-    title = _("Predicted / observed")
-    return figure.update_yaxes(title=title, **log_axis(lambda ratio: f"{number(ratio, 'g')}×"))
-
-
-def plot_by_rank(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: str, lowest: float) -> go.Figure:
+def plot_by_rank(by_rank: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:
     """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` to 100%."""
     figure = plot_lines(by_rank, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
