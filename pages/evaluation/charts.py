@@ -1,7 +1,7 @@
 """Charts that several sections use: colours of families, line charts, and scatter plots with labels."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -167,6 +167,11 @@ def plot_scatter(
             ticktext=[_(text, n=step) for step, _seconds, text in ticks],
         )
     return figure.update_yaxes(title=y_title, zeroline=False)
+
+
+def error_bars(value: pd.Series, low: pd.Series, high: pd.Series, **style: Any) -> dict[str, Any]:
+    """Return Plotly's error bars from low to high values."""
+    return {"array": high - value, "arrayminus": value - low, "thickness": 1.2, **style}
 
 
 def label_points(

@@ -55,7 +55,7 @@ class EvaluationView:
         return dict(zip(self.board["variant"], self.board["title"], strict=True))
 
     def title(self, variant: str) -> str:
-        """Return the title of a variant, or its name if it is not on the board."""
+        """Return the title of a variant, or its name if the board does not have it."""
         return self.titles.get(variant, variant)
 
     def family(self, variant: str) -> str:
@@ -126,18 +126,11 @@ def split(view: EvaluationView, dataset: Dataset) -> Split:
     return protocols.get(view.protocol).split(dataset)
 
 
-def metrics_by_group(
-    view: EvaluationView, dataset: Dataset, variants: list[str], grouping: str, metric: str
-) -> pd.DataFrame:
-    """Return `groups.by_bucket` of some variants."""
-    with st.spinner(_("Computing confidence intervals…")):
-        return _metrics_by_group(view, split(view, dataset), variants, grouping, metric)
-
-
 @cached_for_view(max_entries=16)
-def _metrics_by_group(
+def metrics_by_group(
     view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
+    """Return `groups.by_bucket` of some variants."""
     all_ranks = ranks(view)[0]
     return groups.by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
 
 import streamlit as st
 
@@ -46,8 +45,13 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         return
     task = tasks.find(_task_name(dataset))
     if task and not task.is_finished:
-        label, key = _("Cancel *evaluating*"), f"stop-evaluating-{dataset}"
-        tasks.show_progress(_task_name(dataset), _progress_text, label, key, n_done=task.event.get("done", 0))
+        tasks.show_progress(
+            _task_name(dataset),
+            lambda event: _("Evaluating {model}", model=_title(event["name"]) if event else ""),
+            _("Cancel *evaluating*"),
+            f"stop-evaluating-{dataset}",
+            n_done=task.event.get("done", 0),
+        )
         return
     if task and isinstance(task.error, RecsysError):
         errors.show_error(task.error)
@@ -94,7 +98,8 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                evaluate(name, data, protocol, report=_repeat(report, event))
+                # repeats the event at each event of the evaluation, so that the task can be cancelled there
+                evaluate(name, data, protocol, report=lambda _event, event=event: report(event))
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
@@ -104,19 +109,9 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
     tasks.start(_task_name(dataset), evaluate_all)
 
 
-def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
-    """Return a callback that reports `event` in place of the events of one evaluation.
-
-    The task can be cancelled at each report.
-    """
-    return lambda _event: report(event)
-
-
-def _progress_text(event: dict[str, Any]) -> str:
-    """Return the plain text for a progress event of the evaluation."""
-    name = event.get("name", "")
-    return _("Evaluating {model}", model=cache.recommender_title(cache.all_recommenders()[name]) if name else "")
-
-
 def _task_name(dataset: str) -> str:
     return f"evaluate/{dataset}"
+
+
+def _title(name: str) -> str:
+    return cache.recommender_title(cache.all_recommenders()[name])

@@ -66,11 +66,7 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the menus of data sets and protocols. Return the chosen ones.
-
-    Args:
-        available: Pairs (data set, protocol) with results.
-    """
+    """Show the menus of data sets and protocols. Return the chosen ones. available: Pairs that have results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
@@ -146,11 +142,13 @@ def show_protocol(view: EvaluationView) -> None:
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
-        order = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
-        lines = [
-            f"- **{_(RULE_TITLES.get(name, name))}**: {format.escape_markdown(format_rule(rules[name]))}"
-            for name in order
-        ]
+        lines = []
+        for name in dict.fromkeys([*RULE_TITLES, *rules]):
+            if name in rules and name != "name":
+                rule = rules[name]  # a sentence, a number, or dates by part
+                dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
+                text = format.escape_markdown(", ".join(dates) or _(str(rule)))
+                lines.append(f"- **{_(RULE_TITLES.get(name, name))}**: {text}")
         st.markdown("\n".join(lines))
 
 
@@ -190,10 +188,3 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
         )
         for dataset, models in titles.items()
     ]
-
-
-def format_rule(rule: Any) -> str:
-    """Return a rule as text: a sentence, a number, or dates as "validation: 1998-03-05, test: 1998-03-31"."""
-    if isinstance(rule, dict):
-        return ", ".join(f"{_(name)}: {date}" for name, date in rule.items())
-    return _(str(rule))

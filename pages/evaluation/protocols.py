@@ -85,11 +85,6 @@ def order_text(table: pd.DataFrame, base: str, other: str) -> str:
     """Return a sentence about the pairs of recommenders that two protocols rank in opposite order.
 
     With few users, the sentence is a warning. It is "" for equal protocols or a single recommender.
-
-    Args:
-        table: Result of `tables.compare_protocols`.
-        base: Name of the first protocol.
-        other: Name of the second protocol.
     """
     if other == base or len(table) < 2:
         return ""
@@ -101,12 +96,7 @@ def order_text(table: pd.DataFrame, base: str, other: str) -> str:
 
 
 def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """Return a bump chart of the ranks: a line per recommender with a label at its right end.
-
-    Args:
-        table: Result of `tables.compare_protocols`.
-        names: Names of the protocols, from left to right.
-    """
+    """Return a bump chart of `tables.compare_protocols`: a line per recommender with a label at its right end."""
     figure = go.Figure()
     titles = [protocol_title(name) for name in names]
     for row in table.to_dict("records"):
