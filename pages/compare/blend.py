@@ -22,23 +22,15 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     )
     ready = [name for name in names if recommenders.can_answer(name, dataset.name)]
     if len(ready) < 2:
-        st.info(
-            _("Choose two recommenders that are ready. The first tab shows how to get the others."),
-            icon=":material/join:",
-        )
+        text = _("Choose two recommenders that are ready. The first tab shows how to get the others.")
+        st.info(text, icon=":material/join:")
         return
     titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
-        first_name = st.selectbox(
-            _("First recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300
-        )
-        second_name = st.selectbox(
-            _("Second recommender"),
-            [name for name in ready if name != first_name],
-            format_func=titles.__getitem__,
-            key=f"mix_with_{first_name}",
-            width=300,
-        )
+        options = {"format_func": titles.__getitem__, "width": 300}
+        first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
+        others = [name for name in ready if name != first_name]
+        second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
     pair = [first_name, second_name]
     get_predictor = answers.start_fits(dataset, pair)
     left, right = (get_predictor(name) for name in pair)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from scipy.optimize import isotonic_regression
 
 from pages.ui import i18n
 from pages.ui.charts import set_layout
@@ -122,6 +121,8 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
 
 def spread(heights: Sequence[float], gap: float) -> np.ndarray:
     """Return heights that are at least `gap` apart, in the same order and moved as little as possible."""
+    from scipy.optimize import isotonic_regression  # imported late: takes half a second
+
     order = np.argsort(heights, kind="stable")
     offsets = gap * np.arange(len(heights))
     moved = np.empty(len(heights))
