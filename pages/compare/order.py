@@ -34,16 +34,15 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         list_comparison.order_table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
         "order",
     )
-    st.caption(
-        ngettext(
-            "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
-            "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-            "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
-            "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-            len(orders) - 1,
-            p=list_comparison.RBO_PERSISTENCE,
-        )
+    text = ngettext(
+        "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
+        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
+        "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
+        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
+        len(orders) - 1,
+        p=list_comparison.RBO_PERSISTENCE,
     )
+    st.caption(text)
     label = _("See the lists for another order")
     panel = st.expander(label, icon=":material/shuffle:", on_change="rerun", key="which_order")
     if panel.open:

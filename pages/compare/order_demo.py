@@ -65,15 +65,14 @@ def show(dataset: Dataset, films: Order) -> None:
                     args=(order,),
                 )
         with st.popover(_("Why order matters: the pet shop"), icon=":material/pets:", type="tertiary"):
-            st.markdown(
-                _(
-                    "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
-                    "supermarket and the cinema. Is it time to suggest the pet shop again? In this order, yes: since "
-                    "the last visit you have paid more often than between the first two. Right after a visit, no. "
-                    "Without the order, nobody can tell. Films are similar. A recommender that ignores the order "
-                    "gives the same answer to both lists. A recommender that reads it sees which mood came last."
-                )
+            text = _(
+                "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
+                "supermarket and the cinema. Is it time to suggest the pet shop again? In this order, yes: since "
+                "the last visit you have paid more often than between the first two. Right after a visit, no. "
+                "Without the order, nobody can tell. Films are similar. A recommender that ignores the order "
+                "gives the same answer to both lists. A recommender that reads it sees which mood came last."
             )
+            st.markdown(text)
 
 
 def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:

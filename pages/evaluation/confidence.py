@@ -53,29 +53,26 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
     if not variants:
         return
     rows = by_rank[by_rank["variant"] == variants[0]]
-    st.caption(
-        _(
-            "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
-            "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
-            "On Watch next, probabilities are only for films not watched yet.",
-            names=_("All of these") if len(variants) == len(selected) > 1 else view.join_titles(variants),
-            model=view.title(variants[0]),
-            predicted=rows["predicted"].sum(),
-            observed=rows["hit_rate"].sum(),
-        )
+    text = _(
+        "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
+        "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
+        "On Watch next, probabilities are only for films not watched yet.",
+        names=_("All of these") if len(variants) == len(selected) > 1 else view.join_titles(variants),
+        model=view.title(variants[0]),
+        predicted=rows["predicted"].sum(),
+        observed=rows["hit_rate"].sum(),
     )
+    st.caption(text)
 
 
 def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[str]) -> None:
     """Plot the share of recommendations that came true against the predicted probability."""
     st.header(_("Predicted and observed probability"))
-    st.caption(
-        _(
-            "Each mark is a tenth of all recommended films, by predicted probability. On the line, a probability of "
-            "20% means that one in five comes true. Below it, a recommender is overconfident. Both axes are "
-            "logarithmic."
-        )
+    text = _(
+        "Each mark is a tenth of all recommended films, by predicted probability. On the line, a probability of 20% "
+        "means that one in five comes true. Below it, a recommender is overconfident. Both axes are logarithmic."
     )
+    st.caption(text)
     by_variant = split_by_recommender(bins, selected)
     figure = plot_lines(by_variant, view.titles, "predicted", "hit_rate", _("Predicted probability"))
     figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
@@ -95,13 +92,12 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
     """Plot the ratio of predicted to observed probability by rank."""
     st.header(_("Overconfidence by rank"))
-    st.caption(
-        _(
-            "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
-            "Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
-            "arXiv:2308.07192)."
-        )
+    text = _(
+        "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
+        "Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
+        "arXiv:2308.07192)."
     )
+    st.caption(text)
     by_variant = split_by_recommender(by_rank, selected)
     figure = plot_lines(by_variant, view.titles, "rank", "times", _("Rank"))
     ranks = pd.concat(by_variant.values())["rank"]
@@ -131,21 +127,19 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     dataset = cache.dataset(view.dataset)
     serving_protocol = protocols.get(datasets.serving_split(dataset.name).protocol)
     test = serving_protocol.split(dataset).test
-    st.caption(
-        _(
-            "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
-            "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
-            "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
-        )
+    text = _(
+        "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
+        "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
+        "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
     )
+    st.caption(text)
     if protocols.get_or_former(view.protocol).splitting != serving_protocol.splitting:
-        st.caption(
-            _(
-                "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
-                data=dataset_title,
-                protocol=data.protocol_title(serving_protocol.name),
-            )
+        text = _(
+            "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
+            data=dataset_title,
+            protocol=data.protocol_title(serving_protocol.name),
         )
+        st.caption(text)
     key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(key, min(PAPER_USER, len(test)))
     row = person.select_user(len(test), key)
@@ -224,12 +218,11 @@ def show_list_of_user(
 def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
     """Show how often the hidden film has each rank."""
     st.markdown(f"**{_('Result')}**")
-    st.caption(
-        _(
-            "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
-            "averaged. A calibrated recommender has about the same heights in both charts."
-        )
+    text = _(
+        "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
+        "averaged. A calibrated recommender has about the same heights in both charts."
     )
+    st.caption(text)
     alt = _(
         "Share of people whose hidden film has a rank, by rank, both axes logarithmic, for {names}",
         names=view.join_titles(list(shares)),

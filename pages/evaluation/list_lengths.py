@@ -22,13 +22,12 @@ def show(view: EvaluationView, metric: str) -> None:
     if len(leaderboards) < 2 or table.empty:
         return
     st.header(_("Quality by the length of the list"))
-    st.caption(
-        _(
-            "{metric} for the newest films of each person, and for all of them. "
-            "Lines of recommenders that need long histories rise more.",
-            metric=metric_title(metric),
-        )
+    text = _(
+        "{metric} for the newest films of each person, and for all of them. "
+        "Lines of recommenders that need long histories rise more.",
+        metric=metric_title(metric),
     )
+    st.caption(text)
     variants = [variant for variant in view.board["variant"] if variant in set(table["variant"])]
     default = tables.best_of_families(view.board, variants, MAX_DEFAULT_LINES)
     selected = data.select_recommenders(view, variants, default, "lengths")

@@ -31,12 +31,11 @@ def compare_with_most_popular(view: EvaluationView) -> None:
     with st.container(horizontal=True, gap="large"):
         for row in (rows.loc[variant], rows.loc[FALLBACK]):
             st.metric(row["title"], number(row[HIT_RATE], ".1%"), width="content")
-    st.caption(
-        _(
-            "Share of people whose hidden film is in the top ten. “Most popular” shows everyone the same list. "
-            "A recommender is useful if its share is clearly higher."
-        )
+    text = _(
+        "Share of people whose hidden film is in the top ten. “Most popular” shows everyone the same list. "
+        "A recommender is useful if its share is clearly higher."
     )
+    st.caption(text)
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:

@@ -87,14 +87,11 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
     """Show how much a score by file order improves two recommenders, in file order and in random order."""
-    st.markdown(
-        format.escape_markdown(
-            _(
-                "Two simple recommenders get an additional score that depends only on the distance in the file order. "
-                "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
-            )
-        )
+    text = _(
+        "Two simple recommenders get an additional score that depends only on the distance in the file order. "
+        "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
     )
+    st.markdown(format.escape_markdown(text))
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
         columns = table.setdefault(row["title"], {"title": _(row["title"])})

@@ -60,13 +60,12 @@ def show_rating_errors(view: EvaluationView) -> None:
         return
     title = _("Predicted ratings")
     st.header(title)
-    st.caption(
-        _(
-            "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the "
-            "95% confidence interval over people. MAE is the mean error, and RMSE weighs large errors more. "
-            "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
-        )
+    text = _(
+        "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the "
+        "95% confidence interval over people. MAE is the mean error, and RMSE weighs large errors more. "
+        "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
     )
+    st.caption(text)
     names = view.titles | {name: _(baseline) for name, baseline in BASELINE_TITLES.items()}
     rows = table[["name", "rmse", "mae"]].replace({"name": names})
     columns: dict[str, Any] = {"name": _("Predicted by")}

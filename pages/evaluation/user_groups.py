@@ -47,15 +47,12 @@ def show(view: EvaluationView) -> None:
     names = name_buckets(view.dataset, grouping, table["bucket"].unique())
     if grouping in groups.USER_GROUPINGS:
         lengths = groups.median_lengths(data.split(view, dataset), grouping).items()
-        st.caption(
-            _(
-                "Groups are based on what people stated. They differ in size and in the median number of films "
-                "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
-                lengths=", ".join(
-                    _("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in lengths
-                ),
-            )
+        text = _(
+            "Groups are based on what people stated. They differ in size and in the median number of films "
+            "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
+            lengths=", ".join(_("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in lengths),
         )
+        st.caption(text)
     rows = table[table["variant"].isin(selected)]
     rows = rows.sort_values("variant", key=lambda column: column.map(selected.index), kind="stable")
     alt = _(

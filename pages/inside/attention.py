@@ -39,13 +39,11 @@ HOVER_TOP_K = 4  # films in a hover text
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
-    st.markdown(
-        _(
-            "**Attention** shows which positions a model reads. Each position divides 100% over other positions. "
-            "This happens in several **heads** side by side, and again in each **layer**. The lesson explains the "
-            "computation."
-        )
+    text = _(
+        "**Attention** shows which positions a model reads. Each position divides 100% over other positions. This "
+        "happens in several **heads** side by side, and again in each **layer**. The lesson explains the computation."
     )
+    st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
         name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
         choices = st.container(horizontal=True, gap="medium", width="content")
@@ -72,12 +70,11 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             )
             for position, weight in top_films
         )
-        st.caption(
-            _(
-                "Attention is not influence. To see how the prediction changes without a film, open the influence "
-                "panel below."
-            )
+        text = _(
+            "Attention is not influence. To see how the prediction changes without a film, open the influence "
+            "panel below."
         )
+        st.caption(text)
     show_influence(predictor, films)
     show_distances(predictor, layer, head)
 
@@ -237,14 +234,13 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     st.header(_("Attention by distance"))
     dataset, name = predictor.dataset, common.file_name(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
-    st.caption(
-        ngettext(
-            "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
-            "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
-            n_users,
-            data=cache.dataset_title(dataset.name),
-        )
+    text = ngettext(
+        "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
+        "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
+        n_users,
+        data=cache.dataset_title(dataset.name),
     )
+    st.caption(text)
     requested = st.session_state.setdefault("averaged", set())
     if name not in requested:
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)

@@ -23,13 +23,12 @@ CONTEXT = 3  # films on each side of a mask in an abbreviated sequence
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
-    st.markdown(
-        _(
-            "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
-            "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
-            "models can only continue a list."
-        )
+    text = _(
+        "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
+        "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
+        "models can only continue a list."
     )
+    st.markdown(text)
     name = choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
@@ -38,26 +37,24 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     start = max(0, len(films) + MAX_MASKS - max_length)
     hidden, gaps, hide_listed = choose_masks(dataset, films, start)
     if start:
-        st.caption(
-            ngettext(
-                "The model reads up to {n} position, so you can only mask your newest film.",
-                "The model reads up to {n} positions, so you can only mask your newest films.",
-                max_length,
-            )
+        text = ngettext(
+            "The model reads up to {n} position, so you can only mask your newest film.",
+            "The model reads up to {n} positions, so you can only mask your newest films.",
+            max_length,
         )
+        st.caption(text)
     if not (hidden or gaps):
         st.info(_("Mask a film or add a mask between films."))
         return
     sequence, answers = cloze.insert_blanks(films, hidden, gaps)
     show_sequence(dataset, sequence)
     if len(films) < 3:
-        st.caption(
-            ngettext(
-                "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
-                "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
-                len(films),
-            )
+        text = ngettext(
+            "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
+            "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
+            len(films),
         )
+        st.caption(text)
     blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, hide_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:

@@ -74,15 +74,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         method = PCA
     film_map = _film_map(predictor, method)
     map_regions = _regions(predictor) if method == TSNE else []
-    st.markdown(
-        _(
-            "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's "
-            "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
-            "a point.",
-            n=film_map.unit_vectors.shape[1],
-            model=escape_markdown(cache.recommender_title(predictor)),
-        )
+    text = _(
+        "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's histories "
+        "have similar embeddings. The map shows all films in two dimensions. Search for a film or click a point.",
+        n=film_map.unit_vectors.shape[1],
+        model=escape_markdown(cache.recommender_title(predictor)),
     )
+    st.markdown(text)
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
@@ -121,16 +119,15 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
         tasks.start(name, partial(tsne.compute_map, predictor))
 
     with st.container(border=True, key="tsne"):
-        st.markdown(
-            ngettext(
-                "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
-                "film once on this computer.",
-                "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
-                "films once on this computer.",
-                predictor.dataset.n_items,
-                model=escape_markdown(cache.recommender_title(predictor)),
-            )
+        text = ngettext(
+            "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
+            "film once on this computer.",
+            "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
+            "films once on this computer.",
+            predictor.dataset.n_items,
+            model=escape_markdown(cache.recommender_title(predictor)),
         )
+        st.markdown(text)
         if paths.is_public():  # the computation uses all cores for minutes
             errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.recommender.name}")
         elif task and not task.is_finished:

@@ -19,13 +19,12 @@ N_PREDICTIONS = 4  # predicted films after each layer
 
 def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe query, key and value, and show the attention of the mask in one head."""
-    st.markdown(
-        _(
-            "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
-            "a **query** $q$, a **key** $k$ and a **value** $v$. The better a query matches a key, the larger the "
-            "share of the value that is used. The sequence attends to itself, hence the name **self-attention**."
-        )
+    text = _(
+        "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
+        "a **query** $q$, a **key** $k$ and a **value** $v$. The better a query matches a key, the larger the "
+        "share of the value that is used. The sequence attends to itself, hence the name **self-attention**."
     )
+    st.markdown(text)
     has_bias = lesson.steps.layers.bias is not None
     bias = " + B" if has_bias else ""
     st.latex(
@@ -66,17 +65,16 @@ def show_mask_attention(lesson: Lesson) -> None:
         else _("The rest, {share}, goes to other films and to `[mask]` itself.", share=rest)
     )
     strongest = top.iloc[0]
-    st.markdown(
-        _(
-            "For {film}, e to the power of {sum:+.2f} is {exponential:.2f}. The total of all positions is "
-            "{total:.2f}, so the share is {share}.",
-            film=escape_markdown(strongest["label"]),
-            sum=strongest["sum"],
-            exponential=np.exp(strongest["sum"]),
-            total=float(np.exp(table["sum"]).sum()),
-            share=percent(strongest["share"]),
-        )
+    text = _(
+        "For {film}, e to the power of {sum:+.2f} is {exponential:.2f}. The total of all positions is "
+        "{total:.2f}, so the share is {share}.",
+        film=escape_markdown(strongest["label"]),
+        sum=strongest["sum"],
+        exponential=np.exp(strongest["sum"]),
+        total=float(np.exp(table["sum"]).sum()),
+        share=percent(strongest["share"]),
     )
+    st.markdown(text)
     newest = table[["label", "match", "bias", "share"]].tail(MAX_TOKENS)
     newest.columns = pd.Index([_("Position"), _("Match"), _("Bias"), _("Attention")])
     common.table_expander(
@@ -161,14 +159,12 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
 
 def layers(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe feed-forward networks, residual connections and normalisation, and the predictions of each layer."""
-    st.markdown(
-        _(
-            "Attention mixes the positions. Then a small **feed-forward** network processes each position separately. "
-            "Both together are a **layer**. Layers in this network: {n}. Each layer reads the result of the previous "
-            "one.",
-            n=lesson.n_layers,
-        )
+    text = _(
+        "Attention mixes the positions. Then a small **feed-forward** network processes each position separately. Both "
+        "together are a **layer**. Layers in this network: {n}. Each layer reads the result of the previous one.",
+        n=lesson.n_layers,
     )
+    st.markdown(text)
     st.latex(r"\mathrm{PFFN}(x) = \mathrm{GELU}(x W_1 + b_1)\, W_2 + b_2")
     for part in (r"\mathrm{MH}", r"\mathrm{PFFN}"):
         output = rf"x + {part}(\mathrm{{LN}}(x))" if lesson.has_pre_norm else rf"\mathrm{{LN}}(x + {part}(x))"

@@ -113,24 +113,22 @@ def overview(lesson: Lesson, example: DeltaGenerator) -> None:
 
 def mask(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the cloze task, and show the films with masks as in training and as in prediction."""
-    st.markdown(
-        _(
-            "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
-            "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
-            "bidirectional."
-        )
+    text = _(
+        "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
+        "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
+        "bidirectional."
     )
+    st.markdown(text)
     st.markdown(
         _("To predict your next film, a `[mask]` is placed after your films. Here only the films before it can help.")
     )
     if (n := len(lesson.steps.training_labels)) < 3:
-        st.info(
-            ngettext(
-                "With three or more films, a masked film has films on both sides. Your list has {n} film.",
-                "With three or more films, a masked film has films on both sides. Your list has {n} films.",
-                n,
-            )
+        text = ngettext(
+            "With three or more films, a masked film has films on both sides. Your list has {n} film.",
+            "With three or more films, a masked film has films on both sides. Your list has {n} films.",
+            n,
         )
+        st.info(text)
     with example:
         st.caption(_("In training: a history with masks"))
         token_strip(lesson.steps.training_labels)
@@ -148,21 +146,19 @@ def token_strip(labels: list[str]) -> None:
 def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the embeddings, show them as colours, and the nearest neighbours of the newest film."""
     steps = lesson.steps
-    st.markdown(
-        _(
-            "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
-            "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
-            "above zero, orange is below.",
-            n=steps.embeddings.shape[1],
-        )
+    text = _(
+        "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
+        "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
+        "above zero, orange is below.",
+        n=steps.embeddings.shape[1],
     )
+    st.markdown(text)
     if "pmi_init" in lesson.paper_differences:
-        st.markdown(
-            _(
-                "In the paper, training starts with random numbers. Here it started with pointwise mutual information: "
-                "films that people watched close together had similar numbers from the beginning."
-            )
+        text = _(
+            "In the paper, training starts with random numbers. Here it started with pointwise mutual information: "
+            "films that people watched close together had similar numbers from the beginning."
         )
+        st.markdown(text)
     st.latex(input_formula(lesson))
     st.markdown(
         _(
@@ -179,14 +175,13 @@ def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
     with example:
         alt = _("Embeddings of your newest films and of [mask], as colours")
         common.plot(numbers_chart(steps.embeddings, steps.prediction_labels), alt, "embedding")
-        st.caption(
-            _(
-                "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
-                "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
-                "direction, 0.00 means unrelated.",
-                film=escape_markdown(lesson.films[newest_film].label),
-            )
+        text = _(
+            "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
+            "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
+            "direction, 0.00 means unrelated.",
+            film=escape_markdown(lesson.films[newest_film].label),
         )
+        st.caption(text)
         common.show_neighbours(lesson.films, embedding_map.neighbours(unit_vectors, newest_film, N_NEIGHBOURS))
 
 
@@ -221,42 +216,39 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
     st.markdown(_("So far the network does not know the order of your films."))
     if steps.positions is not None:
         film, position, total = (float(array[-1, 0]) for array in (steps.embeddings, steps.positions, steps.input))
-        st.markdown(
-            _(
-                "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
-                "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
-                "{position:+.2f} for its position, the sum is {sum:+.2f}.",
-                film=film,
-                position=position,
-                sum=total,
-            )
+        text = _(
+            "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
+            "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
+            "{position:+.2f} for its position, the sum is {sum:+.2f}.",
+            film=film,
+            position=position,
+            sum=total,
         )
+        st.markdown(text)
         st.latex(input_formula(lesson))
         with example:
             alt = _("Embeddings of the newest positions, as colours")
             common.plot(numbers_chart(steps.positions, steps.prediction_labels), alt, "positions")
     if slopes is not None:
-        st.markdown(
-            _(
-                "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
-                "instead: the attention between two films depends on the distance between them."
-            )
+        text = _(
+            "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
+            "instead: the attention between two films depends on the distance between them."
         )
+        st.markdown(text)
         st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
         st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
         table = attention_factors(slopes)
         steepest = table.loc[-1].idxmin()
         previous, tenth = table.loc[[-1, -10], steepest]
-        st.markdown(
-            _(
-                "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
-                "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
-                "steepest slope for earlier films: {previous:.2f} for the previous film, {tenth:.2f} for the tenth.",
-                steepest=steepest,
-                previous=previous,
-                tenth=tenth,
-            )
+        text = _(
+            "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
+            "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
+            "steepest slope for earlier films: {previous:.2f} for the previous film, {tenth:.2f} for the tenth.",
+            steepest=steepest,
+            previous=previous,
+            tenth=tenth,
         )
+        st.markdown(text)
         title = _("Factor on attention by distance in films, for each head")
         with example:
             common.plot(factors_chart(table), title, "order")

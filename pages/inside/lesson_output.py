@@ -14,26 +14,24 @@ from pages.ui.i18n import _, ngettext
 
 def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe scores, softmax and ranks, and show the top films."""
-    st.markdown(
-        ngettext(
-            "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
-            "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
-            "of each score and divides by the total. The most probable film has **rank** 1.",
-            "The final vector of `[mask]` is compared with the embeddings of all {n:,} films. The **score** of a film "
-            "is the dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the "
-            "power of each score and divides by the total. The most probable film has **rank** 1.",
-            lesson.steps.n_items,
-        )
+    text = ngettext(
+        "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
+        "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
+        "of each score and divides by the total. The most probable film has **rank** 1.",
+        "The final vector of `[mask]` is compared with the embeddings of all {n:,} films. The **score** of a film "
+        "is the dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the "
+        "power of each score and divides by the total. The most probable film has **rank** 1.",
+        lesson.steps.n_items,
     )
+    st.markdown(text)
     vector = r"\mathrm{GELU}(h_t W^P + b^P)" if lesson.has_projection else "h_t"
     st.latex(rf"P(v) = \mathrm{{softmax}}\!\left({vector} E^\top + b\right)_v = \frac{{e^{{s_v}}}}{{\sum_u e^{{s_u}}}}")
     if not lesson.has_projection:
-        st.markdown(
-            _(
-                "$E$ contains the embeddings of step 3. The paper has a linear map and a GELU between $h_t$ and $E$ "
-                "(equation 7). This network does not."
-            )
+        text = _(
+            "$E$ contains the embeddings of step 3. The paper has a linear map and a GELU between $h_t$ and $E$ "
+            "(equation 7). This network does not."
         )
+        st.markdown(text)
     st.markdown(
         _("Watched films are excluded, as in the training of this network.")
         if "only_unseen" in lesson.paper_differences
@@ -61,13 +59,12 @@ def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
 
 def training(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the loss, and show the probability, rank and loss of the masked films."""
-    st.markdown(
-        _(
-            "All these numbers come from training. The network predicts masked films in the histories of real people. "
-            "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "
-            "number changes a little so that the loss becomes smaller."
-        )
+    text = _(
+        "All these numbers come from training. The network predicts masked films in the histories of real people. "
+        "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "
+        "number changes a little so that the loss becomes smaller."
     )
+    st.markdown(text)
     st.latex(
         r"\mathcal{L} = \frac{1}{|\mathcal{S}^m|} \sum_{v_m \in \mathcal{S}^m} -\log P(v_m = v_m^* \mid \mathcal{S}')"
     )
@@ -88,16 +85,15 @@ def training(lesson: Lesson, example: DeltaGenerator) -> None:
             )
             for index, row in enumerate(table.itertuples(), start=1)
         )
-        st.markdown(
-            ngettext(
-                "The mean loss here is {mean:.2f}. A random guess among {n:,} film has a loss of {uniform:.2f}.",
-                "The mean loss here is {mean:.2f}. A random guess among {n:,} films has a loss of {uniform:.2f}, the "
-                "logarithm of {n:,}.",
-                n,
-                mean=table["loss"].mean(),
-                uniform=math.log(n),
-            )
+        text = ngettext(
+            "The mean loss here is {mean:.2f}. A random guess among {n:,} film has a loss of {uniform:.2f}.",
+            "The mean loss here is {mean:.2f}. A random guess among {n:,} films has a loss of {uniform:.2f}, the "
+            "logarithm of {n:,}.",
+            n,
+            mean=table["loss"].mean(),
+            uniform=math.log(n),
         )
+        st.markdown(text)
         names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
         columns = table[list(names)].rename(columns=names).set_index(names["title"])
         common.table_expander(columns, _("rank, probability and loss of each masked film"), "learning")

@@ -43,19 +43,18 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
         ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention_stats.MAX_USERS)
     ):
         by_position, by_genre = _mean_attention(predictor)
-    st.markdown(
-        ngettext(
-            "Mean attention over {n} random person from {data} with at least {min_films} films. The charts follow the "
-            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
-            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
-            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
-            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            by_position.n_users,
-            data=cache.dataset_title(dataset.name),
-            min_films=by_position.n_tokens,
-        )
+    text = ngettext(
+        "Mean attention over {n} random person from {data} with at least {min_films} films. The charts follow the "
+        "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
+        "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
+        "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
+        "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
+        "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
+        by_position.n_users,
+        data=cache.dataset_title(dataset.name),
+        min_films=by_position.n_tokens,
     )
+    st.markdown(text)
     show_positions(predictor, by_position)
     show_genres(predictor, by_genre)
 
@@ -153,12 +152,11 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
 def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     """Show a heat map of genres for each layer."""
     st.header(_("Attention between genres"))
-    st.caption(
-        _(
-            "Do films attend to films of the same genre? Each row attends to the columns. 1.2× means 20% more "
-            "attention than the distance between the films explains. A film's attention to itself is excluded."
-        )
+    text = _(
+        "Do films attend to films of the same genre? Each row attends to the columns. 1.2× means 20% more "
+        "attention than the distance between the films explains. A film's attention to itself is excluded."
     )
+    st.caption(text)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
@@ -187,15 +185,14 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
                 common.plot(genre_chart(rows, limit, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
                 title = _("attention between genres in {layer}", layer=name)
                 common.table_expander(ratio_table(rows), title, f"genres-{layer - 1}")
-    st.caption(
-        _(
-            "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
-            "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
-            "contains other films, so its genre is less clear.",
-            min_people=attention_stats.MIN_USERS,
-            n=attention_stats.MAX_STORED_TOKENS,
-        )
+    text = _(
+        "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
+        "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
+        "contains other films, so its genre is less clear.",
+        min_people=attention_stats.MIN_USERS,
+        n=attention_stats.MAX_STORED_TOKENS,
     )
+    st.caption(text)
     charts.download_buttons(table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}")
 
 

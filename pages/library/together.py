@@ -28,12 +28,11 @@ RULE_HELP = {
 
 def show(dataset: Dataset) -> None:
     """Render the lists of two people, and the films for both."""
-    st.caption(
-        _(
-            "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
-            "films near the top of both your lists."
-        )
+    text = _(
+        "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
+        "films near the top of both your lists."
     )
+    st.caption(text)
     films = session.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
