@@ -9,7 +9,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import lesson_attention, lesson_input, lesson_output, network_drawing
+from pages.inside import lesson_input, lesson_output, network_drawing
 from pages.inside.common import Lesson, recommenders_with
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
@@ -35,9 +35,9 @@ STEPS = (
     LessonStep(N_("Mask a film"), lesson_input.mask, ("tokens",)),
     LessonStep(N_("Embedding"), lesson_input.embedding, ("embedding",)),
     LessonStep(N_("Order"), lesson_input.order, ("order",)),
-    LessonStep(N_("Self-attention"), lesson_attention.self_attention, ("attention",)),
-    LessonStep(N_("Heads"), lesson_attention.heads, ("attention",)),
-    LessonStep(N_("Layers"), lesson_attention.layers, ("layer", "attention")),
+    LessonStep(N_("Self-attention"), lesson_output.self_attention, ("attention",)),
+    LessonStep(N_("Heads"), lesson_output.heads, ("attention",)),
+    LessonStep(N_("Layers"), lesson_output.layers, ("layer", "attention")),
     LessonStep(N_("Softmax"), lesson_output.softmax, ("output",)),
     LessonStep(N_("Training"), lesson_output.training, ("tokens", "output")),
 )
