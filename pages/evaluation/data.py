@@ -52,7 +52,7 @@ class EvaluationView:
     @property
     def titles(self) -> dict[str, str]:
         """Variant → title."""
-        return dict(zip(self.board["variant"], self.board["title"], strict=True))
+        return self.board.set_index("variant")["title"].to_dict()
 
     def title(self, variant: str) -> str:
         """Return the title of a variant, or its name if the board does not have it."""
@@ -60,7 +60,7 @@ class EvaluationView:
 
     def family(self, variant: str) -> str:
         """Return the family of a variant of the board."""
-        return dict(zip(self.board["variant"], self.board["family"], strict=True))[variant]
+        return str(self.board.set_index("variant").loc[variant, "family"])
 
     def join_titles(self, variants: list[str]) -> str:
         """Return titles with commas between them."""

@@ -101,20 +101,16 @@ def show(dataset: str, protocol: str) -> None:
     is_own = dataset not in datasets.SETS
     if is_own and not board.empty:
         own_set.compare_with_most_popular(view)
-    available_studies = read_studies(load_errors.append)
-    if is_own:
-        available_studies = [study for study in available_studies if study.dataset == dataset]
+    available_studies = [study for study in read_studies(load_errors.append) if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
     section = select_section([*sections, *(["studies"] if available_studies else [])])
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
+        title = format.escape_markdown(cache.dataset_title(dataset))
         message = (
-            _(
-                "No recommender has been evaluated on {data} yet.",
-                data=format.escape_markdown(cache.dataset_title(dataset)),
-            )
+            _("No recommender has been evaluated on {data} yet.", data=title)
             if is_own
             else _("There are no readable results for this protocol yet.")
         )

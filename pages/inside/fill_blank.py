@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.inside.common import choose_recommender, film_rows
+from pages.inside import common
 from pages.ui import charts, errors, film_cards, recommenders
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, ngettext
@@ -29,7 +29,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         "models can only continue a list."
     )
     st.markdown(text)
-    name = choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
+    name = common.choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -69,12 +69,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
-    """Show the menus of masked films and of places for added masks.
-
-    Args:
-        dataset: The data set.
-        films: Items of the list.
-        start: Earliest position that can be masked, because the model reads the newest part of the sequence.
+    """Show the menus of masked films and of places for added masks. Positions before `start` cannot be masked.
 
     Returns:
         The positions of masked films, the positions before which masks are added, and whether films of the list are
@@ -142,7 +137,7 @@ def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answe
         film = f"**{escape_markdown(dataset.catalog.films[answer].label)}**"
         st.markdown(answer_text(film, blank))
     best = blank.picks[0].probability if blank.picks else None
-    film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    common.film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
 
 
 def answer_text(film: str, blank: Blank) -> str:
@@ -152,9 +147,8 @@ def answer_text(film: str, blank: Blank) -> str:
     rank, probability = blank.answer.rank, blank.answer.probability
     if probability is None:
         return _("You watched {film} here: rank {rank:,}.", film=film, rank=rank)
-    return _(
-        "You watched {film} here: rank {rank:,}, {probability}.", film=film, rank=rank, probability=percent(probability)
-    )
+    share = percent(probability)
+    return _("You watched {film} here: rank {rank:,}, {probability}.", film=film, rank=rank, probability=share)
 
 
 def show_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:

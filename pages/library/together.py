@@ -46,10 +46,8 @@ def show(dataset: Dataset) -> None:
         other_films = other_person.films(dataset)
         other_person.choose(dataset, other_films)
     if not (films and other_films):
-        st.info(
-            _("Two lists are needed: yours and the other person’s. To try it out, choose “A real viewer”."),
-            icon=":material/group:",
-        )
+        text = _("Two lists are needed: yours and the other person’s. To try it out, choose “A real viewer”.")
+        st.info(text, icon=":material/group:")
         return
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
