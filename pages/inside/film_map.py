@@ -294,11 +294,11 @@ def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
         groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]
         groups += [(genre == name, display_tag(name), hue) for name, hue in zip(names, GENRE_COLOURS, strict=False)]
     else:
-        first = min(DECADE_COLOURS)
-        decade = (table["year"] // 10 * 10).clip(lower=first)
+        earliest = min(DECADE_COLOURS)
+        decade = (table["year"] // 10 * 10).clip(lower=earliest)
         groups = [(decade.isna(), _("no year"), GREY)]
         for start, hue in DECADE_COLOURS.items():
-            name = _("before {year}", year=start + 10) if start == first else _("{year}s", year=start)
+            name = _("before {year}", year=start + 10) if start == earliest else _("{year}s", year=start)
             groups.append(((decade == start).fillna(False), name, hue))
     return [film_trace(table[is_member], name, {"color": hue}) for is_member, name, hue in groups if is_member.any()]
 

@@ -71,8 +71,11 @@ def show_size(size: Size) -> None:
         st.metric(_("Density"), number(size.density, ".1%"), width="content", help=help_text)
     sentences = []
     if size.last_time:
-        first, last = (f"{datetime.fromtimestamp(time, UTC):%Y-%m}" for time in (size.first_time, size.last_time))
-        sentences.append(_("Ratings from {first_month} to {last_month}.", first_month=first, last_month=last))
+        months = {
+            "first_month": f"{datetime.fromtimestamp(size.first_time, UTC):%Y-%m}",
+            "last_month": f"{datetime.fromtimestamp(size.last_time, UTC):%Y-%m}",
+        }
+        sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
     if size.left_out:
         sentences.append(
             ngettext(
