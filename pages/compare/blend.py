@@ -13,13 +13,12 @@ from recsys.serving.recommend import Recommendation, Request, recommend
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """Render menus of two recommenders, a slider for their weights, and the list of the blend."""
-    st.caption(
-        _(
-            "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
-            "probabilities uses its scores, brought to the same scale. “Hybrid” is such a blend, with weights fitted "
-            "to what people really watched."
-        )
+    text = _(
+        "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
+        "probabilities uses its scores, brought to the same scale. “Hybrid” is such a blend, with weights fitted "
+        "to what people really watched."
     )
+    st.caption(text)
     ready = [name for name in names if recommenders.can_answer(name, dataset.name)]
     if len(ready) < 2:
         text = _("Choose two recommenders that are ready. The first tab shows how to get the others.")

@@ -82,13 +82,12 @@ def show_costs(view: EvaluationView) -> None:
     if costs.table.empty:
         st.caption(_("These results have no recorded training times."))
     else:
-        st.caption(
-            _(
-                "Training time of one seed on {hardware}, without loading and evaluation. The axis is logarithmic. "
-                "Other programs may have slowed the training down, so take the times as a rough guide.",
-                hardware=_(HARDWARE.get(costs.hardware, costs.hardware)),
-            )
+        text = _(
+            "Training time of one seed on {hardware}, without loading and evaluation. The axis is logarithmic. "
+            "Other programs may have slowed the training down, so take the times as a rough guide.",
+            hardware=_(HARDWARE.get(costs.hardware, costs.hardware)),
         )
+        st.caption(text)
         metric = data.select_metric()
         alt = ngettext(
             "{metric} of {n} recommender against the training time on a logarithmic axis",
@@ -100,8 +99,8 @@ def show_costs(view: EvaluationView) -> None:
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
         chart(figure, alt, costs.table, f"cost-{view.key}")
     lines = [
-        _(text, models=format.listed([_(title) for title in titles]))
-        for name, text in WITHOUT_TIME.items()
+        _(line, models=format.listed([_(title) for title in titles]))
+        for name, line in WITHOUT_TIME.items()
         if (titles := getattr(costs, name))
     ]
     if lines:

@@ -81,12 +81,11 @@ def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
     )
     chart(plot_ranks(table), alt, table.assign(film=film), key)
-    st.caption(
-        _(
-            "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
-            "The top ten are left of the dotted line."
-        )
+    text = _(
+        "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
+        "The top ten are left of the dotted line."
     )
+    st.caption(text)
 
 
 def plot_ranks(table: pd.DataFrame) -> go.Figure:

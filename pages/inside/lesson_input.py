@@ -72,25 +72,23 @@ PAPER_DIFFERENCES = {  # name of a difference → aspect, text about the paper, 
 
 def overview(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the network and its differences from the paper, and draw it."""
-    st.markdown(
-        _(
-            "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the "
-            "next one. Together the probabilities make 100%. The drawing shows the whole network, with your newest "
-            "films at the bottom. Read it upwards. Each of the next steps explains one part."
-        )
+    text = _(
+        "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the "
+        "next one. Together the probabilities make 100%. The drawing shows the whole network, with your newest "
+        "films at the bottom. Read it upwards. Each of the next steps explains one part."
     )
-    st.markdown(
-        _(
-            "The drawing follows figure 1b of the [paper]({paper}) (Sun and others, 2019). The lines show real "
-            "attention: the thicker a line, the more attention the upper position pays to the lower one. It is the "
-            "mean over the heads of the layer.",
-            paper="https://arxiv.org/abs/1904.06690",
-        )
+    st.markdown(text)
+    text = _(
+        "The drawing follows figure 1b of the [paper]({paper}) (Sun and others, 2019). The lines show real "
+        "attention: the thicker a line, the more attention the upper position pays to the lower one. It is the "
+        "mean over the heads of the layer.",
+        paper="https://arxiv.org/abs/1904.06690",
     )
+    st.markdown(text)
     if lesson.paper_differences:
         st.markdown(_("Orange and dashed: only in the paper. Teal words: the replacement in this network."))
         share = lesson.predictor.model.config.last_item_mask_prob
-        rows = [[_(text, share=share) for text in PAPER_DIFFERENCES[name]] for name in lesson.paper_differences]
+        rows = [[_(cell, share=share) for cell in PAPER_DIFFERENCES[name]] for name in lesson.paper_differences]
         table = pd.DataFrame(rows, columns=[_("Aspect"), _("In the paper"), _("Here")]).set_index(_("Aspect"))
         title = _("Differences from the paper")
         with st.expander(title, icon=":material/compare_arrows:", key="departures"):
