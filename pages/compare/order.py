@@ -60,24 +60,22 @@ def summary(effects: Effects) -> str:
     """Return Markdown about the recommenders that ignore the order, and the one that depends on it most."""
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
-        sentences.append(
-            ngettext(
-                "{models} gives the same list in any order: it only uses which films you watched.",
-                "{models} give the same lists in any order: they only use which films you watched.",
-                len(ignoring),
-                models=answers.bold_list(ignoring),
-            )
+        text = ngettext(
+            "{models} gives the same list in any order: it only uses which films you watched.",
+            "{models} give the same lists in any order: they only use which films you watched.",
+            len(ignoring),
+            models=answers.bold_list(ignoring),
         )
+        sentences.append(text)
     if len(ignoring) < len(effects):
         title, effect = min(effects.items(), key=lambda entry: entry[1].overlap)
-        sentences.append(
-            _(
-                "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
-                model=answers.bold_list([title]),
-                kept=number(effect.mean_kept, ".1f"),
-                k=len(effect.given),
-            )
+        text = _(
+            "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
+            model=answers.bold_list([title]),
+            kept=number(effect.mean_kept, ".1f"),
+            k=len(effect.given),
         )
+        sentences.append(text)
     return " ".join(sentences)
 
 

@@ -161,17 +161,15 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     """Return sentences about the data that a reader needs before the metrics."""
     notes = []
     if view.dataset in datasets.SETS and (n := datasets.min_ratings(view.dataset)) > 1:
-        notes.append(
-            ngettext(
-                "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
-            )
+        text = ngettext(
+            "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )
+        notes.append(text)
     if rules.get("users") == definitions.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
     if rules.get("order") == definitions.ORDERS["drawn"]:
-        notes.append(
-            _("Films rated in the same second have no known order. All recommenders use the same random order.")
-        )
+        text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
+        notes.append(text)
     titles: dict[str, list[str]] = {}  # recommenders by title of a further data set that they were trained on
     for document in data.documents(view).values():
         if extra := document.get("also"):

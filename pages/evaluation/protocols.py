@@ -22,10 +22,9 @@ ROW_HEIGHT_PX = 19  # of a rank
 def show(view: EvaluationView) -> None:
     """Show the menus, the share of pairs of recommenders that change their order, and a chart of the ranks."""
     text = _(
-        "With only 100 other candidates, a rank of 1,000 among all films can still be in the top ten. "
-        "Such sampled metrics are much higher and say little about the top ranks, which people see. "
-        "Krichene and Rendle (KDD 2020) prove that they can even order recommenders differently. "
-        "Therefore, the leaderboard ranks all films."
+        "With only 100 other candidates, a rank of 1,000 among all films can still be in the top ten. Such sampled "
+        "metrics are much higher and say little about the top ranks, which people see. Krichene and Rendle (KDD 2020) "
+        "prove that they can even order recommenders differently. Therefore, the leaderboard ranks all films."
     )
     st.markdown(format.escape_markdown(text))
     available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)

@@ -44,12 +44,11 @@ def show(view: EvaluationView) -> None:
         show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
     run, notes = document["run"], []
     if document["without_rating"] is not None:
-        notes.append(
-            _(
-                "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
-                rating=document["without_rating"],
-            )
+        text = _(
+            "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
+            rating=document["without_rating"],
         )
+        notes.append(text)
     notes.append(_("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10]))
     st.caption(format.escape_markdown(" ".join(notes)))
 

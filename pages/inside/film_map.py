@@ -247,14 +247,13 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
             )
         ]
     if n_visible < len(film_map.table):
-        notes.append(
-            ngettext(
-                "The map shows the most watched film of {all:,}.",
-                "The map shows the {n:,} most watched films of {all:,}.",
-                n_visible,
-                all=len(film_map.table),
-            )
+        text = ngettext(
+            "The map shows the most watched film of {all:,}.",
+            "The map shows the {n:,} most watched films of {all:,}.",
+            n_visible,
+            all=len(film_map.table),
         )
+        notes.append(text)
     return notes
 
 

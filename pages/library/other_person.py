@@ -39,15 +39,14 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         index = cache.title_index(dataset.name)
         matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
         if n_missing := len(items) - len(matches):
-            notices.append(
-                ngettext(
-                    "{n} of their {total} films is not in {data}.",
-                    "{n} of their {total} films are not in {data}.",
-                    n_missing,
-                    total=len(items),
-                    data=cache.dataset_title(dataset.name),
-                )
+            text = ngettext(
+                "{n} of their {total} films is not in {data}.",
+                "{n} of their {total} films are not in {data}.",
+                n_missing,
+                total=len(items),
+                data=cache.dataset_title(dataset.name),
             )
+            notices.append(text)
         items = list(dict.fromkeys(matches))
     for notice in notices:
         st.caption(format.escape_markdown(notice))

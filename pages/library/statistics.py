@@ -77,13 +77,12 @@ def show_size(size: Size) -> None:
         }
         sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
     if size.left_out:
-        sentences.append(
-            ngettext(
-                "{n:,} film with too few ratings for training is not counted. You find it under Browse.",
-                "{n:,} films with too few ratings for training are not counted. You find them under Browse.",
-                size.left_out,
-            )
+        text = ngettext(
+            "{n:,} film with too few ratings for training is not counted. You find it under Browse.",
+            "{n:,} films with too few ratings for training are not counted. You find them under Browse.",
+            size.left_out,
         )
+        sentences.append(text)
     st.caption(format.escape_markdown(" ".join(sentences)))
 
 
