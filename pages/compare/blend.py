@@ -1,5 +1,7 @@
 """The tab of Compare with a blend, a pool of two recommenders with weights that the visitor chooses."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -26,7 +28,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         return
     titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
-        options = {"format_func": titles.__getitem__, "width": 300}
+        options: dict[str, Any] = {"format_func": titles.__getitem__, "width": 300}
         first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
         others = [name for name in ready if name != first_name]
         second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
