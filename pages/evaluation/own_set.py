@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import streamlit as st
 
@@ -93,12 +94,16 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
         from recsys.evaluation.evaluate import evaluate  # loads torch
 
         failures: list[RecsysError] = []
+        event: dict[str, Any] = {}
+
+        def repeat(_event: dict[str, Any]) -> None:
+            report(event)  # at each event of an evaluation, so that the task can be cancelled there
+
         for position, name in enumerate(names):
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                # repeats the event at each event of the evaluation, so that the task can be cancelled there
-                evaluate(name, data, protocol, report=lambda _event, event=event: report(event))
+                evaluate(name, data, protocol, report=repeat)
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
