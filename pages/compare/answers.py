@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui import cache, format, recommenders
+from pages.ui import cache, charts, format, recommenders
 from pages.ui.charts import ACCENT
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.url import LIST_LENGTHS
@@ -91,41 +91,37 @@ def bold_list(titles: list[str]) -> str:
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
-def rank_table(ranks: Mapping[str, RankPosition], mark_hits: bool = False) -> None:
-    """Show the rank of one film in the ranking of each recommender, best first, with a bar behind the rank."""
+def rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
+    """Show the rank of a film in the ranking of each recommender, best first, with a bar behind the rank."""
     ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].log_rank_score))
-    rank, probability = _("Rank"), _("Probability")
-    cells = {
-        rank: [rank_text(position, mark_hits) for position in ordered.values()],
-        probability: [
-            "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
-            for position in ordered.values()
-        ],
-    }
+    rank = _("Rank")
+    rows = [
+        (
+            rank_text(position, mark_hits),
+            "–" if position.probability is None else format.escape_markdown(format.percent(position.probability)),
+        )
+        for position in ordered.values()
+    ]
     bars = [
         f"background: linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)"
         for position in ordered.values()
     ]
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
-    table = pd.DataFrame(cells, index=titles)
+    table = pd.DataFrame(rows, titles, [rank, _("Probability")])
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
+    positions = {title: [position] for title, position in ranks.items()}
+    charts.download_buttons(list_comparison.hidden_table(positions, [film]), file_name)
 
 
 def rank_text(position: RankPosition, mark_hits: bool) -> str:
     """Return a rank as Markdown. With `mark_hits`, a hit has a badge."""
     if position.rank is None:
         return ":gray[" + _("not in the list") + "]"
+    fields = {"rank": position.rank, "n": position.n_ranked}
     if mark_hits and list_comparison.is_hit(position):
-        text = _(
-            "**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]",
-            rank=position.rank,
-            n=position.n_ranked,
-            k=list_comparison.TOP_K,
-        )
-    else:
-        text = _("**{rank:,}** :gray[of {n:,}]", rank=position.rank, n=position.n_ranked)
-    return text
+        return _("**{rank:,}** :gray[of {n:,}] :green-badge[top {k}]", k=list_comparison.TOP_K, **fields)
+    return _("**{rank:,}** :gray[of {n:,}]", **fields)
 
 
 def shade(table: pd.DataFrame, shares: pd.DataFrame) -> Styler:

@@ -1,5 +1,7 @@
 """The tab of Compare with a blend, a pool of two recommenders with weights that the visitor chooses."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -13,32 +15,23 @@ from recsys.serving.recommend import Recommendation, Request, recommend
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """Render menus of two recommenders, a slider for their weights, and the list of the blend."""
-    st.caption(
-        _(
-            "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
-            "probabilities uses its scores, brought to the same scale. “Hybrid” is such a blend, with weights fitted "
-            "to what people really watched."
-        )
+    text = _(
+        "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
+        "probabilities uses its scores, brought to the same scale. “Hybrid” is such a blend, with weights fitted "
+        "to what people really watched."
     )
+    st.caption(text)
     ready = [name for name in names if recommenders.can_answer(name, dataset.name)]
     if len(ready) < 2:
-        st.info(
-            _("Choose two recommenders that are ready. The first tab shows how to get the others."),
-            icon=":material/join:",
-        )
+        text = _("Choose two recommenders that are ready. The first tab shows how to get the others.")
+        st.info(text, icon=":material/join:")
         return
     titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
-        first_name = st.selectbox(
-            _("First recommender"), ready, format_func=titles.__getitem__, key="mix_one", width=300
-        )
-        second_name = st.selectbox(
-            _("Second recommender"),
-            [name for name in ready if name != first_name],
-            format_func=titles.__getitem__,
-            key=f"mix_with_{first_name}",
-            width=300,
-        )
+        options: dict[str, Any] = {"format_func": titles.__getitem__, "width": 300}
+        first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
+        others = [name for name in ready if name != first_name]
+        second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
     pair = [first_name, second_name]
     get_predictor = answers.start_fits(dataset, pair)
     left, right = (get_predictor(name) for name in pair)

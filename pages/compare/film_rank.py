@@ -6,11 +6,10 @@ Session state: rank_film (data set, item and label of the last film that the vis
 import streamlit as st
 
 from pages.compare import answers
-from pages.ui import browser, cache, charts, film_search, format
+from pages.ui import browser, cache, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.filters import Filters
-from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import Request, rank_positions, rankings, recommend
 from recsys.serving.search.search import SearchResult
 
@@ -74,7 +73,4 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
         dataset, names, lambda predictor: rank_positions(next(rankings(predictor, [request])), [item])[0]
     )
     if ranks:
-        answers.rank_table(ranks)
-        charts.download_buttons(
-            list_comparison.hidden_table({title: [rank] for title, rank in ranks.items()}, [label]), "ranks-of-a-film"
-        )
+        answers.rank_table(ranks, label, "ranks-of-a-film")

@@ -40,10 +40,8 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
     positions = list_comparison.last_positions(films, dataset.n_items, len(films))
     if not positions:
-        st.info(
-            _("Add a second film. To hide a film, there must be another film before it."),
-            icon=":material/playlist_add:",
-        )
+        text = _("Add a second film. To hide a film, there must be another film before it.")
+        st.info(text, icon=":material/playlist_add:")
         return
     position = st.selectbox(
         _("Hide this film"),
@@ -62,16 +60,12 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     if ranks:
         label = dataset.catalog.films[films[position]].label
         st.markdown(summary(ranks, label))
-        answers.rank_table(ranks, mark_hits=True)
-        charts.download_buttons(
-            list_comparison.hidden_table({title: [rank] for title, rank in ranks.items()}, [label]), "hidden-film"
-        )
+        answers.rank_table(ranks, label, "hidden-film", mark_hits=True)
     ask_others(dataset, test, names)
-    panel = st.expander(
-        _("Hide each of your films in turn"), icon=":material/grid_on:", on_change="rerun", key="hide_all"
-    )
-    with panel:
-        if panel.open:
+    label = _("Hide each of your films in turn")
+    panel = st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all")
+    if panel.open:
+        with panel:
             hide_each_film(dataset, films, names, positions)
 
 
@@ -150,29 +144,27 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
     ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
         return
-    st.caption(
-        _(
-            "Each film is hidden in turn and predicted from the films before it. The number is its rank. The stronger "
-            "the colour, the closer it is to the top."
-        )
+    text = _(
+        "Each film is hidden in turn and predicted from the films before it. The number is its rank. The stronger "
+        "the colour, the closer it is to the top."
     )
+    st.caption(text)
     n = len(newest)
     if n < len(positions):
         st.caption(ngettext("Only your newest film is hidden.", "Only your newest {n} films are hidden.", n))
     labels = [dataset.catalog.films[films[position]].label for position in newest]
     st.table(heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
-    st.caption(
-        ngettext(
-            "{n} film is a small sample: it changes a share by {points:.0f} percentage points. The Evaluation page "
-            "tests hundreds of people or more. If these films come from a person in the data set, the recommenders "
-            "may have been trained on them.",
-            "{n} films are a small sample: each film changes a share by {points:.0f} percentage points. The Evaluation "
-            "page tests hundreds of people or more. If these films come from a person in the data set, the "
-            "recommenders may have been trained on them.",
-            n,
-            points=100 / n,
-        )
+    text = ngettext(
+        "{n} film is a small sample: it changes a share by {points:.0f} percentage points. The Evaluation page "
+        "tests hundreds of people or more. If these films come from a person in the data set, the recommenders "
+        "may have been trained on them.",
+        "{n} films are a small sample: each film changes a share by {points:.0f} percentage points. The Evaluation "
+        "page tests hundreds of people or more. If these films come from a person in the data set, the "
+        "recommenders may have been trained on them.",
+        n,
+        points=100 / n,
     )
+    st.caption(text)
     charts.download_buttons(list_comparison.hidden_table(ranks, labels), "hidden-films")
 
 

@@ -57,9 +57,8 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
     if pair := list_comparison.closest_lists(by_title):
         left, right, n = pair
-        sentences.append(
-            _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
-        )
+        text = _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
+        sentences.append(text)
     st.markdown(format.escape_markdown(" ".join(sentences)))
     shared = list_comparison.shared_counts(by_title)
     diagonal = np.eye(len(shared), dtype=bool)

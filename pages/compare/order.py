@@ -8,14 +8,8 @@ from pages.ui import cache, film_cards, format, page
 from pages.ui.charts import ACCENT, GREY, SECOND, chart, set_layout
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.list_comparison import (
-    RBO_PERSISTENCE,
-    Order,
-    OrderEffect,
-    order_effect,
-    order_table,
-    reorderings,
-)
+from recsys.serving.insight import list_comparison
+from recsys.serving.insight.list_comparison import Order, OrderEffect
 from recsys.serving.predictor import Predictor
 
 Effects = dict[str, OrderEffect]  # title of a recommender → effect
@@ -23,7 +17,7 @@ Effects = dict[str, OrderEffect]  # title of a recommender → effect
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
     """Render how much the list of each recommender changes with the order, and the lists for any order."""
-    orders = reorderings(films)
+    orders = list_comparison.reorderings(films)
     if not orders:
         st.info(
             _("Add a second film to see what order changes, or look at the two evenings at the top of the page."),
@@ -37,55 +31,51 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     chart(
         plot_overlaps(effects),
         _("How much the lists of each recommender agree when the same films come in another order"),
-        order_table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
+        list_comparison.order_table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
         "order",
     )
-    st.caption(
-        ngettext(
-            "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
-            "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-            "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
-            "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-            len(orders) - 1,
-            p=RBO_PERSISTENCE,
-        )
+    text = ngettext(
+        "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
+        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
+        "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
+        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
+        len(orders) - 1,
+        p=list_comparison.RBO_PERSISTENCE,
     )
-    panel = st.expander(
-        _("See the lists for another order"), icon=":material/shuffle:", on_change="rerun", key="which_order"
-    )
-    with panel:
-        if panel.open:
+    st.caption(text)
+    label = _("See the lists for another order")
+    panel = st.expander(label, icon=":material/shuffle:", on_change="rerun", key="which_order")
+    if panel.open:
+        with panel:
             show_lists(dataset, films, effects, orders)
 
 
 @cache.cached_for_predictor(max_entries=64)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
     """Cache the lists for all orders, from which the slider selects."""
-    return order_effect(predictor, films, reorderings(films), k)
+    return list_comparison.order_effect(predictor, films, list_comparison.reorderings(films), k)
 
 
 def summary(effects: Effects) -> str:
     """Return Markdown about the recommenders that ignore the order, and the one that depends on it most."""
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
-        sentences.append(
-            ngettext(
-                "{models} gives the same list in any order: it only uses which films you watched.",
-                "{models} give the same lists in any order: they only use which films you watched.",
-                len(ignoring),
-                models=answers.bold_list(ignoring),
-            )
+        text = ngettext(
+            "{models} gives the same list in any order: it only uses which films you watched.",
+            "{models} give the same lists in any order: they only use which films you watched.",
+            len(ignoring),
+            models=answers.bold_list(ignoring),
         )
+        sentences.append(text)
     if len(ignoring) < len(effects):
         title, effect = min(effects.items(), key=lambda entry: entry[1].overlap)
-        sentences.append(
-            _(
-                "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
-                model=answers.bold_list([title]),
-                kept=number(effect.mean_kept, ".1f"),
-                k=len(effect.given),
-            )
+        text = _(
+            "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
+            model=answers.bold_list([title]),
+            kept=number(effect.mean_kept, ".1f"),
+            k=len(effect.given),
         )
+        sentences.append(text)
     return " ".join(sentences)
 
 
@@ -97,23 +87,18 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         for title, effect in ordered
     ]
     marks = (  # overlaps[0] belongs to the reversed order
-        (_("shuffled"), "circle", ACCENT, [effect.overlaps[1:] for _title, effect in ordered]),
-        (_("latest first"), "diamond-open", SECOND, [effect.overlaps[:1] for _title, effect in ordered]),
-        (_("mean"), "line-ns-open", GREY, [[effect.overlap] for _title, effect in ordered]),
+        (_("shuffled"), "circle", ACCENT, 10, [effect.overlaps[1:] for _title, effect in ordered]),
+        (_("latest first"), "diamond-open", SECOND, 10, [effect.overlaps[:1] for _title, effect in ordered]),
+        (_("mean"), "line-ns-open", GREY, 18, [[effect.overlap] for _title, effect in ordered]),
     )
     figure = go.Figure()
-    for name, symbol, colour, rows in marks:
+    for name, symbol, colour, size, rows in marks:
         figure.add_scatter(
             x=[overlap for overlaps in rows for overlap in overlaps],
             y=[label for label, overlaps in zip(labels, rows, strict=True) for _overlap in overlaps],
             mode="markers",
             name=name,
-            marker={
-                "color": colour,
-                "symbol": symbol,
-                "size": 18 if symbol == "line-ns-open" else 10,
-                "line": {"width": 2},
-            },
+            marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
     set_layout(figure, 110 + 48 * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
@@ -122,13 +107,8 @@ def plot_overlaps(effects: Effects) -> go.Figure:
 
 def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
     """Render a slider over the orders, and all lists for the selected order."""
-    index = st.select_slider(
-        _("Order of your films"),
-        range(len(orders) + 1),
-        value=1,
-        format_func=order_name,
-        key=f"order-of-{len(orders)}",
-    )
+    label, indices, key = _("Order of your films"), range(len(orders) + 1), f"order-of-{len(orders)}"
+    index = st.select_slider(label, indices, value=1, format_func=order_name, key=key)
     page.show_titles(dataset, (films, *orders)[index])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():

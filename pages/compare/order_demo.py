@@ -3,6 +3,7 @@
 One recommender reads the order, the other ignores it. Session state: order_demo (key of the selected pair of orders).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -26,7 +27,7 @@ IGNORE_ORDER = ("user-knn", "popular")
 class OrderPair:
     """Two orders of the same films."""
 
-    title: str  # title of the pair
+    title: str
     names: tuple[str, str]  # name of each order
     orders: tuple[Order, Order]
     is_example: bool  # whether the films are an example, which the visitor can adopt
@@ -51,8 +52,8 @@ def show(dataset: Dataset, films: Order) -> None:
     get_predictor = answers.start_fits(dataset, names)
     for name, reads_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):
-            left, right = recommend_many(predictor, [Request(order, K) for order in pair.orders])
-            show_lists(cache.recommender_title(predictor), pair.names, (left, right), reads_order)
+            lists = recommend_many(predictor, [Request(order, K) for order in pair.orders])
+            show_lists(cache.recommender_title(predictor), pair.names, lists, reads_order)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.is_example:
             for number, (name, order) in enumerate(zip(pair.names, pair.orders, strict=True)):
@@ -64,25 +65,24 @@ def show(dataset: Dataset, films: Order) -> None:
                     args=(order,),
                 )
         with st.popover(_("Why order matters: the pet shop"), icon=":material/pets:", type="tertiary"):
-            st.markdown(
-                _(
-                    "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
-                    "supermarket and the cinema. Is it time to suggest the pet shop again? In this order, yes: since "
-                    "the last visit you have paid more often than between the first two. Right after a visit, no. "
-                    "Without the order, nobody can tell. Films are similar. A recommender that ignores the order "
-                    "gives the same answer to both lists. A recommender that reads it sees which mood came last."
-                )
+            text = _(
+                "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
+                "supermarket and the cinema. Is it time to suggest the pet shop again? In this order, yes: since "
+                "the last visit you have paid more often than between the first two. Right after a visit, no. "
+                "Without the order, nobody can tell. Films are similar. A recommender that ignores the order "
+                "gives the same answer to both lists. A recommender that reads it sees which mood came last."
             )
+            st.markdown(text)
 
 
 def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     """Return key → pair of orders. Pairs of the visitor's own films come first."""
     pairs = {}
-    names = {
-        "backwards": (_("Your films, latest first"), _("Latest first")),
-        "shuffled": (_("Your films, shuffled"), _("Shuffled")),
-    }
-    for (key, (title, name)), order in zip(names.items(), reorderings(films, n=1), strict=False):
+    names = (
+        ("backwards", _("Your films, latest first"), _("Latest first")),
+        ("shuffled", _("Your films, shuffled"), _("Shuffled")),
+    )
+    for (key, title, name), order in zip(names, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), name), (films, order), is_example=False)
     if evenings := moods(history.examples(cache.title_index(dataset.name))):
         (left_mood, left), (right_mood, right) = evenings
@@ -101,12 +101,7 @@ def choose(pairs: dict[str, OrderPair]) -> OrderPair:
     return pairs[segmented_control(_("Which orders"), titles, "order_demo", label_visibility="collapsed", wrap=True)]
 
 
-def show_lists(
-    title: str,
-    names: tuple[str, str],
-    lists: tuple[list[Recommendation], list[Recommendation]],
-    reads_order: bool,
-) -> None:
+def show_lists(title: str, names: tuple[str, str], lists: Sequence[list[Recommendation]], reads_order: bool) -> None:
     """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
     left, right = ([pick.item for pick in picks] for picks in lists)
     model, k = format.escape_markdown(title), len(left)

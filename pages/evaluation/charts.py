@@ -1,8 +1,9 @@
 """Charts that several sections use: colours of families, line charts, and scatter plots with labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -48,16 +49,8 @@ LOOKS = {
 }
 OTHER_LOOK = Look("#2f8fb8", "cross", "✚")  # look of a family that is not in LOOKS
 
-_LINE_FAMILIES = (
-    "Transformers",
-    "Markov with factors",
-    "Recurrent",
-    "Film embeddings",
-    "Neighbours",
-    "Convolutional",
-)
 # Looks of the lines of a chart, by position. The look of the family would not distinguish recommenders of one family.
-LINE_COLOURS = tuple(LOOKS[family].colour for family in _LINE_FAMILIES)
+LINE_COLOURS = ("#1f9a94", "#cf6a2a", "#4a80d4", "#c9568c", "#56933c", "#9a6fd6")
 LINE_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
 LINE_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MAX_LINES = 6
@@ -83,16 +76,9 @@ def percent_tick(share: float) -> str:
 def plot_lines(
     tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y: str, x_title: str
 ) -> go.Figure:
-    """Plot column y against column x, with a line for each recommender.
+    """Plot column y against column x, with a line for each recommender (name → table). `titles` are name → title.
 
     The look of a line depends on the position of its table. Tables without the columns are skipped.
-
-    Args:
-        tables: Name of a recommender → table.
-        titles: Name of a recommender → title.
-        x: Column of the horizontal axis.
-        y: Column of the vertical axis.
-        x_title: Title of the horizontal axis.
     """
     figure = go.Figure()
     for position, (variant, table) in enumerate(tables.items()):
@@ -133,19 +119,15 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
     return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in longest))
 
 
-def spread(heights: Sequence[float], gap: float) -> list[float]:
+def spread(heights: Sequence[float], gap: float) -> np.ndarray:
     """Return heights that are at least `gap` apart, in the same order and moved as little as possible."""
-    order = sorted(range(len(heights)), key=lambda index: heights[index])
-    groups: list[tuple[list[int], float]] = []  # indices of neighbours that touch, and the lowest height of the group
-    for index in order:
-        members, lowest = [index], heights[index]
-        while groups and groups[-1][1] + gap * len(groups[-1][0]) > lowest:
-            members = groups.pop()[0] + members
-            centre = sum(heights[member] for member in members) / len(members)
-            lowest = centre - gap * (len(members) - 1) / 2
-        groups.append((members, lowest))
-    moved = {member: lowest + gap * step for members, lowest in groups for step, member in enumerate(members)}
-    return [moved[index] for index in range(len(heights))]
+    from scipy.optimize import isotonic_regression  # imported late: takes half a second
+
+    order = np.argsort(heights, kind="stable")
+    offsets = gap * np.arange(len(heights))
+    moved = np.empty(len(heights))
+    moved[order] = isotonic_regression(np.array(heights)[order] - offsets).x + offsets
+    return moved
 
 
 def plot_scatter(
@@ -188,22 +170,21 @@ def plot_scatter(
     return figure.update_yaxes(title=y_title, zeroline=False)
 
 
+def error_bars(value: pd.Series, low: pd.Series, high: pd.Series, **style: Any) -> dict[str, Any]:
+    """Return Plotly's error bars from low to high values."""
+    return {"array": high - value, "arrayminus": value - low, "thickness": 1.2, **style}
+
+
 def label_points(
     figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], horizontal: pd.Series, height: float
 ) -> None:
-    """Add two traces of labels: labels that have room on a phone, then labels that only have room on a desktop.
+    """Add labels of points, the most important point first, to a chart.
 
-    The style sheet hides the last trace on a phone. In all arguments, the points are sorted by importance.
-
-    Args:
-        figure: The chart. It is changed in place.
-        x: Horizontal coordinates.
-        y: Vertical coordinates.
-        labels: Label of each point.
-        horizontal: Values of x, or log10 of x on a logarithmic axis.
-        height: Height inside the axes in pixels.
+    The labels are two traces: labels that have room on a phone, then labels that only have room on a desktop. The style
+    sheet hides the last trace on a phone. `horizontal` is x, or log10 of x on a logarithmic axis. `height` is the
+    height inside the axes in pixels.
     """
-    points = list(zip(_add_padding(scaled(horizontal.tolist())), _add_padding(scaled(y.tolist())), strict=True))
+    points = list(zip(relative(horizontal), relative(y), strict=True))
     on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
     on_desktop = free_sides(points, labels, DESKTOP_WIDTHS_PX, height, on_phone)
     desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
@@ -221,15 +202,10 @@ def label_points(
         )
 
 
-def _add_padding(shares: Iterable[float]) -> list[float]:
-    """Map 0…1 to 0.06…0.94, because Plotly leaves a margin around the outermost points."""
-    return [0.06 + 0.88 * share for share in shares]
-
-
-def scaled(values: Sequence[float]) -> list[float]:
-    """Scale values to 0…1. Equal values become 0.5."""
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    return [(value - low) / (high - low) if high > low else 0.5 for value in values]
+def relative(values: pd.Series) -> pd.Series:
+    """Return positions on an axis, 0…1. Plotly leaves a margin of 0.06 around the outermost points."""
+    extent = values.max() - values.min()
+    return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else 0 * values + 0.5
 
 
 def free_sides(

@@ -1,7 +1,5 @@
 """The section Confidence: calibration, the predicted probabilities against the share of films that came true."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -23,7 +21,7 @@ PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figu
 PAPER_USER = 963  # number of the test user of this figure
 LIST_PLOT_HEIGHT_PX = 400  # includes the legend, which has five lines on a phone
 MIN_SHARE = 1e-4  # lower end of axes
-REFERENCE_LINE = {"color": GREY, "width": 1}
+REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverinfo": "skip"}
 
 
 def show(view: EvaluationView) -> None:
@@ -55,51 +53,61 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
     if not variants:
         return
     rows = by_rank[by_rank["variant"] == variants[0]]
-    st.caption(
-        _(
-            "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
-            "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
-            "On Watch next, probabilities are only for films not watched yet.",
-            names=_("All of these") if len(variants) == len(selected) > 1 else view.join_titles(variants),
-            model=view.title(variants[0]),
-            predicted=rows["predicted"].sum(),
-            observed=rows["hit_rate"].sum(),
-        )
+    text = _(
+        "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
+        "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
+        "On Watch next, probabilities are only for films not watched yet.",
+        names=_("All of these") if len(variants) == len(selected) > 1 else view.join_titles(variants),
+        model=view.title(variants[0]),
+        predicted=rows["predicted"].sum(),
+        observed=rows["hit_rate"].sum(),
     )
+    st.caption(text)
 
 
 def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[str]) -> None:
-    """Show the share of recommendations that came true against the predicted probability."""
+    """Plot the share of recommendations that came true against the predicted probability."""
     st.header(_("Predicted and observed probability"))
-    st.caption(
-        _(
-            "Each mark is a tenth of all recommended films, by predicted probability. On the line, a probability of "
-            "20% means that one in five comes true. Below it, a recommender is overconfident. Both axes are "
-            "logarithmic."
-        )
+    text = _(
+        "Each mark is a tenth of all recommended films, by predicted probability. On the line, a probability of 20% "
+        "means that one in five comes true. Below it, a recommender is overconfident. Both axes are logarithmic."
+    )
+    st.caption(text)
+    by_variant = split_by_recommender(bins, selected)
+    figure = plot_lines(by_variant, view.titles, "predicted", "hit_rate", _("Predicted probability"))
+    figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
+    values = pd.concat(by_variant.values())[["predicted", "hit_rate"]]
+    ends = [values[values > 0].min().min(), values.max().max()]
+    figure.add_scatter(x=ends, y=ends, name=_("calibrated"), **REFERENCE_LINE)
+    figure.update_xaxes(**log_axis(percent_tick)).update_yaxes(
+        title=_("Share that came true"), **log_axis(percent_tick)
     )
     alt = _(
         "Share of recommended films that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
-    chart(plot_reliability(split_by_recommender(bins, selected), view.titles), alt, bins, f"reliability-{view.key}")
+    chart(figure, alt, bins, f"reliability-{view.key}")
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Show the ratio of predicted to observed probability by rank."""
+    """Plot the ratio of predicted to observed probability by rank."""
     st.header(_("Overconfidence by rank"))
-    st.caption(
-        _(
-            "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
-            "Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
-            "arXiv:2308.07192)."
-        )
+    text = _(
+        "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
+        "Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
+        "arXiv:2308.07192)."
     )
+    st.caption(text)
+    by_variant = split_by_recommender(by_rank, selected)
+    figure = plot_lines(by_variant, view.titles, "rank", "times", _("Rank"))
+    ranks = pd.concat(by_variant.values())["rank"]
+    figure.add_scatter(x=[ranks.min(), ranks.max()], y=[1, 1], name=_("calibrated"), **REFERENCE_LINE)
+    ratio_axis = log_axis(lambda ratio: f"{number(ratio, 'g')}×")
+    figure.update_xaxes(dtick=1).update_yaxes(title=_("Predicted / observed"), **ratio_axis)
     alt = _(
         "Predicted probability divided by the share that came true, by rank, for {names}",
         names=view.join_titles(selected),
     )
-    figure = plot_overconfidence(split_by_recommender(by_rank, selected), view.titles)
     chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
 
 
@@ -119,21 +127,19 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     dataset = cache.dataset(view.dataset)
     serving_protocol = protocols.get(datasets.serving_split(dataset.name).protocol)
     test = serving_protocol.split(dataset).test
-    st.caption(
-        _(
-            "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
-            "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
-            "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
-        )
+    text = _(
+        "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
+        "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
+        "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
     )
+    st.caption(text)
     if protocols.get_or_former(view.protocol).splitting != serving_protocol.splitting:
-        st.caption(
-            _(
-                "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
-                data=dataset_title,
-                protocol=data.protocol_title(serving_protocol.name),
-            )
+        text = _(
+            "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
+            data=dataset_title,
+            protocol=data.protocol_title(serving_protocol.name),
         )
+        st.caption(text)
     key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(key, min(PAPER_USER, len(test)))
     row = person.select_user(len(test), key)
@@ -142,18 +148,15 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
-    # the variants of the other chart come first, so that both charts have equal colours
-    order = [*shares, *(variant for variant in selected if variant not in shares)]
     query = test.queries[row : row + 1]
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
-        for variant in order
+        # the variants of the other chart come first, so that both charts have equal colours
+        for variant in dict.fromkeys([*shares, *selected])
     }
-    lowest = min(
-        *(float(table["probability"].min()) for table in lists.values()),
-        *(float(table["share"].min()) for table in shares.values()),
-        1.0,
-    )
+    lowest = pd.concat(
+        [*(table["probability"] for table in lists.values()), *(table["share"] for table in shares.values())]
+    ).min()
     with st.grid(2, min_column_width=320):
         with st.container():
             show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
@@ -215,12 +218,11 @@ def show_list_of_user(
 def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
     """Show how often the hidden film has each rank."""
     st.markdown(f"**{_('Result')}**")
-    st.caption(
-        _(
-            "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
-            "averaged. A calibrated recommender has about the same heights in both charts."
-        )
+    text = _(
+        "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
+        "averaged. A calibrated recommender has about the same heights in both charts."
     )
+    st.caption(text)
     alt = _(
         "Share of people whose hidden film has a rank, by rank, both axes logarithmic, for {names}",
         names=view.join_titles(list(shares)),
@@ -229,29 +231,7 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
     chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
 
 
-def plot_reliability(bins: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
-    """Plot the share that came true against the predicted probability, with a line for perfect calibration."""
-    figure = plot_lines(bins, titles, "predicted", "hit_rate", _("Predicted probability"))
-    figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
-    values = pd.concat(bins.values())[["predicted", "hit_rate"]]
-    ends = [values[values > 0].min().min(), values.max().max()]
-    figure.add_scatter(x=ends, y=ends, mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
-    figure.update_xaxes(**log_axis(percent_tick))
-    return figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
-
-
-def plot_overconfidence(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> go.Figure:
-    """Plot the ratio of predicted to observed probability by rank."""
-    figure = plot_lines(by_rank, titles, "rank", "times", _("Rank"))
-    ranks = pd.concat(by_rank.values())["rank"]
-    ends = [ranks.min(), ranks.max()]
-    figure.add_scatter(x=ends, y=[1, 1], mode="lines", name=_("calibrated"), line=REFERENCE_LINE, hoverinfo="skip")
-    figure.update_xaxes(dtick=1)
-    title = _("Predicted / observed")
-    return figure.update_yaxes(title=title, **log_axis(lambda ratio: f"{number(ratio, 'g')}×"))
-
-
-def plot_by_rank(by_rank: Mapping[str, pd.DataFrame], titles: Mapping[str, str], y: str, lowest: float) -> go.Figure:
+def plot_by_rank(by_rank: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:
     """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` to 100%."""
     figure = plot_lines(by_rank, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)

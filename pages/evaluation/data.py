@@ -52,15 +52,15 @@ class EvaluationView:
     @property
     def titles(self) -> dict[str, str]:
         """Variant → title."""
-        return dict(zip(self.board["variant"], self.board["title"], strict=True))
+        return self.board.set_index("variant")["title"].to_dict()
 
     def title(self, variant: str) -> str:
-        """Return the title of a variant, or its name if it is not on the board."""
+        """Return the title of a variant, or its name if the board does not have it."""
         return self.titles.get(variant, variant)
 
     def family(self, variant: str) -> str:
         """Return the family of a variant of the board."""
-        return dict(zip(self.board["variant"], self.board["family"], strict=True))[variant]
+        return str(self.board.set_index("variant").loc[variant, "family"])
 
     def join_titles(self, variants: list[str]) -> str:
         """Return titles with commas between them."""
@@ -120,18 +120,11 @@ def split(view: EvaluationView, dataset: Dataset) -> Split:
     return protocols.get(view.protocol).split(dataset)
 
 
-def metrics_by_group(
-    view: EvaluationView, dataset: Dataset, variants: list[str], grouping: str, metric: str
-) -> pd.DataFrame:
-    """Return `groups.by_bucket` of some variants."""
-    with st.spinner(_("Computing confidence intervals…")):
-        return _metrics_by_group(view, split(view, dataset), variants, grouping, metric)
-
-
 @cached_for_view(max_entries=16)
-def _metrics_by_group(
+def metrics_by_group(
     view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
+    """Return `groups.by_bucket` of some variants."""
     all_ranks = ranks(view)[0]
     return groups.by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
 

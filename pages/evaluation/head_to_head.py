@@ -23,10 +23,10 @@ def show(view: EvaluationView) -> None:
         st.info(_("Only one recommender has results here. Two are needed."), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        left, right = (
-            selectbox(label, view.titles, f"pair-{position}-{view.key}", default=list(view.titles)[position], width=220)
-            for position, label in enumerate((_("First recommender"), _("Second recommender")))
-        )
+        titles = view.titles
+        best, second_best = list(titles)[:2]
+        left = selectbox(_("First recommender"), titles, f"pair-0-{view.key}", default=best, width=220)
+        right = selectbox(_("Second recommender"), titles, f"pair-1-{view.key}", default=second_best, width=220)
         metric = data.select_metric()
     if left == right:
         st.info(_("Select two different recommenders."), icon=":material/info:")

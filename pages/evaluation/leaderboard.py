@@ -36,6 +36,10 @@ METRIC_MEANINGS = {
     ),
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the hidden film."),),
 }
+TABLE_NOTES = (
+    N_("The bar is the 95% confidence interval over people. Metrics are means over the trained seeds."),
+    N_("Click a title to see where its metrics come from."),
+)
 COLUMN_TITLES = {
     "title": N_("Recommender"),
     "family": N_("Family"),
@@ -70,11 +74,6 @@ class Row:
     rank: str = ""  # "" for published figures
     comparison: str = ""  # text that compares the row with the best recommender
     is_tied: bool = False  # not significantly different from the best
-
-    def interval(self, metric: str) -> tuple[float, float] | None:
-        """Return the 95% interval of a metric, or None."""
-        low, high = self.metrics.get(f"low {metric}"), self.metrics.get(f"high {metric}")
-        return None if low is None or high is None or pd.isna(low) else (low, high)
 
 
 def show(view: EvaluationView) -> None:
@@ -120,17 +119,12 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
     errors.show_file_errors(load_errors)
     tests = significance.against_best(all_tests)
     slot.html(table_html(board, published, metric, tests, sources))
-    notes = [
-        *map(_, METRIC_MEANINGS[metric.split("@")[0]]),
-        _("The bar is the 95% confidence interval over people. Metrics are means over the trained seeds."),
-        _("Click a title to see where its metrics come from."),
-        _(
-            "≈ marks recommenders without a significant difference from the best: p is at least {alpha} in a paired "
-            "randomisation test, with Holm's correction for all pairs of this leaderboard.",
-            alpha=number(significance.ALPHA, ""),
-        ),
-    ]
-    st.caption(" ".join(notes))
+    tied_note = _(
+        "≈ marks recommenders without a significant difference from the best: p is at least {alpha} in a paired "
+        "randomisation test, with Holm's correction for all pairs of this leaderboard.",
+        alpha=number(significance.ALPHA, ""),
+    )
+    st.caption(" ".join([*map(_, METRIC_MEANINGS[metric.split("@")[0]]), *map(_, TABLE_NOTES), tied_note]))
     if len(published):
         st.html(letters_html(published))
     download_numbers(
@@ -190,20 +184,17 @@ def _local_rows(
     rows = []
     records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, record in enumerate(records, start=1):
-        variant = record["variant"]
-        is_tied, comparison = False, ""
-        if variant == best:
-            comparison = _("the best")
-        elif test := by_variant.get(variant):
-            is_tied = not test["differs"]
+        variant, family = record["variant"], record["family"]
+        test = by_variant.get(variant)
+        is_tied = test is not None and not test["differs"]
+        comparison = _("the best") if variant == best else ""
+        if test:
             comparison = (
                 _("not significant, p = {p:.4f}", p=test["p_holm"])
                 if is_tied
                 else _("{difference:.4f} behind", difference=-test["difference"])
             )
-        family = record["family"]
-        row = Row(record, sources[variant], escape(_(family)), look(family), str(rank), comparison, is_tied)
-        rows.append(row)
+        rows.append(Row(record, sources[variant], escape(_(family)), look(family), str(rank), comparison, is_tied))
     return rows
 
 
@@ -211,9 +202,7 @@ def _published_rows(published: pd.DataFrame) -> list[Row]:
     """Return the rows of published figures, without ranks."""
     rows = []
     for position, record in enumerate(published.to_dict("records")):
-        rules = _(record["short"])
-        if record["note"]:
-            rules = _("{rules}; another method", rules=rules)
+        rules = _("{rules}; another method", rules=_(record["short"])) if record["note"] else _(record["short"])
         tag = f'<span class="nr-tag nr-source">{_("Published")} · {escape(record["code"])}</span>'
         facts = [(_("Rules"), f"{record['code']}: {published_rules(record)}"), (_("Source"), _(record["source"]))]
         provenance = Provenance(f"published-{position}", _(record["title"]), facts)
@@ -233,11 +222,10 @@ def _rows_html(rows: Iterable[Row], metric: str, side_metrics: list[str]) -> str
 
 def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
     """Return the HTML of a row. CSS draws the interval on a scale from 0 to --nr-longest of the table."""
-    glyph, colour = "", GREY
+    source, colour, glyph = row.provenance, GREY, ""
     if row.look:
         colour = row.look.colour
         glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.look.glyph}</i>'
-    source = row.provenance
     button = f'<button type="button" class="nr-ask" popovertarget="about-{source.id}">{escape(source.title)}</button>'
     title = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
     tied = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row.is_tied else ""
@@ -246,8 +234,8 @@ def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
         for name in side_metrics
     )
     bar, label = "", _("no interval")
-    if interval := row.interval(metric):
-        low, high = interval
+    low, high = row.metrics.get(f"low {metric}"), row.metrics.get(f"high {metric}")
+    if pd.notna(low):
         label = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high)
         bar = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>'
     style = f"--nr-colour:{colour};--nr-at:{row.metrics[metric]:.6f}"
@@ -394,22 +382,18 @@ def show_missing(view: EvaluationView) -> None:
         return
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
-        if untrained := [recommender for recommender in missing if recommender.needs_training]:
-            own_training = protocols.get_or_former(view.protocol).own_training
-            text = _("These must be trained first: {models}.", models=_join_titles(untrained))
-            _show_commands(view, untrained, f"{text} {_(own_training)}".strip())
-        if ready := [recommender for recommender in missing if not recommender.needs_training]:
-            text = _("These can be evaluated without training: {models}.", models=_join_titles(ready))
-            _show_commands(view, ready, text)
+        for needs_training, text, note in (
+            (True, N_("These must be trained first: {models}."), protocols.get_or_former(view.protocol).own_training),
+            (False, N_("These can be evaluated without training: {models}."), ""),
+        ):
+            if group := [recommender for recommender in missing if recommender.needs_training == needs_training]:
+                titles = format.listed([_(recommender.title) for recommender in group])
+                st.markdown(f"{_(text, models=titles)} {_(note)}".strip())
+                _show_commands(view, group)
 
 
-def _join_titles(missing: list[Recommender]) -> str:
-    return format.listed([_(recommender.title) for recommender in missing])
-
-
-def _show_commands(view: EvaluationView, missing: list[Recommender], text: str) -> None:
-    """Show a group of recommenders, and the commands for one of them."""
-    st.markdown(text)
+def _show_commands(view: EvaluationView, missing: list[Recommender]) -> None:
+    """Show the commands that evaluate one of the recommenders, and the names of the others."""
     example = next((row for row in missing if row.name == cache.DEFAULT_MODEL), missing[0])
     st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
     commands = map(errors.hide_paths, report.commands_for(example.name, view.dataset, view.protocol))

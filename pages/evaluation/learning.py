@@ -35,13 +35,12 @@ def show(view: EvaluationView) -> None:
         for name in names
         if tables.curves(view.dataset, variants, protocols.get_or_former(name).splitting)
     ]:
-        st.caption(
-            _(
-                "There are no training logs for this protocol. On {data} there are some for {protocols}.",
-                data=dataset_title,
-                protocols=format.listed([f"“{title}”" for title in others]),
-            )
+        text = _(
+            "There are no training logs for this protocol. On {data} there are some for {protocols}.",
+            data=dataset_title,
+            protocols=format.listed([f"“{title}”" for title in others]),
         )
+        st.caption(text)
     else:
         st.caption(_("There are no training logs for {data} yet. Train a recommender first.", data=dataset_title))
         errors.show_command(report.training_command(cache.DEFAULT_MODEL, view.dataset, view.protocol))
@@ -56,12 +55,11 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         selected = data.select_recommenders(view, variants, [name for name in variants if name in default], "curves")
         axis = segmented_control(_("Horizontal axis"), translated(X_AXES), "curves_by")
-    st.caption(
-        _(
-            "Validation uses the film before the last one of each person and decides when training stops. "
-            "Recommenders have different loss functions, so compare the shapes of the loss curves only."
-        )
+    text = _(
+        "Validation uses the film before the last one of each person and decides when training stops. "
+        "Recommenders have different loss functions, so compare the shapes of the loss curves only."
     )
+    st.caption(text)
     if not selected:
         return
     tables_by_variant = {variant: logs[variant] for variant in selected}
@@ -84,13 +82,12 @@ def show_costs(view: EvaluationView) -> None:
     if costs.table.empty:
         st.caption(_("These results have no recorded training times."))
     else:
-        st.caption(
-            _(
-                "Training time of one seed on {hardware}, without loading and evaluation. The axis is logarithmic. "
-                "Other programs may have slowed the training down, so take the times as a rough guide.",
-                hardware=_(HARDWARE.get(costs.hardware, costs.hardware)),
-            )
+        text = _(
+            "Training time of one seed on {hardware}, without loading and evaluation. The axis is logarithmic. "
+            "Other programs may have slowed the training down, so take the times as a rough guide.",
+            hardware=_(HARDWARE.get(costs.hardware, costs.hardware)),
         )
+        st.caption(text)
         metric = data.select_metric()
         alt = ngettext(
             "{metric} of {n} recommender against the training time on a logarithmic axis",
@@ -102,8 +99,8 @@ def show_costs(view: EvaluationView) -> None:
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
         chart(figure, alt, costs.table, f"cost-{view.key}")
     lines = [
-        _(text, models=format.listed([_(title) for title in titles]))
-        for name, text in WITHOUT_TIME.items()
+        _(line, models=format.listed([_(title) for title in titles]))
+        for name, line in WITHOUT_TIME.items()
         if (titles := getattr(costs, name))
     ]
     if lines:

@@ -32,12 +32,11 @@ def compare_with_most_popular(view: EvaluationView) -> None:
     with st.container(horizontal=True, gap="large"):
         for row in (rows.loc[variant], rows.loc[FALLBACK]):
             st.metric(row["title"], number(row[HIT_RATE], ".1%"), width="content")
-    st.caption(
-        _(
-            "Share of people whose hidden film is in the top ten. “Most popular” shows everyone the same list. "
-            "A recommender is useful if its share is clearly higher."
-        )
+    text = _(
+        "Share of people whose hidden film is in the top ten. “Most popular” shows everyone the same list. "
+        "A recommender is useful if its share is clearly higher."
     )
+    st.caption(text)
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
@@ -46,8 +45,13 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         return
     task = tasks.find(_task_name(dataset))
     if task and not task.is_finished:
-        label, key = _("Cancel *evaluating*"), f"stop-evaluating-{dataset}"
-        tasks.show_progress(_task_name(dataset), _progress_text, label, key, n_done=task.event.get("done", 0))
+        tasks.show_progress(
+            _task_name(dataset),
+            lambda event: _("Evaluating {model}", model=_title(event["name"]) if event else ""),
+            _("Cancel *evaluating*"),
+            f"stop-evaluating-{dataset}",
+            n_done=task.event.get("done", 0),
+        )
         return
     if task and isinstance(task.error, RecsysError):
         errors.show_error(task.error)
@@ -90,11 +94,16 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
         from recsys.evaluation.evaluate import evaluate  # loads torch
 
         failures: list[RecsysError] = []
+        event: dict[str, Any] = {}
+
+        def repeat(_event: dict[str, Any]) -> None:
+            report(event)  # at each event of an evaluation, so that the task can be cancelled there
+
         for position, name in enumerate(names):
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                evaluate(name, data, protocol, report=_repeat(report, event))
+                evaluate(name, data, protocol, report=repeat)
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
@@ -104,19 +113,9 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
     tasks.start(_task_name(dataset), evaluate_all)
 
 
-def _repeat(report: ProgressCallback, event: dict[str, Any]) -> ProgressCallback:
-    """Return a callback that reports `event` in place of the events of one evaluation.
-
-    The task can be cancelled at each report.
-    """
-    return lambda _event: report(event)
-
-
-def _progress_text(event: dict[str, Any]) -> str:
-    """Return the plain text for a progress event of the evaluation."""
-    name = event.get("name", "")
-    return _("Evaluating {model}", model=cache.recommender_title(cache.all_recommenders()[name]) if name else "")
-
-
 def _task_name(dataset: str) -> str:
     return f"evaluate/{dataset}"
+
+
+def _title(name: str) -> str:
+    return cache.recommender_title(cache.all_recommenders()[name])

@@ -71,11 +71,7 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the menus of data sets and protocols. Return the chosen ones.
-
-    Args:
-        available: Pairs (data set, protocol) with results.
-    """
+    """Show the menus of data sets and protocols. Return the chosen ones. available: Pairs that have results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
         names = definitions.in_order(protocol for name, protocol in available if name == dataset)
@@ -110,9 +106,7 @@ def show(dataset: str, protocol: str) -> None:
     is_own = dataset not in datasets.SETS
     if is_own and not board.empty:
         own_set.compare_with_most_popular(view)
-    available_studies = read_studies(load_errors.append)
-    if is_own:
-        available_studies = [study for study in available_studies if study.dataset == dataset]
+    available_studies = [study for study in read_studies(load_errors.append) if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
     if definitions.get_or_former(protocol).n_liked:
@@ -121,11 +115,9 @@ def show(dataset: str, protocol: str) -> None:
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
+        title = format.escape_markdown(cache.dataset_title(dataset))
         message = (
-            _(
-                "No recommender has been evaluated on {data} yet.",
-                data=format.escape_markdown(cache.dataset_title(dataset)),
-            )
+            _("No recommender has been evaluated on {data} yet.", data=title)
             if is_own
             else _("There are no readable results for this protocol yet.")
         )
@@ -153,11 +145,13 @@ def show_protocol(view: EvaluationView) -> None:
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
-        order = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
-        lines = [
-            f"- **{_(RULE_TITLES.get(name, name))}**: {format.escape_markdown(format_rule(rules[name]))}"
-            for name in order
-        ]
+        lines = []
+        for name in dict.fromkeys([*RULE_TITLES, *rules]):
+            if name in rules and name != "name":
+                rule = rules[name]  # a sentence, a number, or dates by part
+                dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
+                text = format.escape_markdown(", ".join(dates) or _(str(rule)))
+                lines.append(f"- **{_(RULE_TITLES.get(name, name))}**: {text}")
         st.markdown("\n".join(lines))
 
 
@@ -174,17 +168,15 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     """Return sentences about the data that a reader needs before the metrics."""
     notes = []
     if view.dataset in datasets.SETS and (n := datasets.min_ratings(view.dataset)) > 1:
-        notes.append(
-            ngettext(
-                "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
-            )
+        text = ngettext(
+            "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )
+        notes.append(text)
     if rules.get("users") == definitions.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
     if rules.get("order") == definitions.ORDERS["drawn"]:
-        notes.append(
-            _("Films rated in the same second have no known order. All recommenders use the same random order.")
-        )
+        text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
+        notes.append(text)
     titles: dict[str, list[str]] = {}  # recommenders by title of a further data set that they were trained on
     for document in data.documents(view).values():
         if extra := document.get("also"):
@@ -197,10 +189,3 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
         )
         for dataset, models in titles.items()
     ]
-
-
-def format_rule(rule: Any) -> str:
-    """Return a rule as text: a sentence, a number, or dates as "validation: 1998-03-05, test: 1998-03-31"."""
-    if isinstance(rule, dict):
-        return ", ".join(f"{_(name)}: {date}" for name, date in rule.items())
-    return _(str(rule))

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import look
+from pages.evaluation.charts import error_bars, look
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, film_cards, format
 from pages.ui.charts import GREY, chart, log_axis, set_layout
@@ -81,12 +81,11 @@ def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
     )
     chart(plot_ranks(table), alt, table.assign(film=film), key)
-    st.caption(
-        _(
-            "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
-            "The top ten are left of the dotted line."
-        )
+    text = _(
+        "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
+        "The top ten are left of the dotted line."
     )
+    st.caption(text)
 
 
 def plot_ranks(table: pd.DataFrame) -> go.Figure:
@@ -94,14 +93,13 @@ def plot_ranks(table: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     for family, rows in table.groupby("family", sort=False):
         colour, symbol, _glyph = look(str(family))
-        error_bars = {"array": rows["high"] - rows["rank"], "arrayminus": rows["rank"] - rows["low"]}
         figure.add_scatter(
             x=rows["rank"],
             y=rows.index,
             mode="markers",
             name=_(str(family)),
             text=rows["title"],
-            error_x=error_bars | {"thickness": 1.2, "width": 0, "color": colour},
+            error_x=error_bars(rows["rank"], rows["low"], rows["high"], color=colour, width=0),
             marker={"color": colour, "symbol": symbol, "size": 9},
             customdata=rows[["low", "high"]],
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",

@@ -21,16 +21,12 @@ ROW_HEIGHT_PX = 19  # of a rank
 
 def show(view: EvaluationView) -> None:
     """Show the menus, the share of pairs of recommenders that change their order, and a chart of the ranks."""
-    st.markdown(
-        format.escape_markdown(
-            _(
-                "With only 100 other candidates, a rank of 1,000 among all films can still be in the top ten. "
-                "Such sampled metrics are much higher and say little about the top ranks, which people see. "
-                "Krichene and Rendle (KDD 2020) prove that they can even order recommenders differently. "
-                "Therefore, the leaderboard ranks all films."
-            )
-        )
+    text = _(
+        "With only 100 other candidates, a rank of 1,000 among all films can still be in the top ten. Such sampled "
+        "metrics are much higher and say little about the top ranks, which people see. Krichene and Rendle (KDD 2020) "
+        "prove that they can even order recommenders differently. Therefore, the leaderboard ranks all films."
     )
+    st.markdown(format.escape_markdown(text))
     available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)
     if len(available) < 2:
         title = cache.dataset_title(view.dataset)
@@ -54,17 +50,15 @@ def show(view: EvaluationView) -> None:
         return
     table = tables.compare_protocols({name: data.leaderboard(view.dataset, name)[0] for name in names}, metric)
     if table.empty:
-        message = _("No recommender has results for all of these protocols. Select fewer.")
-        st.info(message, icon=":material/info:")
+        text = _("No recommender has results for all of these protocols. Select fewer.")
+        st.info(text, icon=":material/info:")
         return
-    st.caption(
-        _(
-            "Ranks among the recommenders with results for all selected protocols. "
-            "Where two lines cross, two recommenders change places."
-        )
+    text = _(
+        "Ranks among the recommenders with results for all selected protocols. "
+        "Where two lines cross, two recommenders change places."
     )
-    sentences = [f"{users_text(table, name)} {order_text(table, names[0], name)}".strip() for name in names]
-    st.markdown("\n".join(f"- {format.escape_markdown(text)}" for text in sentences))
+    st.caption(text)
+    st.markdown("\n".join(f"- {format.escape_markdown(describe(table, names[0], name))}" for name in names))
     alt = ngettext(
         "Ranks of {n} recommender by {metric} for the protocols {protocols}",
         "Ranks of {n} recommenders by {metric} for the protocols {protocols}",
@@ -75,38 +69,26 @@ def show(view: EvaluationView) -> None:
     chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
 
 
-def users_text(table: pd.DataFrame, protocol: str) -> str:
-    """Return a sentence with the number of test users of a protocol. table: Result of `tables.compare_protocols`."""
-    n = int(table[f"users {protocol}"].iloc[0])
-    return ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
+def describe(table: pd.DataFrame, base: str, protocol: str) -> str:
+    """Return the number of test users of a protocol, and the share of pairs that it orders differently than `base`.
 
-
-def order_text(table: pd.DataFrame, base: str, other: str) -> str:
-    """Return a sentence about the pairs of recommenders that two protocols rank in opposite order.
-
-    With few users, the sentence is a warning. It is "" for equal protocols or a single recommender.
-
-    Args:
-        table: Result of `tables.compare_protocols`.
-        base: Name of the first protocol.
-        other: Name of the second protocol.
+    With few users, a warning replaces the share. table: Result of `tables.compare_protocols`.
     """
-    if other == base or len(table) < 2:
-        return ""
-    share = tables.discordant_share(table, base, other)
+    n = int(table[f"users {protocol}"].iloc[0])
+    users = ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
+    if protocol == base or len(table) < 2:
+        return users
+    share = tables.discordant_share(table, base, protocol)
     if share is None:
-        return _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
-    title = protocol_title(base)
-    return _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=title)
+        order = _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
+    else:
+        title = protocol_title(base)
+        order = _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=title)
+    return f"{users} {order}"
 
 
 def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
-    """Return a bump chart of the ranks: a line per recommender with a label at its right end.
-
-    Args:
-        table: Result of `tables.compare_protocols`.
-        names: Names of the protocols, from left to right.
-    """
+    """Return a bump chart of `tables.compare_protocols`: a line per recommender with a label at its right end."""
     figure = go.Figure()
     titles = [protocol_title(name) for name in names]
     for row in table.to_dict("records"):

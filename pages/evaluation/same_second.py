@@ -44,12 +44,11 @@ def show(view: EvaluationView) -> None:
         show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
     run, notes = document["run"], []
     if document["without_rating"] is not None:
-        notes.append(
-            _(
-                "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
-                rating=document["without_rating"],
-            )
+        text = _(
+            "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
+            rating=document["without_rating"],
         )
+        notes.append(text)
     notes.append(_("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10]))
     st.caption(format.escape_markdown(" ".join(notes)))
 
@@ -87,14 +86,11 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
     """Show how much a score by file order improves two recommenders, in file order and in random order."""
-    st.markdown(
-        format.escape_markdown(
-            _(
-                "Two simple recommenders get an additional score that depends only on the distance in the file order. "
-                "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
-            )
-        )
+    text = _(
+        "Two simple recommenders get an additional score that depends only on the distance in the file order. "
+        "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
     )
+    st.markdown(format.escape_markdown(text))
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
         columns = table.setdefault(row["title"], {"title": _(row["title"])})

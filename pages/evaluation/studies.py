@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, label_points
+from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, error_bars, label_points
 from pages.ui import cache, format
 from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
@@ -61,6 +61,12 @@ def translate_cell(value: Any) -> Any:
 def plot_study(study: Study, chart: Chart) -> go.Figure:
     """Plot the chart of a study."""
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
+
+    def error(rows: pd.DataFrame) -> dict[str, Any] | None:
+        return (
+            error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3) if chart.low and chart.high else None
+        )
+
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
         # the look of the family or, if the group is no family, the next look
@@ -70,7 +76,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
             figure.add_scatter(
                 x=rows[chart.y],
                 y=rows[chart.x].map(wrapped_label),
-                error_x=error_bars(rows, chart),
+                error_x=error(rows),
                 mode="markers",
                 orientation="h",
                 offsetgroup=str(position),
@@ -78,7 +84,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
                 marker=marker,
             )
             continue
-        trace = {"x": rows[chart.x].map(translate_cell), "y": rows[chart.y], "error_y": error_bars(rows, chart)}
+        trace = {"x": rows[chart.x].map(translate_cell), "y": rows[chart.y], "error_y": error(rows)}
         if chart.kind == "bar":
             figure.add_bar(**trace, name=_(str(name)), marker={"color": look.colour})
             continue
@@ -92,16 +98,17 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
         labels = rows[chart.label].map(translate_cell).tolist()
         label_points(figure, rows[chart.x], rows[chart.y], labels, horizontal, PLOT_HEIGHT_PX - MARGIN_PX)
     set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
+    x_format, y_format = (f",.{study.digits[name]}f" if name in study.digits else None for name in (chart.x, chart.y))
     value_axis = {
         "title": _(study.titles[chart.y]),
         "type": "log" if "y" in chart.log else None,
-        "hoverformat": number_format(study, chart.y),
+        "hoverformat": y_format,
     }
     if chart.kind == "rows":
         figure.update_xaxes(**value_axis)
         return format_rows(figure, study, chart, len(groups))
     figure.update_yaxes(**value_axis)
-    figure.update_xaxes(title=_(study.titles[chart.x]), hoverformat=number_format(study, chart.x))
+    figure.update_xaxes(title=_(study.titles[chart.x]), hoverformat=x_format)
     if "x" in chart.log and chart.kind == "line":  # ticks are the tested values
         ticks = sorted(set(study.table[chart.x]))
         figure.update_xaxes(type="log", tickvals=ticks, ticktext=[number(tick, "g") for tick in ticks])
@@ -120,19 +127,6 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
     return figure.update_yaxes(
         categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4]
     )
-
-
-def error_bars(table: pd.DataFrame, chart: Chart) -> dict[str, Any] | None:
-    """Return Plotly's error bars from the low to the high column, or None."""
-    if not (chart.low and chart.high):
-        return None
-    above, below = table[chart.high] - table[chart.y], table[chart.y] - table[chart.low]
-    return {"array": above, "arrayminus": below, "thickness": 1.2, "width": 3}
-
-
-def number_format(study: Study, column: str) -> str | None:
-    """Return Plotly's number format for a column, or None for the default."""
-    return f",.{study.digits[column]}f" if column in study.digits else None
 
 
 def wrapped_label(value: Any) -> str:

@@ -29,15 +29,10 @@ BASELINE_TITLES = {"mean": N_("Mean of all ratings"), "film and person": N_("Fil
 def show(view: EvaluationView) -> None:
     """Show the menus of two metrics, the scatter plot and the errors of predicted ratings."""
     titles = {name: metric_title(name) for name in tables.MEASURES if view.board[name].notna().any()}
+    default = "novelty@10" if "novelty@10" in titles else "hr@10"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        default = "novelty@10" if "novelty@10" in titles else "hr@10"
-        x, y = (
-            selectbox(label, titles, f"{key}-{view.key}", default=metric, width=260)
-            for label, metric, key in (
-                (_("Horizontal axis"), default, "across"),
-                (_("Vertical axis"), "ndcg@10", "upwards"),
-            )
-        )
+        x = selectbox(_("Horizontal axis"), titles, f"across-{view.key}", default=default, width=260)
+        y = selectbox(_("Vertical axis"), titles, f"upwards-{view.key}", default="ndcg@10", width=260)
     help_text = _("Accurate recommenders may recommend the same few films. Point at a mark to see its name.")
     meanings = [_(METRIC_MEANINGS[name]) for name in dict.fromkeys((x, y)) if name in METRIC_MEANINGS]
     st.caption(" ".join([help_text, *meanings]))
@@ -60,13 +55,12 @@ def show_rating_errors(view: EvaluationView) -> None:
         return
     title = _("Predicted ratings")
     st.header(title)
-    st.caption(
-        _(
-            "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the "
-            "95% confidence interval over people. MAE is the mean error, and RMSE weighs large errors more. "
-            "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
-        )
+    text = _(
+        "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the "
+        "95% confidence interval over people. MAE is the mean error, and RMSE weighs large errors more. "
+        "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
     )
+    st.caption(text)
     names = view.titles | {name: _(baseline) for name, baseline in BASELINE_TITLES.items()}
     rows = table[["name", "rmse", "mae"]].replace({"name": names})
     columns: dict[str, Any] = {"name": _("Predicted by")}

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import look
+from pages.evaluation.charts import error_bars, look
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import cache, errors, format
 from pages.ui.charts import chart, set_layout
@@ -41,20 +41,18 @@ def show(view: EvaluationView) -> None:
     selected = data.select_recommenders(view, variants, default, "slices", max_selections=5)
     if not selected:
         return
-    table = data.metrics_by_group(view, dataset, variants, grouping, metric)
+    with st.spinner(_("Computing confidence intervals…")):
+        table = data.metrics_by_group(view, data.split(view, dataset), variants, grouping, metric)
     st.caption(_("Bars are 95% confidence intervals over people, and n is the number of people in a group."))
     names = name_buckets(view.dataset, grouping, table["bucket"].unique())
     if grouping in groups.USER_GROUPINGS:
         lengths = groups.median_lengths(data.split(view, dataset), grouping).items()
-        st.caption(
-            _(
-                "Groups are based on what people stated. They differ in size and in the median number of films "
-                "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
-                lengths=", ".join(
-                    _("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in lengths
-                ),
-            )
+        text = _(
+            "Groups are based on what people stated. They differ in size and in the median number of films "
+            "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
+            lengths=", ".join(_("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in lengths),
         )
+        st.caption(text)
     rows = table[table["variant"].isin(selected)]
     rows = rows.sort_values("variant", key=lambda column: column.map(selected.index), kind="stable")
     alt = _(
@@ -85,13 +83,12 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
         member = n_members[family] = n_members.get(family, -1) + 1
         style, rows = look(family), table[table["variant"] == variant]
         shift = DODGE * ((position + 0.5) / len(variants) - 0.5)
-        error_bars = {"array": rows["high"] - rows["value"], "arrayminus": rows["value"] - rows["low"]}
         figure.add_scatter(
             x=rows["value"],
             y=rows["bucket"].map(row_of) + shift,
             mode="markers",
             name=title,
-            error_x=error_bars | {"thickness": 1.2, "width": 0, "color": style.colour},
+            error_x=error_bars(rows["value"], rows["low"], rows["high"], color=style.colour, width=0),
             marker={
                 "color": style.colour,
                 "symbol": style.symbol + SYMBOL_SUFFIXES[member % len(SYMBOL_SUFFIXES)],
@@ -103,6 +100,6 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"]
     ticks = [f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n_users[bucket]) for bucket in buckets]
     set_layout(figure, 110 + len(buckets) * (30 + 11 * len(variants))).update_layout(showlegend=True)
-    figure.update_yaxes(tickvals=list(row_of.values()), ticktext=ticks, range=[len(buckets) - 0.4, -0.6])
-    figure.update_yaxes(showgrid=False, zeroline=False)
+    rows_axis = {"tickvals": list(row_of.values()), "ticktext": ticks, "range": [len(buckets) - 0.4, -0.6]}
+    figure.update_yaxes(**rows_axis, showgrid=False, zeroline=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")

@@ -9,21 +9,9 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside.common import (
-    BARE_AXIS,
-    LINE_COLOURS,
-    attention_bars,
-    attention_map,
-    choose_index,
-    choose_recommender,
-    file_name,
-    legend_on_top,
-    plot,
-    plotly_text,
-    table_expander,
-    tick_labels,
-)
-from pages.ui import cache, charts, errors, explanation, recommenders
+from pages.inside import common
+from pages.inside.common import BARE_AXIS, LINE_COLOURS
+from pages.ui import cache, charts, errors, explanation, film_cards, recommenders
 from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import N_, _, ngettext, number
@@ -34,6 +22,7 @@ from recsys.serving.insight.attention import Attention, DistanceAttention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
+N_TOP_FILMS = 12  # films with the most attention
 MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels them with positions in place of titles
 MAX_ROWS = 30  # rows of the heat map, without the row of the last token
 N_SAMPLED_USERS = 200
@@ -50,15 +39,13 @@ HOVER_TOP_K = 4  # films in a hover text
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
-    st.markdown(
-        _(
-            "**Attention** shows which positions a model reads. Each position divides 100% over other positions. "
-            "This happens in several **heads** side by side, and again in each **layer**. The lesson explains the "
-            "computation."
-        )
+    text = _(
+        "**Attention** shows which positions a model reads. Each position divides 100% over other positions. This "
+        "happens in several **heads** side by side, and again in each **layer**. The lesson explains the computation."
     )
+    st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
-        name = choose_recommender(lambda model: model.has_attention, dataset, "attending")
+        name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
         choices = st.container(horizontal=True, gap="medium", width="content")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
@@ -66,30 +53,34 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     tokens = attention.attention(predictor, films)
     n_layers, n_heads = tokens.weights.shape[:2]
     with choices:
-        layer, head = choose_index("layer", n_layers), choose_index("head", n_heads)
+        layer, head = common.choose_index("layer", n_layers), common.choose_index("head", n_heads)
     chart, bars = st.columns([5, 3], gap="large")
-    top_films = attention.most_attended(tokens, layer, head, 12)
+    top_films = attention.most_attended(tokens, layer, head, N_TOP_FILMS)
+    max_weight = top_films[0][1] if top_films else 0.0
     with chart:
         show_chart(predictor, tokens, layer, head, top_films)
     with bars:
         st.header(_("Attention of the mask") if tokens.ends_with_mask else _("Attention of the newest film"))
-        attention_bars(dataset.catalog.films, tokens, top_films)
-        st.caption(
-            _(
-                "Attention is not influence. To see how the prediction changes without a film, open the influence "
-                "panel below."
+        common.film_rows(
+            film_cards.film_bar_row(
+                position + 1,
+                dataset.catalog.films[tokens.tokens[position]],
+                weight / (max_weight or 1),
+                percent(weight),
             )
+            for position, weight in top_films
         )
+        text = _(
+            "Attention is not influence. To see how the prediction changes without a film, open the influence "
+            "panel below."
+        )
+        st.caption(text)
     show_influence(predictor, films)
     show_distances(predictor, layer, head)
 
 
 def show_chart(
-    predictor: Predictor,
-    tokens: Attention,
-    layer: int | None,
-    head: int | None,
-    top_films: list[tuple[int, float]],
+    predictor: Predictor, tokens: Attention, layer: int | None, head: int | None, top_films: list[tuple[int, float]]
 ) -> None:
     """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
     n_films = len(tokens.tokens) - 1
@@ -101,50 +92,40 @@ def show_chart(
         labels = translated(CHART_TYPES)
         chart_type = segmented_control(_("Chart"), labels, "attention_drawn", label_visibility="collapsed")
     if chart_type == "lines":
-        st.caption(
-            _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
-            + " "
-            + (
-                _("Your next film is predicted from `[mask]`.")
-                if tokens.ends_with_mask
-                else _("Your next film is predicted from your newest film. Films do not attend to later films.")
-            )
-        )
+        text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
+        masked_text = _("Your next film is predicted from `[mask]`.")
+        causal_text = _("Your next film is predicted from your newest film. Films do not attend to later films.")
         alt = _(
             "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
             "film attends most to {film}, with {share}.",
             **fields,
         )
-        show_lines(tokens, layer, head, alt)
     else:
-        st.caption(
-            _("Each row attends to the columns. Stronger colours mean more attention.")
-            + " "
-            + (
-                _("Your next film is predicted from the framed row, `[mask]`.")
-                if tokens.ends_with_mask
-                else _(
-                    "Your next film is predicted from the framed row, your newest film. Films do not attend to later "
-                    "films."
-                )
-            )
+        text = _("Each row attends to the columns. Stronger colours mean more attention.")
+        masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
+        causal_text = _(
+            "Your next film is predicted from the framed row, your newest film. Films do not attend to later films."
         )
         alt = _(
             "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
             **fields,
         )
-        plot(token_map(tokens, layer, head), alt, "heat")
+    st.caption(f"{text} {masked_text if tokens.ends_with_mask else causal_text}")
+    if chart_type == "lines":
+        show_lines(tokens, layer, head, alt)
+    else:
+        common.plot(token_map(tokens, layer, head), alt, "heat")
     table = attention.attention_table(tokens, layer, head)
     if is_short:
         title = _("attention between positions, rows attend to columns")
-        table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
+        common.table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
     else:
         st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
     if n_films > MAX_ROWS:
         st.caption(
             _("The chart shows the newest {n} of {all} films. The model reads all of them.", n=MAX_ROWS, all=n_films)
         )
-    charts.download_buttons(table, f"attention-{file_name(predictor)}", index=True)
+    charts.download_buttons(table, f"attention-{common.file_name(predictor)}", index=True)
 
 
 def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figure:
@@ -152,8 +133,9 @@ def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figu
     weights = tokens.view(layer, head)[-MAX_ROWS - 1 :, -MAX_ROWS - 1 :]
     labels, n = tokens.labels[-MAX_ROWS - 1 :], len(weights)
     hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
-    figure = attention_map(weights, [plotly_text(label) for label in labels], 150 + max(160, 20 * n), hover)
-    ticks = tick_labels(labels)
+    names = [common.plotly_text(label) for label in labels]
+    figure = common.attention_map(weights, names, 150 + max(160, 20 * n), hover)
+    ticks = common.tick_labels(labels)
     ticks[-1] = f"<b>{ticks[-1]}</b>"
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
     figure.update_yaxes(**axis)
@@ -176,46 +158,44 @@ def show_lines(tokens: Attention, layer: int | None, head: int | None, alt: str)
         width=300,
     )
     heads = list(range(tokens.weights.shape[1])) if head is None else [head]
-    plot(lines_chart(tokens, layer, heads, range(n) if position is None else [position]), alt, "lines")
+    common.plot(lines_chart(tokens, layer, heads, range(n) if position is None else [position]), alt, "lines")
 
 
 def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
     """Return lines from positions on the left to the positions on the right that they attend to."""
     figure, n = go.Figure(), len(tokens.tokens)
     for head in heads:
-        weights = tokens.view(layer, head)
-        colour = LINE_COLOURS[head % len(LINE_COLOURS)]
+        weights, colour = tokens.view(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
+        levels = np.minimum(weights * N_OPACITY_LEVELS, N_OPACITY_LEVELS - 1).astype(int)
+        has_line = (weights >= MIN_LINE_WEIGHT) & np.isin(np.arange(n), positions)[:, None]
+        offset = 0.06 * (head - 0.5)  # separates the lines of two heads
         for level in range(N_OPACITY_LEVELS):  # a trace for each level, because Plotly has one opacity per trace
-            ends = [
-                (row, column)
-                for row in positions
-                for column in range(n)
-                if weights[row, column] >= MIN_LINE_WEIGHT
-                and int(min(weights[row, column], 0.999) * N_OPACITY_LEVELS) == level
-            ]
-            figure.add_trace(_line_trace(ends, colour, (level + 1) / N_OPACITY_LEVELS, head))
-        figure.add_scatter(
-            x=[None], y=[None], mode="lines", name=_("Head {n}", n=head + 1), line={"color": colour, "width": 4}
-        )
+            strength = (level + 1) / N_OPACITY_LEVELS
+            ends = np.argwhere(has_line & (levels == level)).tolist()
+            figure.add_scatter(
+                x=[0, 1, None] * len(ends),
+                y=[y for row, column in ends for y in (row + offset, column + offset, None)],
+                mode="lines",
+                line={"color": colour, "width": 0.6 + 5 * strength},
+                opacity=0.2 + 0.75 * strength,
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        name, line = _("Head {n}", n=head + 1), {"color": colour, "width": 4}
+        figure.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line)
+    hover_texts = [_hover_text(tokens, layer, heads, row) for row in positions]
     figure.add_scatter(
         x=[0] * len(positions),
         y=list(positions),
+        text=hover_texts,
         mode="markers",
         marker={"color": GREY, "size": 9},
-        text=[_hover_text(tokens, layer, heads, row) for row in positions],
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )
-    figure.add_scatter(
-        x=[1] * n,
-        y=list(range(n)),
-        yaxis="y2",
-        mode="markers",
-        marker={"color": GREY, "size": 6},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    labels = tick_labels(tokens.labels, 15)
+    right_ends = {"mode": "markers", "marker": {"color": GREY, "size": 6}, "hoverinfo": "skip", "showlegend": False}
+    figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", **right_ends)
+    labels = common.tick_labels(tokens.labels, 15)
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
     return figure.update_layout(
         height=90 + 34 * n,
@@ -228,31 +208,10 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
     )
 
 
-def _line_trace(ends: Sequence[tuple[int, int]], colour: str, strength: float, head: int) -> go.Scatter:
-    """Return lines of one strength.
-
-    Args:
-        ends: Row (left end) and column (right end) of each line.
-        colour: Colour of the head.
-        strength: Thickness and opacity, 0…1.
-        head: Index of the head.
-    """
-    offset = 0.06 * (head - 0.5)  # separates the lines of two heads
-    return go.Scatter(
-        x=[0, 1, None] * len(ends),
-        y=[y for row, column in ends for y in (row + offset, column + offset, None)],
-        mode="lines",
-        line={"color": colour, "width": 0.6 + 5 * strength},
-        opacity=0.2 + 0.75 * strength,
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
 def _hover_text(tokens: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
     """Return the hover text of a row: the positions that it attends to most, as the mean over the heads."""
     shares = np.mean([tokens.view(layer, head)[row] for head in heads], 0)
-    labels = [plotly_text(label) for label in tokens.labels]
+    labels = [common.plotly_text(label) for label in tokens.labels]
     top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
     lines = [f"{labels[column]}: {number(shares[column], '.1%')}" for column in top]
     return "<br>".join([f"<b>{_('{film} attends to', film=labels[row])}</b>", *lines])
@@ -260,34 +219,28 @@ def _hover_text(tokens: Attention, layer: int | None, heads: Sequence[int], row:
 
 def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
     """Show the influence of each film on the top prediction, in an expander. It is computed when opened."""
-    panel = st.expander(
-        _("Influence: how does the top prediction change without each film?"),
-        icon=":material/balance:",
-        key="influence",
-        on_change="rerun",
-    )
-    if not panel.open:
-        return
-    with panel:
+    label = _("Influence: how does the top prediction change without each film?")
+    panel = st.expander(label, icon=":material/balance:", key="influence", on_change="rerun")
+    if panel.open:
         request = Request(films, k=1)
-        for pick in recommend(predictor, request):
-            st.markdown(f"**{escape_markdown(pick.film.label)}**")
-            explanation.dialog_body(predictor, request, pick.item)
+        with panel:
+            for pick in recommend(predictor, request):
+                st.markdown(f"**{escape_markdown(pick.film.label)}**")
+                explanation.dialog_body(predictor, request, pick.item)
 
 
 def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
     """Show a button and, after a click, the mean attention of sampled users by distance."""
     st.header(_("Attention by distance"))
-    dataset, name = predictor.dataset, file_name(predictor)
+    dataset, name = predictor.dataset, common.file_name(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
-    st.caption(
-        ngettext(
-            "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
-            "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
-            n_users,
-            data=cache.dataset_title(dataset.name),
-        )
+    text = ngettext(
+        "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
+        "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
+        n_users,
+        data=cache.dataset_title(dataset.name),
     )
+    st.caption(text)
     requested = st.session_state.setdefault("averaged", set())
     if name not in requested:
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
@@ -297,10 +250,10 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     table = total.table(layer, head)
     share = percent(float(table["attention"].iloc[0]))
     alt = _("Mean attention by distance. The newest film gets {share}.", share=share)
-    plot(distance_chart(total, layer, head), alt, "distance")
+    common.plot(distance_chart(total, layer, head), alt, "distance")
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
     columns = table.rename(columns=names).set_index(names["distance"])
-    table_expander(columns, _("mean attention and number of people by distance"), "distance")
+    common.table_expander(columns, _("mean attention and number of people by distance"), "distance")
     charts.download_buttons(table, f"distance-{name}")
 
 
@@ -337,8 +290,7 @@ def distance_chart(total: DistanceAttention, layer: int | None, head: int | None
         marker = {"size": 5, "color": colour}
         figure.add_scatter(x=table["distance"], y=table["attention"], name=name, mode="lines+markers", marker=marker)
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
-    legend_on_top(figure, height=320)
+    common.legend_on_top(figure, height=320)
     figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
-    return figure.update_xaxes(
-        title=_("Films before the next film"), range=[0.5, attention.MAX_DISTANCE + 0.5], zeroline=False
-    )
+    x_range = [0.5, attention.MAX_DISTANCE + 0.5]
+    return figure.update_xaxes(title=_("Films before the next film"), range=x_range, zeroline=False)

@@ -12,12 +12,11 @@ import streamlit as st
 
 from pages.ui import cache, film_cards, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND
-from pages.ui.format import escape_markdown, metric, percent
-from pages.ui.i18n import _, localize_chart
+from pages.ui.format import escape_markdown, metric
+from pages.ui.i18n import _, localize_chart, number
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import predictor as predictors
-from recsys.serving.insight import attention
 from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor
 
@@ -38,23 +37,18 @@ class Lesson:
     paper_differences: Sequence[str]  # keys of `lesson_input.PAPER_DIFFERENCES`
 
     @property
-    def dataset(self) -> Dataset:
-        """The data set of the model."""
-        return self.predictor.dataset
-
-    @property
     def films(self) -> Sequence[Film]:
         """The films of the data set. The index is the item."""
-        return self.dataset.catalog.films
+        return self.predictor.dataset.catalog.films
 
     @property
     def n_layers(self) -> int:
-        """Number of layers."""
+        """The number of layers."""
         return int(self.steps.attention.weights.shape[0])
 
     @property
     def n_heads(self) -> int:
-        """Number of attention heads in each layer."""
+        """The number of attention heads in each layer."""
         return int(self.steps.attention.weights.shape[1])
 
     @property
@@ -115,21 +109,14 @@ def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray
     return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
 
 
-def attention_map(
-    weights: np.ndarray, names: Sequence[str], height: int, hover: str, max_weight: float | None = None
-) -> go.Figure:
-    """Return a heat map of weights (T, T) in which rows attend to columns. A frame marks the last row.
+def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover: str) -> go.Figure:
+    """Return a heat map of weights (T, T), NaN for empty cells. Rows attend to columns. A frame marks the last row.
 
-    Args:
-        weights: Attention; NaN for empty cells.
-        names: T names of tokens, for hover texts.
-        height: Height in px.
-        hover: Hover text of Plotly. Its customdata are the names of row and column.
-        max_weight: Weight at the end of the colour scale; None: the largest weight.
+    hover: Hover text of Plotly. Its customdata are the names of row and column.
     """
     n, labels = len(names), np.array(names, object)
     pairs = np.stack(np.meshgrid(labels, labels, indexing="ij"), -1)
-    figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=max_weight, xgap=1, ygap=1)
+    figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=np.nanmax(weights), xgap=1, ygap=1)
     line = {"color": SECOND, "width": 2}
     return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=line)
 
@@ -155,12 +142,11 @@ def film_rows(rows: Iterable[str]) -> None:
     st.html(film_cards.row_list(rows))
 
 
-def attention_bars(films: Sequence[Film], tokens: attention.Attention, weights: list[tuple[int, float]]) -> None:
-    """Show films with their attention as bars. weights: Pairs (position of the token, weight)."""
-    strongest = max((weight for _position, weight in weights), default=0) or 1
+def show_neighbours(films: Sequence[Film], neighbours: Sequence[tuple[int, float]]) -> None:
+    """Show the nearest films with their similarity as bars. neighbours: Pairs (item, cosine), the nearest first."""
     film_rows(
-        film_cards.film_bar_row(position + 1, films[tokens.tokens[position]], weight / strongest, percent(weight))
-        for position, weight in weights
+        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
+        for rank, (item, cosine) in enumerate(neighbours, start=1)
     )
 
 

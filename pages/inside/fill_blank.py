@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.inside.common import choose_recommender, film_rows
+from pages.inside import common
 from pages.ui import charts, errors, film_cards, recommenders
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, ngettext
@@ -23,14 +23,13 @@ CONTEXT = 3  # films on each side of a mask in an abbreviated sequence
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
-    st.markdown(
-        _(
-            "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
-            "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
-            "models can only continue a list."
-        )
+    text = _(
+        "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
+        "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
+        "models can only continue a list."
     )
-    name = choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
+    st.markdown(text)
+    name = common.choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -38,26 +37,24 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     start = max(0, len(films) + MAX_MASKS - max_length)
     hidden, gaps, hide_listed = choose_masks(dataset, films, start)
     if start:
-        st.caption(
-            ngettext(
-                "The model reads up to {n} position, so you can only mask your newest film.",
-                "The model reads up to {n} positions, so you can only mask your newest films.",
-                max_length,
-            )
+        text = ngettext(
+            "The model reads up to {n} position, so you can only mask your newest film.",
+            "The model reads up to {n} positions, so you can only mask your newest films.",
+            max_length,
         )
+        st.caption(text)
     if not (hidden or gaps):
         st.info(_("Mask a film or add a mask between films."))
         return
     sequence, answers = cloze.insert_blanks(films, hidden, gaps)
     show_sequence(dataset, sequence)
     if len(films) < 3:
-        st.caption(
-            ngettext(
-                "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
-                "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
-                len(films),
-            )
+        text = ngettext(
+            "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
+            "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
+            len(films),
         )
+        st.caption(text)
     blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, hide_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
@@ -72,12 +69,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
-    """Show the menus of masked films and of places for added masks.
-
-    Args:
-        dataset: The data set.
-        films: Items of the list.
-        start: Earliest position that can be masked, because the model reads the newest part of the sequence.
+    """Show the menus of masked films and of places for added masks. Positions before `start` cannot be masked.
 
     Returns:
         The positions of masked films, the positions before which masks are added, and whether films of the list are
@@ -145,7 +137,7 @@ def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answe
         film = f"**{escape_markdown(dataset.catalog.films[answer].label)}**"
         st.markdown(answer_text(film, blank))
     best = blank.picks[0].probability if blank.picks else None
-    film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    common.film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
 
 
 def answer_text(film: str, blank: Blank) -> str:
@@ -155,9 +147,8 @@ def answer_text(film: str, blank: Blank) -> str:
     rank, probability = blank.answer.rank, blank.answer.probability
     if probability is None:
         return _("You watched {film} here: rank {rank:,}.", film=film, rank=rank)
-    return _(
-        "You watched {film} here: rank {rank:,}, {probability}.", film=film, rank=rank, probability=percent(probability)
-    )
+    share = percent(probability)
+    return _("You watched {film} here: rank {rank:,}, {probability}.", film=film, rank=rank, probability=share)
 
 
 def show_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:

@@ -9,18 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside.common import (
-    choose_recommender,
-    file_name,
-    film_rows,
-    plotly_text,
-    short_title,
-    table_expander,
-)
-from pages.ui import cache, charts, errors, film_cards, film_search, recommenders, tasks
+from pages.inside import common
+from pages.ui import cache, charts, errors, film_search, recommenders, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
-from pages.ui.i18n import N_, _, count, localize_chart, ngettext, number
+from pages.ui.i18n import N_, _, count, localize_chart, ngettext
 from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
@@ -28,7 +21,6 @@ from recsys.errors import python
 from recsys.serving.insight import embedding_map, tsne
 from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap, Region
 from recsys.serving.predictor import Predictor
-from recsys.serving.search.search import SearchResult
 
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
@@ -72,7 +64,7 @@ def _regions(predictor: Predictor) -> list[Region]:
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the section."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
-        name = choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
+        name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
         colour = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
@@ -82,15 +74,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         method = PCA
     film_map = _film_map(predictor, method)
     map_regions = _regions(predictor) if method == TSNE else []
-    st.markdown(
-        _(
-            "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's "
-            "histories have similar embeddings. The map shows all films in two dimensions. Search for a film or click "
-            "a point.",
-            n=film_map.unit_vectors.shape[1],
-            model=escape_markdown(cache.recommender_title(predictor)),
-        )
+    text = _(
+        "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's histories "
+        "have similar embeddings. The map shows all films in two dimensions. Search for a film or click a point.",
+        n=film_map.unit_vectors.shape[1],
+        model=escape_markdown(cache.recommender_title(predictor)),
     )
+    st.markdown(text)
     chosen = chosen_film(dataset, films)
     chart, side = st.columns([5, 3], gap="large")
     with side:
@@ -98,7 +88,14 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             dataset.name,
             _("Find a film"),
             "map_search",
-            lambda film: film_button(dataset.name, film),
+            lambda film: film_search.film_button(
+                film,
+                f"mark-{film.movie_id}",
+                "location_searching",
+                choose_film,
+                (dataset.name, film.number),
+                _(film.unknown_reason),
+            ),
             5,
             "found-on-map",
             on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
@@ -107,31 +104,30 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with chart:
         show_map(predictor, film_map, map_regions, films, chosen, colour)
         if map_regions:
-            table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
-        charts.download_buttons(film_map.table, f"map-{file_name(predictor)}")
+            common.table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
+        charts.download_buttons(film_map.table, f"map-{common.file_name(predictor)}")
 
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
     """Return whether the t-SNE map exists. If not, show the progress of its task or a button that starts it."""
     if tsne.load_points(predictor) is not None:
         return True
-    name, key = f"tsne/{predictor.key}", f"tsne-{file_name(predictor)}"
+    name, key = f"tsne/{predictor.key}", f"tsne-{common.file_name(predictor)}"
     task = tasks.find(name)
 
     def start() -> None:
         tasks.start(name, partial(tsne.compute_map, predictor))
 
     with st.container(border=True, key="tsne"):
-        st.markdown(
-            ngettext(
-                "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
-                "film once on this computer.",
-                "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
-                "films once on this computer.",
-                predictor.dataset.n_items,
-                model=escape_markdown(cache.recommender_title(predictor)),
-            )
+        text = ngettext(
+            "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
+            "film once on this computer.",
+            "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
+            "films once on this computer.",
+            predictor.dataset.n_items,
+            model=escape_markdown(cache.recommender_title(predictor)),
         )
+        st.markdown(text)
         if paths.is_public():  # the computation uses all cores for minutes
             errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.recommender.name}")
         elif task and not task.is_finished:
@@ -170,12 +166,6 @@ def handle_click(dataset_name: str, n_items: int) -> None:
         choose_film(dataset_name, item)
 
 
-def film_button(dataset_name: str, film: SearchResult) -> None:
-    """Show a search result as a button, which is disabled if the film is not an item."""
-    key, args = f"mark-{film.movie_id}", (dataset_name, film.number)
-    film_search.film_button(film, key, "location_searching", choose_film, args, _(film.unknown_reason))
-
-
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
     """Show the films with the most similar embeddings."""
     films = predictor.dataset.catalog.films
@@ -184,30 +174,31 @@ def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> Non
         escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
     )
-    film_rows(
-        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
-        for rank, (item, cosine) in enumerate(neighbours, start=1)
-    )
+    common.show_neighbours(films, neighbours)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
-    charts.download_buttons(table, f"neighbours-{file_name(predictor)}")
+    charts.download_buttons(table, f"neighbours-{common.file_name(predictor)}")
 
 
 def show_map(
-    predictor: Predictor,
-    film_map: FilmMap,
-    map_regions: list[Region],
-    films: tuple[int, ...],
-    chosen: int,
-    colour: str,
+    predictor: Predictor, film_map: FilmMap, map_regions: list[Region], films: tuple[int, ...], chosen: int, colour: str
 ) -> None:
-    """Show the chart and its description. colour: A key of COLOUR_OPTIONS."""
+    """Show the map with region labels and marked films. colour: A key of COLOUR_OPTIONS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
     visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
-    figure = map_chart(film_map.table, visible_films, map_regions, films, chosen, neighbours, colour)
+    figure = go.Figure(view_trace(visible_films) if colour == "views" else group_traces(visible_films, colour))
+    label_regions(figure, map_regions, film_map.table)
+    mark_films(figure, film_map.table, films, chosen, neighbours)
     is_tsne = film_map.shares is None
-    # Plotly keeps the zoom until this value changes
-    figure.update_layout(uirevision=f"{dataset.name}-{model}-{is_tsne}")
+    figure.update_layout(
+        height=HEIGHT_PX,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "itemsizing": "constant"},
+        dragmode="pan",
+        uirevision=f"{dataset.name}-{model}-{is_tsne}",  # Plotly keeps the zoom until this value changes
+    )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
     alt = ngettext(
         "Map of {n:,} film in {model}, coloured by {colour}. {film} is marked.",
         "Map of {n:,} films in {model}, coloured by {colour}. {film} is marked.",
@@ -256,14 +247,13 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
             )
         ]
     if n_visible < len(film_map.table):
-        notes.append(
-            ngettext(
-                "The map shows the most watched film of {all:,}.",
-                "The map shows the {n:,} most watched films of {all:,}.",
-                n_visible,
-                all=len(film_map.table),
-            )
+        text = ngettext(
+            "The map shows the most watched film of {all:,}.",
+            "The map shows the {n:,} most watched films of {all:,}.",
+            n_visible,
+            all=len(film_map.table),
         )
+        notes.append(text)
     return notes
 
 
@@ -295,68 +285,24 @@ def region_name(label: str) -> str:
     return " · ".join(display_tag(part) for part in label.split(" · "))
 
 
-def map_chart(
-    table: pd.DataFrame,
-    visible_films: pd.DataFrame,
-    map_regions: list[Region],
-    films: tuple[int, ...],
-    chosen: int,
-    neighbours: list[int],
-    colour: str,
-) -> go.Figure:
-    """Return the map with region labels and marked films.
-
-    Args:
-        table: `FilmMap.table` of all films.
-        visible_films: The rows of `table` that are shown as points.
-        map_regions: Regions with labels.
-        films: Items of the visitor's list.
-        chosen: The marked item.
-        neighbours: Items that are nearest to it.
-        colour: A key of COLOUR_OPTIONS.
-    """
-    traces = {"decade": decade_traces, "genre": genre_traces, "views": view_traces}[colour](visible_films)
-    figure = go.Figure(traces)
-    label_regions(figure, map_regions, table)
-    mark_films(figure, table, films, chosen, neighbours)
-    figure.update_layout(
-        height=HEIGHT_PX,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "itemsizing": "constant"},
-        dragmode="pan",
-    )
-    figure.update_xaxes(visible=False)
-    return figure.update_yaxes(visible=False)
+def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
+    """Return a trace for each frequent genre or each decade. The grey trace is first, so it is drawn below."""
+    if colour == "genre":
+        genre = embedding_map.common_genres(table)
+        names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
+        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]
+        groups += [(genre == name, display_tag(name), hue) for name, hue in zip(names, GENRE_COLOURS, strict=False)]
+    else:
+        earliest = min(DECADE_COLOURS)
+        decade = (table["year"] // 10 * 10).clip(lower=earliest)
+        groups = [(decade.isna(), _("no year"), GREY)]
+        for start, hue in DECADE_COLOURS.items():
+            name = _("before {year}", year=start + 10) if start == earliest else _("{year}s", year=start)
+            groups.append(((decade == start).fillna(False), name, hue))
+    return [film_trace(table[is_member], name, {"color": hue}) for is_member, name, hue in groups if is_member.any()]
 
 
-def genre_traces(table: pd.DataFrame) -> list[go.Scattergl]:
-    """Return a trace for each frequent genre. The trace of the other genres is first, so it is drawn below."""
-    genre = embedding_map.common_genres(table)
-    names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
-    return [
-        film_trace(table[genre == OTHER_GENRE], _("Other genres"), {"color": GREY}),
-        *(
-            film_trace(table[genre == name], display_tag(name), {"color": colour})
-            for name, colour in zip(names, GENRE_COLOURS, strict=False)
-        ),
-    ]
-
-
-def decade_traces(table: pd.DataFrame) -> list[go.Scattergl]:
-    """Return a trace for each decade. Films before 1970 share a trace."""
-    decade = (table["year"] // 10 * 10).astype("Float64").clip(lower=min(DECADE_COLOURS))
-    traces = []
-    if decade.isna().any():
-        traces.append(film_trace(table[decade.isna()], _("no year"), {"color": GREY}))
-    for start, colour in DECADE_COLOURS.items():
-        films = table[(decade == start).fillna(False)]
-        name = _("before {year}", year=start + 10) if start == min(DECADE_COLOURS) else _("{year}s", year=start)
-        if len(films):
-            traces.append(film_trace(films, name, {"color": colour}))
-    return traces
-
-
-def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
+def view_trace(table: pd.DataFrame) -> go.Scattergl:
     """Return one trace that is coloured by the logarithm of the number of ratings."""
     ticks = [tick for tick in VIEW_TICKS if tick <= max(table["views"].max(), 1)]
     marker = {
@@ -370,7 +316,7 @@ def view_traces(table: pd.DataFrame) -> list[go.Scattergl]:
             "outlinewidth": 0,
         },
     }
-    return [film_trace(table, _("Popularity"), marker).update(showlegend=False)]
+    return film_trace(table, _("Popularity"), marker).update(showlegend=False)
 
 
 def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Scattergl:
@@ -393,7 +339,7 @@ def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Sca
 def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> str:
     label = title if pd.isna(year) else f"{title} ({year})"
     watched = ngettext("watched once", "watched {n:,} times", views)
-    return f"<b>{plotly_text(label)}</b><br>{plotly_text(display_genres(film_genres))}<br>{watched}"
+    return f"<b>{common.plotly_text(label)}</b><br>{common.plotly_text(display_genres(film_genres))}<br>{watched}"
 
 
 def mark_films(
@@ -414,7 +360,7 @@ def mark_films(
     figure.add_annotation(
         x=film["x"],
         y=film["y"],
-        text=f"<b>{plotly_text(short_title(film['title'], 40))}</b>",
+        text=f"<b>{common.plotly_text(common.short_title(film['title'], 40))}</b>",
         yshift=24,
         showarrow=False,
         font={"size": 13, "color": "white"},
@@ -433,7 +379,7 @@ def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFr
         figure.add_annotation(
             x=region.x,
             y=region.y,
-            text=plotly_text(region_name(region.label)),
+            text=common.plotly_text(region_name(region.label)),
             showarrow=False,
             font={"size": 12, "color": "#ecebe8" if is_dark else "#1d1d1f"},
             bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",

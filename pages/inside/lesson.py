@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import lesson_attention, lesson_input, lesson_output, network_drawing
+from pages.inside import lesson_input, lesson_output, network_drawing
 from pages.inside.common import Lesson, recommenders_with
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
@@ -25,23 +26,20 @@ class LessonStep(NamedTuple):
     """One step of the lesson."""
 
     title: str  # English text, translated when shown
-    show_text: Callable[[Lesson], None]
-    show_example: Callable[[Lesson], None]
+    show: Callable[[Lesson, DeltaGenerator], None]
     highlighted: tuple[str, ...]  # some of `network_drawing.PARTS`; (): the step has no small drawing
 
 
 STEPS = (
-    LessonStep(N_("The whole network"), lesson_input.overview_text, lesson_input.overview_drawing, ()),
-    LessonStep(N_("Mask a film"), lesson_input.mask_text, lesson_input.mask_example, ("tokens",)),
-    LessonStep(N_("Embedding"), lesson_input.embedding_text, lesson_input.embedding_example, ("embedding",)),
-    LessonStep(N_("Order"), lesson_input.order_text, lesson_input.order_example, ("order",)),
-    LessonStep(
-        N_("Self-attention"), lesson_attention.attention_text, lesson_attention.attention_example, ("attention",)
-    ),
-    LessonStep(N_("Heads"), lesson_attention.heads_text, lesson_attention.heads_example, ("attention",)),
-    LessonStep(N_("Layers"), lesson_attention.layers_text, lesson_attention.layers_example, ("layer", "attention")),
-    LessonStep(N_("Softmax"), lesson_output.softmax_text, lesson_output.softmax_example, ("output",)),
-    LessonStep(N_("Training"), lesson_output.training_text, lesson_output.training_example, ("tokens", "output")),
+    LessonStep(N_("The whole network"), lesson_input.overview, ()),
+    LessonStep(N_("Mask a film"), lesson_input.mask, ("tokens",)),
+    LessonStep(N_("Embedding"), lesson_input.embedding, ("embedding",)),
+    LessonStep(N_("Order"), lesson_input.order, ("order",)),
+    LessonStep(N_("Self-attention"), lesson_output.self_attention, ("attention",)),
+    LessonStep(N_("Heads"), lesson_output.heads, ("attention",)),
+    LessonStep(N_("Layers"), lesson_output.layers, ("layer", "attention")),
+    LessonStep(N_("Softmax"), lesson_output.softmax, ("output",)),
+    LessonStep(N_("Training"), lesson_output.training, ("tokens", "output")),
 )
 
 
@@ -58,13 +56,11 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         text, example = st.columns([2, 3], gap="large")
         with text:
             st.header(_("{n}. {title}", n=number, title=title))
-            step.show_text(lesson)
+            step.show(lesson, example)
             if step.highlighted:
                 with st.container(key="lesson-map"):
                     alt = _("Drawing of the network. Highlighted: {part}", part=title)
                     network_drawing.show(lesson, step.highlighted, alt, width=230)
-        with example:
-            step.show_example(lesson)
 
 
 @cache.cached_for_predictor(max_entries=20)

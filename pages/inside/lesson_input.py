@@ -1,27 +1,16 @@
-"""Steps 1 to 4 of the lesson: the whole network, masks, embeddings and the order of films."""
+"""Steps 1 to 4 of the lesson: the whole network, masks, embeddings and the order of films.
+
+Each function shows the text of a step, and its example in the container `example`.
+"""
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import network_drawing
-from pages.inside.common import (
-    BARE_AXIS,
-    LINE_COLOURS,
-    MAX_TOKENS,
-    SIGNED_SCALE,
-    Lesson,
-    file_name,
-    film_rows,
-    head_name,
-    heat_map,
-    legend_on_top,
-    plot,
-    plotly_text,
-    table_expander,
-    tick_labels,
-)
+from pages.inside import common, network_drawing
+from pages.inside.common import BARE_AXIS, LINE_COLOURS, MAX_TOKENS, SIGNED_SCALE, Lesson
 from pages.ui import charts, film_cards
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _, ngettext, number
@@ -81,36 +70,29 @@ PAPER_DIFFERENCES = {  # name of a difference → aspect, text about the paper, 
 }
 
 
-def overview_text(lesson: Lesson) -> None:
-    """Describe the network and its differences from the paper."""
-    st.markdown(
-        _(
-            "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the "
-            "next one. Together the probabilities make 100%. The drawing shows the whole network, with your newest "
-            "films at the bottom. Read it upwards. Each of the next steps explains one part."
-        )
+def overview(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the network and its differences from the paper, and draw it."""
+    text = _(
+        "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the "
+        "next one. Together the probabilities make 100%. The drawing shows the whole network, with your newest "
+        "films at the bottom. Read it upwards. Each of the next steps explains one part."
     )
-    st.markdown(
-        _(
-            "The drawing follows figure 1b of the [paper]({paper}) (Sun and others, 2019). The lines show real "
-            "attention: the thicker a line, the more attention the upper position pays to the lower one. It is the "
-            "mean over the heads of the layer.",
-            paper="https://arxiv.org/abs/1904.06690",
-        )
+    st.markdown(text)
+    text = _(
+        "The drawing follows figure 1b of the [paper]({paper}) (Sun and others, 2019). The lines show real "
+        "attention: the thicker a line, the more attention the upper position pays to the lower one. It is the "
+        "mean over the heads of the layer.",
+        paper="https://arxiv.org/abs/1904.06690",
     )
-    if not lesson.paper_differences:
-        return
-    st.markdown(_("Orange and dashed: only in the paper. Teal words: the replacement in this network."))
-    share = lesson.predictor.model.config.last_item_mask_prob
-    rows = [[_(text, share=share) for text in PAPER_DIFFERENCES[name]] for name in lesson.paper_differences]
-    table = pd.DataFrame(rows, columns=[_("Aspect"), _("In the paper"), _("Here")]).set_index(_("Aspect"))
-    title = _("Differences from the paper")
-    with st.expander(title, icon=":material/compare_arrows:", key="departures"):
-        st.table(table, alt=title, border="horizontal")
-
-
-def overview_drawing(lesson: Lesson) -> None:
-    """Draw the whole network."""
+    st.markdown(text)
+    if lesson.paper_differences:
+        st.markdown(_("Orange and dashed: only in the paper. Teal words: the replacement in this network."))
+        share = lesson.predictor.model.config.last_item_mask_prob
+        rows = [[_(cell, share=share) for cell in PAPER_DIFFERENCES[name]] for name in lesson.paper_differences]
+        table = pd.DataFrame(rows, columns=[_("Aspect"), _("In the paper"), _("Here")]).set_index(_("Aspect"))
+        title = _("Differences from the paper")
+        with st.expander(title, icon=":material/compare_arrows:", key="departures"):
+            st.table(table, alt=title, border="horizontal")
     alt = ngettext(
         "The network from the bottom to the top: {films}. Each token has an embedding. Layers: {layers}. In each "
         "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
@@ -123,38 +105,34 @@ def overview_drawing(lesson: Lesson) -> None:
         layers=lesson.n_layers,
         answer=lesson.top_new_film,
     )
-    network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
+    with example:
+        network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
 
 
-def mask_text(lesson: Lesson) -> None:
-    """Describe the cloze task."""
-    st.markdown(
-        _(
-            "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
-            "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
-            "bidirectional."
-        )
+def mask(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the cloze task, and show the films with masks as in training and as in prediction."""
+    text = _(
+        "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
+        "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
+        "bidirectional."
     )
+    st.markdown(text)
     st.markdown(
         _("To predict your next film, a `[mask]` is placed after your films. Here only the films before it can help.")
     )
     if (n := len(lesson.steps.training_labels)) < 3:
-        st.info(
-            ngettext(
-                "With three or more films, a masked film has films on both sides. Your list has {n} film.",
-                "With three or more films, a masked film has films on both sides. Your list has {n} films.",
-                n,
-            )
+        text = ngettext(
+            "With three or more films, a masked film has films on both sides. Your list has {n} film.",
+            "With three or more films, a masked film has films on both sides. Your list has {n} films.",
+            n,
         )
-
-
-def mask_example(lesson: Lesson) -> None:
-    """Show the films with masks as in training, and with the mask at the end as in prediction."""
-    st.caption(_("In training: a history with masks"))
-    token_strip(lesson.steps.training_labels)
-    st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.masked_labels))))
-    st.caption(_("In prediction: your films, then a mask"))
-    token_strip(lesson.steps.prediction_labels)
+        st.info(text)
+    with example:
+        st.caption(_("In training: a history with masks"))
+        token_strip(lesson.steps.training_labels)
+        st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.masked_labels))))
+        st.caption(_("In prediction: your films, then a mask"))
+        token_strip(lesson.steps.prediction_labels)
 
 
 def token_strip(labels: list[str]) -> None:
@@ -163,24 +141,22 @@ def token_strip(labels: list[str]) -> None:
     st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
-def embedding_text(lesson: Lesson) -> None:
-    """Describe the embeddings."""
+def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the embeddings, show them as colours, and the nearest neighbours of the newest film."""
     steps = lesson.steps
-    st.markdown(
-        _(
-            "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
-            "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
-            "above zero, orange is below.",
-            n=steps.embeddings.shape[1],
-        )
+    text = _(
+        "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
+        "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
+        "above zero, orange is below.",
+        n=steps.embeddings.shape[1],
     )
+    st.markdown(text)
     if "pmi_init" in lesson.paper_differences:
-        st.markdown(
-            _(
-                "In the paper, training starts with random numbers. Here it started with pointwise mutual information: "
-                "films that people watched close together had similar numbers from the beginning."
-            )
+        text = _(
+            "In the paper, training starts with random numbers. Here it started with pointwise mutual information: "
+            "films that people watched close together had similar numbers from the beginning."
         )
+        st.markdown(text)
     st.latex(input_formula(lesson))
     st.markdown(
         _(
@@ -191,7 +167,20 @@ def embedding_text(lesson: Lesson) -> None:
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
     table = pd.DataFrame(steps.embeddings, steps.prediction_labels)
-    charts.download_buttons(table, f"embedding-{file_name(lesson.predictor)}", index=True)
+    charts.download_buttons(table, f"embedding-{common.file_name(lesson.predictor)}", index=True)
+    newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
+    unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
+    with example:
+        alt = _("Embeddings of your newest films and of [mask], as colours")
+        common.plot(numbers_chart(steps.embeddings, steps.prediction_labels), alt, "embedding")
+        text = _(
+            "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
+            "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
+            "direction, 0.00 means unrelated.",
+            film=escape_markdown(lesson.films[newest_film].label),
+        )
+        st.caption(text)
+        common.show_neighbours(lesson.films, embedding_map.neighbours(unit_vectors, newest_film, N_NEIGHBOURS))
 
 
 def input_formula(lesson: Lesson) -> str:
@@ -200,36 +189,12 @@ def input_formula(lesson: Lesson) -> str:
     return rf"h_i^0 = \mathrm{{LN}}({total})" if lesson.has_pre_norm else f"h_i^0 = {total}"
 
 
-def embedding_example(lesson: Lesson) -> None:
-    """Show the embeddings as colours, and the nearest neighbours of the newest film."""
-    steps, films = lesson.steps, lesson.films
-    plot(
-        numbers_chart(steps.embeddings[-MAX_TOKENS:], steps.prediction_labels[-MAX_TOKENS:]),
-        _("Embeddings of your newest films and of [mask], as colours"),
-        "embedding",
-    )
-    newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
-    unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
-    neighbours = embedding_map.neighbours(unit_vectors, newest_film, N_NEIGHBOURS)
-    st.caption(
-        _(
-            "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
-            "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
-            "direction, 0.00 means unrelated.",
-            film=escape_markdown(films[newest_film].label),
-        )
-    )
-    film_rows(
-        film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
-        for rank, (item, cosine) in enumerate(neighbours, start=1)
-    )
-
-
 def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
-    """Return a heat map of values (T, D) with a row for each token."""
-    names = np.array([plotly_text(label) for label in labels], object)
+    """Return a heat map of values (T, D) with a row for each of the newest tokens."""
+    values, labels = values[-MAX_TOKENS:], labels[-MAX_TOKENS:]
+    names = np.array([common.plotly_text(label) for label in labels], object)
     limit = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
-    figure = heat_map(
+    figure = common.heat_map(
         values,
         70 + 22 * len(values),
         "<b>%{customdata}</b><br>%{z:+.3f}",
@@ -239,90 +204,67 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
         zmax=limit,
         ygap=2,
     )
-    figure.update_yaxes(**BARE_AXIS, tickvals=list(range(len(values))), ticktext=tick_labels(labels))
+    figure.update_yaxes(**BARE_AXIS, tickvals=list(range(len(values))), ticktext=common.tick_labels(labels))
     return figure.update_xaxes(title=_("Number"), showgrid=False, zeroline=False)
 
 
-def order_text(lesson: Lesson) -> None:
-    """Describe how the network reads the order of the films."""
+def order(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe how the network reads the order of the films: position embeddings or a position bias."""
     steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
     if steps.positions is not None:
         film, position, total = (float(array[-1, 0]) for array in (steps.embeddings, steps.positions, steps.input))
-        st.markdown(
-            _(
-                "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
-                "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
-                "{position:+.2f} for its position, the sum is {sum:+.2f}.",
-                film=film,
-                position=position,
-                sum=total,
-            )
+        text = _(
+            "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
+            "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
+            "{position:+.2f} for its position, the sum is {sum:+.2f}.",
+            film=film,
+            position=position,
+            sum=total,
         )
+        st.markdown(text)
         st.latex(input_formula(lesson))
+        with example:
+            alt = _("Embeddings of the newest positions, as colours")
+            common.plot(numbers_chart(steps.positions, steps.prediction_labels), alt, "positions")
     if slopes is not None:
-        st.markdown(
-            _(
-                "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
-                "instead: the attention between two films depends on the distance between them."
-            )
+        text = _(
+            "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
+            "instead: the attention between two films depends on the distance between them."
         )
+        st.markdown(text)
         st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
         st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
-        layer, head = np.unravel_index(slopes[:, :, 0].argmax(), slopes.shape[:2])
-        previous, tenth = (attention_factor(slopes[layer, head, 0], distance) for distance in (1, 10))
-        st.markdown(
-            _(
-                "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
-                "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
-                "steepest slope for earlier films: {previous:.2f} for the previous film, {tenth:.2f} for the tenth.",
-                steepest=head_name(int(layer), int(head)),
-                previous=previous,
-                tenth=tenth,
-            )
+        table = attention_factors(slopes)
+        steepest = table.loc[-1].idxmin()
+        previous, tenth = table.loc[[-1, -10], steepest]
+        text = _(
+            "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
+            "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
+            "steepest slope for earlier films: {previous:.2f} for the previous film, {tenth:.2f} for the tenth.",
+            steepest=steepest,
+            previous=previous,
+            tenth=tenth,
         )
-
-
-def order_example(lesson: Lesson) -> None:
-    """Show the position embeddings or the position bias of each head."""
-    steps, slopes = lesson.steps, lesson.steps.layers.slopes
-    if steps.positions is not None:
-        plot(
-            numbers_chart(steps.positions[-MAX_TOKENS:], steps.prediction_labels[-MAX_TOKENS:]),
-            _("Embeddings of the newest positions, as colours"),
-            "positions",
-        )
-    if slopes is not None:
-        table, title = attention_factors(slopes), _("Factor on attention by distance in films, for each head")
-        plot(factors_chart(table), title, "order")
-        rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
-        table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
-
-
-def attention_factor(slope: float, distance: int) -> float:
-    """Return exp(bias), the factor on attention before normalisation, for a distance in films."""
-    return float((1 + abs(distance)) ** -slope)
+        st.markdown(text)
+        title = _("Factor on attention by distance in films, for each head")
+        with example:
+            common.plot(factors_chart(table), title, "order")
+            rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
+            common.table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
 
 
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
-    """Return the factor on attention by distance and head.
+    """Return exp(bias), the factor on attention, by distance in films (rows, negative: earlier) and head (columns).
 
-    Args:
-        slopes: (L, H, 2) for earlier and later films.
-
-    Returns:
-        A row for each distance, negative for earlier films, and a column for each head.
+    slopes: (L, H, 2) for earlier and later films.
     """
-    distances = range(-MAX_DISTANCE, MAX_DISTANCE + 1)
-    return pd.DataFrame(
-        {
-            head_name(layer, head): [
-                attention_factor(slopes[layer, head, int(distance > 0)], distance) for distance in distances
-            ]
-            for layer, head in np.ndindex(slopes.shape[:2])
-        },
-        index=pd.Index(distances, name=_("Distance in films (earlier below 0, later above)")),
-    )
+    distances = np.arange(-MAX_DISTANCE, MAX_DISTANCE + 1)
+    names = [common.head_name(*indices) for indices in np.ndindex(slopes.shape[:2])]
+    earlier, later = slopes.reshape(-1, 2).T
+    factors = (1 + np.abs(distances))[:, None] ** -np.where(distances[:, None] > 0, later, earlier)
+    index = pd.Index(distances, name=_("Distance in films (earlier below 0, later above)"))
+    return pd.DataFrame(factors, index, names)
 
 
 def factors_chart(table: pd.DataFrame) -> go.Figure:
@@ -331,6 +273,6 @@ def factors_chart(table: pd.DataFrame) -> go.Figure:
     for index, name in enumerate(table.columns):
         line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": ("solid", "dash", "dot")[index // 2 % 3]}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
-    legend_on_top(figure, height=360).update_layout(hovermode="x unified")
+    common.legend_on_top(figure, height=360).update_layout(hovermode="x unified")
     figure.update_xaxes(title=table.index.name, zeroline=False)
     return figure.update_yaxes(title=_("Factor on attention"), rangemode="tozero")

@@ -1,37 +1,226 @@
-"""Steps 8 and 9 of the lesson: the softmax and training."""
+"""Steps 5 to 9 of the lesson: self-attention, heads, layers, softmax and training. See `lesson_input`."""
 
 import math
 
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside.common import Lesson, file_name, film_rows, table_expander
+from pages.inside import common
+from pages.inside.common import BARE_AXIS, MAX_TOKENS, Lesson
 from pages.ui import charts, film_cards
-from pages.ui.format import percent
-from pages.ui.i18n import _, ngettext
+from pages.ui.format import escape_markdown, percent
+from pages.ui.i18n import _, ngettext, number
+from recsys.serving.insight.bert4rec_steps import layer_predictions
+
+MAX_FILMS = 6  # films with the most attention of a head
+N_PREDICTIONS = 4  # predicted films after each layer
 
 
-def softmax_text(lesson: Lesson) -> None:
-    """Describe scores, softmax and ranks."""
+def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe query, key and value, and show the attention of the mask in one head."""
+    text = _(
+        "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
+        "a **query** $q$, a **key** $k$ and a **value** $v$. The better a query matches a key, the larger the "
+        "share of the value that is used. The sequence attends to itself, hence the name **self-attention**."
+    )
+    st.markdown(text)
+    has_bias = lesson.steps.layers.bias is not None
+    bias = " + B" if has_bias else ""
+    st.latex(
+        rf"\mathrm{{Attention}}(Q, K, V) = \mathrm{{softmax}}\!\left(\frac{{QK^\top}}{{\sqrt{{d/h}}}}{bias}\right) V"
+    )
+    if has_bias:
+        st.markdown(_("$B$ is the bias of step 4. The paper has no $B$."))
+    with example:
+        show_mask_attention(lesson)
+
+
+def show_mask_attention(lesson: Lesson) -> None:
+    """Show the attention of the mask in one head, with its computation."""
+    with st.container(horizontal=True, gap="medium"):
+        layer = common.choose_index("layer", lesson.n_layers, allow_all=False) or 0
+        head = common.choose_index("head", lesson.n_heads, allow_all=False) or 0
+    table = mask_attention(lesson, layer, head)
+    is_film = lesson.steps.attention.is_film
+    top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
+    st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
+    max_share = top["share"].max() or 1
+    common.film_rows(
+        film_cards.film_bar_row(
+            row.position,
+            lesson.films[row.token],
+            row.share / max_share,
+            percent(row.share),
+            _("match {match:+.2f}", match=row.match)
+            if lesson.steps.layers.bias is None
+            else _("match {match:+.2f}, bias {bias:+.2f}, sum {sum:+.2f}", match=row.match, bias=row.bias, sum=row.sum),
+        )
+        for row in top.itertuples()
+    )
+    rest = percent(max(1 - top["share"].sum(), 0))
+    st.caption(
+        _("The rest, {share}, goes to `[mask]` itself.", share=rest)
+        if len(top) == is_film.sum()
+        else _("The rest, {share}, goes to other films and to `[mask]` itself.", share=rest)
+    )
+    strongest = top.iloc[0]
+    text = _(
+        "For {film}, e to the power of {sum:+.2f} is {exponential:.2f}. The total of all positions is "
+        "{total:.2f}, so the share is {share}.",
+        film=escape_markdown(strongest["label"]),
+        sum=strongest["sum"],
+        exponential=np.exp(strongest["sum"]),
+        total=float(np.exp(table["sum"]).sum()),
+        share=percent(strongest["share"]),
+    )
+    st.markdown(text)
+    newest = table[["label", "match", "bias", "share"]].tail(MAX_TOKENS)
+    newest.columns = pd.Index([_("Position"), _("Match"), _("Bias"), _("Attention")])
+    common.table_expander(
+        newest.set_index(_("Position")).map(lambda value: number(value, ".3f")),
+        _("match, bias and attention for each position"),
+        "sums",
+    )
+
+
+def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
+    """Return a row for each token: token, label, match (scaled dot product), bias, sum, position, share (attention)."""
+    layers, tokens = lesson.steps.layers, lesson.steps.attention
+    match = layers.scaled_dot_product[layer, head, -1].astype(np.float64)
+    bias = np.zeros_like(match) if layers.bias is None else layers.bias[layer, head, -1].astype(np.float64)
+    table = pd.DataFrame(
+        {"token": tokens.tokens, "label": tokens.labels, "match": match, "bias": bias, "sum": match + bias}
+    )
+    exponentials = np.exp(table["sum"])
+    return table.assign(position=range(1, len(table) + 1), share=exponentials / exponentials.sum())
+
+
+def heads(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the attention heads, and show the attention of the mask, a row for each head."""
+    n_heads, dim = lesson.n_heads, lesson.steps.embeddings.shape[1]
     st.markdown(
-        ngettext(
-            "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
-            "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
-            "of each score and divides by the total. The most probable film has **rank** 1.",
-            "The final vector of `[mask]` is compared with the embeddings of all {n:,} films. The **score** of a film "
-            "is the dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the "
-            "power of each score and divides by the total. The most probable film has **rank** 1.",
-            lesson.steps.n_items,
+        _(
+            "One attention can look for one thing at a time. So each layer has {heads} of them side by side, called "
+            "**heads**. Each head has its own queries, keys and values of {size} numbers. The results are joined and "
+            "mixed by one more linear map.",
+            heads=n_heads,
+            size=dim // n_heads,
+        )
+        if n_heads > 1
+        else _("In the paper, several attentions work side by side, called **heads**. This network has one per layer.")
+    )
+    st.latex(r"\mathrm{MH}(H) = [\mathrm{head}_1; \ldots; \mathrm{head}_h]\, W^O")
+    st.markdown(_("The section **{attention}** shows the attention between all positions.", attention=_("Attention")))
+    tokens = lesson.steps.attention
+    names = [common.head_name(*indices) for indices in np.ndindex(tokens.weights.shape[:2])]
+    table = pd.DataFrame(tokens.weights[:, :, -1].reshape(len(names), -1), names, tokens.labels)
+    lines = [
+        _(
+            "{head}: most attention to {film} ({share}).",
+            head=name,
+            film=f"**{escape_markdown(row.idxmax())}**",
+            share=percent(row.max()),
+        )
+        for name, row in table.loc[:, tokens.is_film].iterrows()
+    ]
+    with example:
+        st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
+        alt = _("Attention of [mask]: a row for each head, a column for each of the newest positions")
+        common.plot(heads_chart(table), alt, "heads")
+        st.markdown("\n".join(f"- {line}" for line in lines))
+        newest = table.iloc[:, -MAX_TOKENS:].T.rename_axis(_("Position"))
+        common.table_expander(newest.map(percent), _("attention of [mask] by head"), "heads")
+
+
+def heads_chart(table: pd.DataFrame) -> go.Figure:
+    """Return a heat map of attention, heads by tokens, of the newest tokens. Each row has its own colour scale."""
+    newest = table.iloc[:, -MAX_TOKENS:]
+    row_max = newest.max(axis=1).clip(lower=1e-9)
+    labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
+    figure = common.heat_map(
+        newest.div(row_max, axis=0).to_numpy(),
+        150 + 46 * len(newest),
+        "%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
+        np.stack([labels, newest.to_numpy(object)], -1),
+        y=list(newest.index),
+        text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
+        texttemplate="%{text}",
+        textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
+        colorscale=[[0, "rgba(31, 154, 148, 0.05)"], [1, "rgba(31, 154, 148, 0.6)"]],
+        zmin=0,
+        xgap=2,
+        ygap=2,
+    )
+    ticks = common.tick_labels(newest.columns, 14)
+    figure.update_xaxes(**BARE_AXIS, tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=-60)
+    return figure.update_yaxes(**BARE_AXIS)
+
+
+def layers(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe feed-forward networks, residual connections and normalisation, and the predictions of each layer."""
+    text = _(
+        "Attention mixes the positions. Then a small **feed-forward** network processes each position separately. Both "
+        "together are a **layer**. Layers in this network: {n}. Each layer reads the result of the previous one.",
+        n=lesson.n_layers,
+    )
+    st.markdown(text)
+    st.latex(r"\mathrm{PFFN}(x) = \mathrm{GELU}(x W_1 + b_1)\, W_2 + b_2")
+    for part in (r"\mathrm{MH}", r"\mathrm{PFFN}"):
+        output = rf"x + {part}(\mathrm{{LN}}(x))" if lesson.has_pre_norm else rf"\mathrm{{LN}}(x + {part}(x))"
+        st.latex(rf"x \leftarrow {output}")
+    st.markdown(
+        _(
+            "Each part adds its result to its input. This is a residual connection. The paper normalises after the "
+            "addition, LN(x + …). This network normalises before it."
+        )
+        if lesson.has_pre_norm
+        else _(
+            "Each part adds its result to its input. This is a residual connection. The sum is normalised, as in the "
+            "paper."
         )
     )
+    caption = _(
+        "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
+        "about your films."
+    )
+    if lesson.steps.positions is None:
+        caption += " " + _("So this list is the same for everyone.")
+    tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
+    best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
+    with example:
+        st.caption(caption)
+        for n_layers, table in enumerate(tables):
+            title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
+            st.markdown(f"**{title}**")
+            common.film_rows(
+                film_cards.row(rank, lesson.films[row.item], row.probability, best)
+                for rank, row in enumerate(table.itertuples(), 1)
+            )
+
+
+def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe scores, softmax and ranks, and show the top films."""
+    text = ngettext(
+        "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
+        "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
+        "of each score and divides by the total. The most probable film has **rank** 1.",
+        "The final vector of `[mask]` is compared with the embeddings of all {n:,} films. The **score** of a film "
+        "is the dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the "
+        "power of each score and divides by the total. The most probable film has **rank** 1.",
+        lesson.steps.n_items,
+    )
+    st.markdown(text)
     vector = r"\mathrm{GELU}(h_t W^P + b^P)" if lesson.has_projection else "h_t"
     st.latex(rf"P(v) = \mathrm{{softmax}}\!\left({vector} E^\top + b\right)_v = \frac{{e^{{s_v}}}}{{\sum_u e^{{s_u}}}}")
     if not lesson.has_projection:
-        st.markdown(
-            _(
-                "$E$ contains the embeddings of step 3. The paper has a linear map and a GELU between $h_t$ and $E$ "
-                "(equation 7). This network does not."
-            )
+        text = _(
+            "$E$ contains the embeddings of step 3. The paper has a linear map and a GELU between $h_t$ and $E$ "
+            "(equation 7). This network does not."
         )
+        st.markdown(text)
     st.markdown(
         _("Watched films are excluded, as in the training of this network.")
         if "only_unseen" in lesson.paper_differences
@@ -40,60 +229,52 @@ def softmax_text(lesson: Lesson) -> None:
             "probabilities are higher there."
         )
     )
-    charts.download_buttons(lesson.steps.predictions, f"softmax-{file_name(lesson.predictor)}")
-
-
-def softmax_example(lesson: Lesson) -> None:
-    """Show the top films with their scores and probabilities."""
+    charts.download_buttons(lesson.steps.predictions, f"softmax-{common.file_name(lesson.predictor)}")
     tokens = lesson.steps.attention
     watched = set(tokens.tokens[tokens.is_film].tolist())
-    film_rows(
-        film_cards.film_bar_row(
-            rank,
-            lesson.films[answer.item],
-            answer.weight,
-            percent(answer.probability),
-            _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
-            + (f" · {_('watched')}" if answer.item in watched else ""),
+    with example:
+        common.film_rows(
+            film_cards.film_bar_row(
+                rank,
+                lesson.films[answer.item],
+                answer.weight,
+                percent(answer.probability),
+                _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
+                + (f" · {_('watched')}" if answer.item in watched else ""),
+            )
+            for rank, answer in enumerate(lesson.steps.predictions.itertuples(), start=1)
         )
-        for rank, answer in enumerate(lesson.steps.predictions.itertuples(), start=1)
-    )
 
 
-def training_text(_lesson: Lesson) -> None:
-    """Describe the loss."""
-    st.markdown(
-        _(
-            "All these numbers come from training. The network predicts masked films in the histories of real people. "
-            "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "
-            "number changes a little so that the loss becomes smaller."
-        )
+def training(lesson: Lesson, example: DeltaGenerator) -> None:
+    """Describe the loss, and show the probability, rank and loss of the masked films."""
+    text = _(
+        "All these numbers come from training. The network predicts masked films in the histories of real people. "
+        "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "
+        "number changes a little so that the loss becomes smaller."
     )
+    st.markdown(text)
     st.latex(
         r"\mathcal{L} = \frac{1}{|\mathcal{S}^m|} \sum_{v_m \in \mathcal{S}^m} -\log P(v_m = v_m^* \mid \mathcal{S}')"
     )
     st.markdown(
         _("$\\mathcal{S}'$ is the history with masks, $\\mathcal{S}^m$ the masks, and $v_m^*$ the film behind a mask.")
     )
-
-
-def training_example(lesson: Lesson) -> None:
-    """Show the probability, rank and loss of the masked films."""
-    table, n = lesson.steps.masked_films, lesson.steps.n_items
-    st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
-    max_probability = table["probability"].max() or 1
-    film_rows(
-        film_cards.film_bar_row(
-            index,
-            lesson.films[row.item],
-            row.probability / max_probability,
-            percent(row.probability),
-            _("rank {rank:,}, loss {loss:.2f}", rank=row.rank, loss=row.loss),
+    with example:
+        table, n = lesson.steps.masked_films, lesson.steps.n_items
+        st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
+        max_probability = table["probability"].max() or 1
+        common.film_rows(
+            film_cards.film_bar_row(
+                index,
+                lesson.films[row.item],
+                row.probability / max_probability,
+                percent(row.probability),
+                _("rank {rank:,}, loss {loss:.2f}", rank=row.rank, loss=row.loss),
+            )
+            for index, row in enumerate(table.itertuples(), start=1)
         )
-        for index, row in enumerate(table.itertuples(), start=1)
-    )
-    st.markdown(
-        ngettext(
+        text = ngettext(
             "The mean loss here is {mean:.2f}. A random guess among {n:,} film has a loss of {uniform:.2f}.",
             "The mean loss here is {mean:.2f}. A random guess among {n:,} films has a loss of {uniform:.2f}, the "
             "logarithm of {n:,}.",
@@ -101,7 +282,7 @@ def training_example(lesson: Lesson) -> None:
             mean=table["loss"].mean(),
             uniform=math.log(n),
         )
-    )
-    names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
-    columns = table[list(names)].rename(columns=names).set_index(names["title"])
-    table_expander(columns, _("rank, probability and loss of each masked film"), "learning")
+        st.markdown(text)
+        names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
+        columns = table[list(names)].rename(columns=names).set_index(names["title"])
+        common.table_expander(columns, _("rank, probability and loss of each masked film"), "learning")

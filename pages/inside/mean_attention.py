@@ -1,24 +1,14 @@
 """The section Mean attention: attention of sampled users by position and by genre, as in the papers."""
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.inside.common import (
-    BARE_AXIS,
-    SIGNED_SCALE,
-    attention_map,
-    choose_index,
-    choose_recommender,
-    file_name,
-    head_name,
-    heat_map,
-    plot,
-    table_expander,
-)
+from pages.inside import common
+from pages.inside.common import BARE_AXIS, SIGNED_SCALE
 from pages.ui import cache, charts, errors, recommenders
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
@@ -45,7 +35,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 @errors.show_errors()
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     """Render the section. It does not use the films of the visitor."""
-    name = choose_recommender(lambda model: model.has_attention, dataset, "attending")
+    name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -53,19 +43,18 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
         ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention_stats.MAX_USERS)
     ):
         by_position, by_genre = _mean_attention(predictor)
-    st.markdown(
-        ngettext(
-            "Mean attention over {n} random person from {data} with at least {min_films} films. The charts follow the "
-            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
-            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
-            "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
-            "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
-            by_position.n_users,
-            data=cache.dataset_title(dataset.name),
-            min_films=by_position.n_tokens,
-        )
+    text = ngettext(
+        "Mean attention over {n} random person from {data} with at least {min_films} films. The charts follow the "
+        "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
+        "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
+        "Mean attention over {n} random people from {data} with at least {min_films} films. The charts follow the "
+        "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
+        "[BERT4Rec](https://arxiv.org/abs/1904.06690), figure 2).",
+        by_position.n_users,
+        data=cache.dataset_title(dataset.name),
+        min_films=by_position.n_tokens,
     )
+    st.markdown(text)
     show_positions(predictor, by_position)
     show_genres(predictor, by_genre)
 
@@ -100,7 +89,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     last_rows, within = attention_of_last_position(by_position), by_position.window_share()
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
-            name = head_name(layer, head)
+            name = common.head_name(layer, head)
             row = last_rows[name].drop(_("older"))
             alt = ngettext(
                 "Mean attention of the newest {n} position in {model}, {head}. The position that predicts the next "
@@ -117,17 +106,17 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
                 st.markdown(f"**{name}**")
                 highest, inside = percent(by_position.weights[layer, head].max()), percent(within[layer, head, -1])
                 st.caption(_("up to {share} · {inside} inside", share=highest, inside=inside))
-                plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
+                common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
     st.caption(_("“Inside” is the share of the framed row's attention in the chart. The rest goes to older films."))
-    table_expander(last_rows.map(percent), _("attention of the framed row by head"), "mean")
-    charts.download_buttons(by_position.table(), f"mean-attention-{file_name(predictor)}")
+    common.table_expander(last_rows.map(percent), _("attention of the framed row by head"), "mean")
+    charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
     """Return the attention of the last position by head (columns) and position, newest first. Last row: older films."""
     table = pd.DataFrame(
         {
-            head_name(*indices): by_position.weights[indices][-1, ::-1]
+            common.head_name(*indices): by_position.weights[indices][-1, ::-1]
             for indices in np.ndindex(by_position.weights.shape[:2])
         },
         index=pd.Index(by_position.labels[::-1], name=_("Films back")),
@@ -146,8 +135,7 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
     weights, n = by_position.weights[layer, head], by_position.n_tokens
     hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
-    visible = np.where(weights > 0, weights, np.nan)
-    figure = attention_map(visible, names, HEIGHT_PX, hover, float(weights.max()))
+    figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
     # index of the fifth film back; a mask at the end takes a position
     last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)
     ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
@@ -164,50 +152,48 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
 def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     """Show a heat map of genres for each layer."""
     st.header(_("Attention between genres"))
-    st.caption(
-        _(
-            "Do films attend to films of the same genre? Each row attends to the columns. 1.2× means 20% more "
-            "attention than the distance between the films explains. A film's attention to itself is excluded."
-        )
+    text = _(
+        "Do films attend to films of the same genre? Each row attends to the columns. 1.2× means 20% more "
+        "attention than the distance between the films explains. A film's attention to itself is excluded."
     )
+    st.caption(text)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
-        head = choose_index("head", by_genre.observed.shape[2])
+        head = common.choose_index("head", by_genre.observed.shape[2])
     if len(genres) < 2:
         st.info(_("Choose at least two genres."))
         return
-    tables = [by_genre.table(genres, layer, head) for layer in range(by_genre.observed.shape[1])]
-    limit = max_ratio(tables)
+    layers = range(by_genre.observed.shape[1])
+    table = pd.concat(by_genre.table(genres, layer, head).assign(layer=layer + 1) for layer in layers)
+    table = table.assign(colour=colour_values(table))
+    limit = float(np.nanmax([np.log(MIN_COLOUR_RATIO), *table["colour"].abs()]))
     with st.grid(2, min_column_width=300):
-        for layer, table in enumerate(tables):
+        for layer, rows in table.groupby("layer"):
             with st.container():
-                name = _("Layer {n}", n=layer + 1)
+                name = _("Layer {n}", n=layer)
                 st.subheader(name)
-                is_same = table["from"] == table["to"]
-                within_genre, between_genres = (table.loc[rows, "times"].median() for rows in (is_same, ~is_same))
+                is_same = rows["from"] == rows["to"]
                 alt = _(
                     "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
                     "genre: {same:.2f}×, between genres: {other:.2f}×.",
                     layer=name,
                     model=cache.recommender_title(predictor),
-                    same=within_genre,
-                    other=between_genres,
+                    same=rows.loc[is_same, "times"].median(),
+                    other=rows.loc[~is_same, "times"].median(),
                 )
-                plot(genre_chart(table, limit, st.context.theme.type == "dark"), alt, f"genres-{layer}")
+                common.plot(genre_chart(rows, limit, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
                 title = _("attention between genres in {layer}", layer=name)
-                table_expander(ratio_table(table), title, f"genres-{layer}")
-    st.caption(
-        _(
-            "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
-            "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
-            "contains other films, so its genre is less clear.",
-            min_people=attention_stats.MIN_USERS,
-            n=attention_stats.MAX_STORED_TOKENS,
-        )
+                common.table_expander(ratio_table(rows), title, f"genres-{layer - 1}")
+    text = _(
+        "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
+        "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
+        "contains other films, so its genre is less clear.",
+        min_people=attention_stats.MIN_USERS,
+        n=attention_stats.MAX_STORED_TOKENS,
     )
-    numbered = pd.concat(table.assign(layer=layer) for layer, table in enumerate(tables, start=1))
-    charts.download_buttons(numbered, f"genre-attention-{file_name(predictor)}")
+    st.caption(text)
+    charts.download_buttons(table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}")
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
@@ -238,56 +224,45 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
     return pivot.map(lambda ratio: _("too few people") if np.isnan(ratio) else _("{times:.2f}×", times=ratio))
 
 
-def interval_excludes_one(table: pd.DataFrame) -> pd.Series:
-    """Return True for the rows whose 95% interval excludes 1."""
-    return (table["low"] > 1) | (table["high"] < 1)
-
-
-def max_ratio(tables: Sequence[pd.DataFrame]) -> float:
-    """Return the ratio at the end of the colour scale: the largest significant ratio or inverse ratio."""
-    table = pd.concat(tables)
-    ratios = table.loc[interval_excludes_one(table) & (table["times"] > 0), "times"]
-    return max(MIN_COLOUR_RATIO, float(np.exp(np.abs(np.log(ratios)).max()))) if len(ratios) else MIN_COLOUR_RATIO
+def colour_values(table: pd.DataFrame) -> pd.Series:
+    """Return log ratios: 0 if the 95% interval includes 1; NaN if there are too few people or the ratio is 0."""
+    ratio = table["times"]
+    is_significant = (table["low"] > 1) | (table["high"] < 1)
+    return np.log(ratio.where(ratio > 0)).where(is_significant | ratio.isna(), 0.0)
 
 
 def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
-    """Return a heat map of `GenreAttention.table`. Ratios that are not significantly different from 1 have no colour.
-
-    Args:
-        table: Table of one layer.
-        limit: Ratio at the end of the colour scale.
-        is_dark: Whether the page is dark.
-    """
-    genres = list(dict.fromkeys(table["from"]))
-    n, names = len(genres), [display_tag(genre) for genre in genres]
-    ratio = table["times"]
-    is_missing = ratio.isna() | (ratio <= 0) & interval_excludes_one(table)
-    log_ratio = np.log(ratio.where(ratio > 0, 1))
-    colour = np.select([is_missing, interval_excludes_one(table)], [np.nan, log_ratio], 0.0)
+    """Return a heat map of the colours and ratios of one layer. limit: Log ratio at the end of the colour scale."""
+    names = [display_tag(genre) for genre in dict.fromkeys(table["from"])]
+    n = len(names)
     hover_texts = [
         _("too few people")
         if np.isnan(row.times)
         else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.times, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
-    cell_texts = ["" if np.isnan(value) else _("{times:.2f}×", times=value) for value in ratio]
-    has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
+    cells: dict[str, Any] = {"colorscale": SIGNED_SCALE}
+    if n <= MAX_GENRES_WITH_CELL_TEXT:
+        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["times"]]
+        cells = {
+            "colorscale": PALE_SCALE,
+            "text": np.array(cell_texts, object).reshape(n, n),
+            "texttemplate": "%{text}",
+            "textfont": {"color": "white" if is_dark else "black"},
+        }
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
-    figure = heat_map(
-        colour.reshape(n, n),
-        90 + max(180, (46 if has_cell_text else 20) * n),
+    figure = common.heat_map(
+        table["colour"].to_numpy().reshape(n, n),
+        90 + max(180, (46 if n <= MAX_GENRES_WITH_CELL_TEXT else 20) * n),
         _("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people"),
         hover_data.reshape(n, n, 2),
         x=names,
         y=names,
-        text=np.array(cell_texts, object).reshape(n, n) if has_cell_text else None,
-        texttemplate="%{text}" if has_cell_text else None,
-        textfont={"color": "white" if is_dark else "black"},
-        colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
-        zmin=-np.log(limit),
-        zmax=np.log(limit),
+        zmin=-limit,
+        zmax=limit,
         xgap=2,
         ygap=2,
+        **cells,
     )
     figure.update_yaxes(**BARE_AXIS, automargin=True)
     return figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)

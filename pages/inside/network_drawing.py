@@ -4,7 +4,7 @@ As in the paper, it is read from the bottom to the top. Orange dashed parts are 
 in this network.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -21,9 +21,28 @@ MAX_LAYERS = 2  # drawn layers; a text has the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 
+def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
+    """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
+    steps = lesson.steps
+    labels = steps.prediction_labels[-len(COLUMN_CENTRES) :]
+    drawing = NetworkDrawing(
+        labels,
+        lesson.n_layers,
+        lesson.n_heads,
+        steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
+        lesson.top_new_film,
+        steps.n_items,
+        steps.positions is not None,
+        lesson.has_projection,
+        parts,
+        st.context.theme.type == "dark",
+    )
+    st.image(drawing.svg(), width=width, alt=alt)
+
+
 @dataclass(frozen=True)
-class Network:
-    """The values in a drawing."""
+class NetworkDrawing:
+    """Draws the parts of a network. y coordinates grow downwards."""
 
     labels: Sequence[str]  # the newest tokens, at most four; the last one is [mask]
     n_layers: int
@@ -33,75 +52,62 @@ class Network:
     n_films: int
     has_position_embeddings: bool  # as in the paper
     has_projection: bool  # as in the paper
+    highlighted: Collection[str] = PARTS  # opaque parts, the other parts are faint
+    is_dark: bool = False
 
+    @property
+    def ink(self) -> str:
+        """The colour of texts and arrows."""
+        return "#ecebe8" if self.is_dark else "#1d1d1f"
 
-def show(lesson: Lesson, parts: Iterable[str], alt: str, width: int) -> None:
-    """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
-    steps = lesson.steps
-    labels = steps.prediction_labels[-len(COLUMN_CENTRES) :]
-    weights = steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :]
-    network = Network(
-        labels,
-        lesson.n_layers,
-        lesson.n_heads,
-        weights.tolist(),
-        lesson.top_new_film,
-        steps.n_items,
-        steps.positions is not None,
-        lesson.has_projection,
-    )
-    st.image(svg(network, parts, st.context.theme.type == "dark"), width=width, alt=alt)
+    @property
+    def columns(self) -> Sequence[int]:
+        """The horizontal centre of each token."""
+        return COLUMN_CENTRES[-len(self.labels) :]
 
+    def svg(self) -> str:
+        """Return the drawing as SVG."""
+        n_drawn = min(self.n_layers, MAX_LAYERS)
+        n_more = self.n_layers - n_drawn
+        height = 300 + n_drawn * LAYER_HEIGHT + (20 if n_more else 0)
+        y = height - 40
+        pieces = [self._tokens(y), self._embedding(y - 56), self._order(y - 106)]
+        y -= 128
+        for layer in range(n_drawn):
+            pieces.append(self._layer(y, layer))
+            y -= LAYER_HEIGHT
+        if n_more:
+            pieces.append(self._part("layer", self._text(WIDTH / 2, y + 4, _("… and {n} more", n=n_more), 13)))
+            y -= 20
+        pieces.append(self._output(y))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+            f'font-family="system-ui, sans-serif" fill="{self.ink}">{"".join(pieces)}</svg>'
+        )
 
-def svg(network: Network, parts: Iterable[str], is_dark: bool) -> str:
-    """Return the drawing as SVG. The highlighted parts are opaque, the other parts are faint."""
-    ink = "#ecebe8" if is_dark else "#1d1d1f"
-    n_drawn = min(network.n_layers, MAX_LAYERS)
-    height = 300 + n_drawn * LAYER_HEIGHT + (20 if network.n_layers > n_drawn else 0)
-    sheet = _Sheet(COLUMN_CENTRES[-len(network.labels) :], set(parts), ink, network)
-    y = height - 40
-    pieces = [sheet.tokens(y), sheet.embedding(y - 56), sheet.order(y - 106)]
-    y -= 128
-    for layer in range(n_drawn):
-        pieces.append(sheet.layer(y, layer))
-        y -= LAYER_HEIGHT
-    if network.n_layers > n_drawn:
-        more = _("… and {n} more", n=network.n_layers - n_drawn)
-        pieces.append(sheet.part("layer", sheet.text(WIDTH / 2, y + 4, more, 13)))
-        y -= 20
-    pieces.append(sheet.output(y))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'font-family="system-ui, sans-serif" fill="{ink}">{"".join(pieces)}</svg>'
-    )
-
-
-@dataclass(frozen=True)
-class _Sheet:
-    """Draws the parts of a network. y coordinates grow downwards."""
-
-    columns: Sequence[int]
-    highlighted: set[str]
-    ink: str
-    network: Network
-
-    def part(self, name: str, *pieces: str) -> str:
+    def _part(self, name: str, *pieces: str) -> str:
         """Group the pieces of a part, faint unless the part is highlighted."""
         faint = "" if name in self.highlighted else ' opacity="0.45"'
         return f"<g{faint}>{''.join(pieces)}</g>"
 
-    def text(self, x: float, y: float, label: str, size: int = 14, bold: bool = False, anchor: str = "middle") -> str:
+    def _text(self, x: float, y: float, label: str, size: int = 14, bold: bool = False, anchor: str = "middle") -> str:
         weight = ' font-weight="600"' if bold else ""
         return f'<text x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}"{weight}>{escape(label)}</text>'
 
-    def box(self, x: float, y: float, w: float, h: float, colour: str, dashed: bool = False, fill: float = 0.14) -> str:
+    def _box(
+        self, x: float, y: float, w: float, h: float, colour: str, dashed: bool = False, fill: float = 0.14
+    ) -> str:
         dash = ' stroke-dasharray="5 4"' if dashed else ""
         return (
             f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="7" fill="{colour}" fill-opacity="{fill}" '
             f'stroke="{colour}" stroke-width="1.5"{dash}/>'
         )
 
-    def arrows(self, bottom: float, top: float) -> str:
+    def _paper_box(self, x: float, y: float, w: float, h: float, is_here: bool) -> str:
+        """Draw the box of a part of the paper, dashed if this network does not have it."""
+        return self._box(x, y, w, h, GREY) if is_here else self._box(x, y, w, h, SECOND, dashed=True, fill=0.04)
+
+    def _arrows(self, bottom: float, top: float) -> str:
         """Draw an arrow upwards in every column."""
         return "".join(
             f'<path d="M{x} {bottom}V{top + 4}M{x - 4} {top + 9}L{x} {top + 3}L{x + 4} {top + 9}" stroke="{self.ink}" '
@@ -109,70 +115,65 @@ class _Sheet:
             for x in self.columns
         )
 
-    def line_up(self, x: float, bottom: float, top: float) -> str:
+    def _line_up(self, x: float, bottom: float, top: float) -> str:
         return f'<path d="M{x} {bottom}V{top}" stroke="{self.ink}" stroke-width="1.3"/>'
 
-    def tokens(self, y: float) -> str:
-        pieces, labels = [], self.network.labels
-        for x, label in zip(self.columns, labels, strict=True):
-            is_mask = label == labels[-1]
-            colour = SECOND if is_mask else self.ink
-            pieces.append(self.box(x - 47, y, 94, 34, colour, dashed=is_mask, fill=0.12))
-            pieces.append(self.text(x, y + 21, short_title(label, 13), 12, bold=is_mask))
-        return self.part("tokens", *pieces)
+    def _tokens(self, y: float) -> str:
+        pieces = []
+        for x, label in zip(self.columns, self.labels, strict=True):
+            is_mask = label == self.labels[-1]
+            pieces.append(self._box(x - 47, y, 94, 34, SECOND if is_mask else self.ink, dashed=is_mask, fill=0.12))
+            pieces.append(self._text(x, y + 21, short_title(label, 13), 12, bold=is_mask))
+        return self._part("tokens", *pieces)
 
-    def embedding(self, y: float) -> str:
-        pieces = [self.arrows(y + 56, y + 30)]
-        for x in self.columns:
-            pieces += [self.box(x - 40, y, 80, 28, GREY), self.text(x, y + 19, _("embedding"), 12)]
-        return self.part("embedding", *pieces)
+    def _embedding(self, y: float) -> str:
+        boxes = [self._box(x - 40, y, 80, 28, GREY) + self._text(x, y + 19, _("embedding"), 12) for x in self.columns]
+        return self._part("embedding", self._arrows(y + 56, y + 30), *boxes)
 
-    def order(self, y: float) -> str:
-        """Draw the position embeddings of the paper, dashed if the network has none."""
-        has_positions = self.network.has_position_embeddings
-        pieces = [self.part("embedding", self.arrows(y + 50, y + 30), self.arrows(y, y - 22))]
-        for x in self.columns:
-            colour, fill = (GREY, 0.14) if has_positions else (SECOND, 0.04)
-            pieces.append(self.box(x - 40, y, 80, 28, colour, dashed=not has_positions, fill=fill))
-            pieces.append(self.text(x, y + 19, _("+ position"), 12))
-        return self.part("order", *pieces)
+    def _order(self, y: float) -> str:
+        """Draw the position embeddings of the paper."""
+        boxes = [
+            self._paper_box(x - 40, y, 80, 28, self.has_position_embeddings)
+            + self._text(x, y + 19, _("+ position"), 12)
+            for x in self.columns
+        ]
+        return self._part("embedding", self._arrows(y + 50, y + 30), self._arrows(y, y - 22)) + self._part(
+            "order", *boxes
+        )
 
-    def layer(self, bottom: float, layer: int) -> str:
+    def _layer(self, bottom: float, layer: int) -> str:
         """Draw a layer: attention between all positions, then feed-forward in each position."""
-        title = _("Layer {n}: self-attention, heads: {heads}", n=layer + 1, heads=self.network.n_heads)
-        heading = self.text(14, bottom - 86, title, 12, bold=True, anchor="start")
-        has_bias = not self.network.has_position_embeddings
-        bias = self.text(WIDTH - 14, bottom - 86, _("+ bias for distance"), 12, True, "end") if has_bias else ""
+        title = _("Layer {n}: self-attention, heads: {heads}", n=layer + 1, heads=self.n_heads)
+        heading = self._text(14, bottom - 86, title, 12, bold=True, anchor="start")
+        bias = self._text(WIDTH - 14, bottom - 86, _("+ bias for distance"), 12, bold=True, anchor="end")
         lines = [
             f'<path d="M{x} {bottom - 2}L{x_to} {bottom - 54}" stroke="{ACCENT}" '
             f'stroke-width="{0.4 + 5 * weight:.1f}" stroke-opacity="{0.25 + 0.75 * min(1, 2 * weight):.2f}"/>'
-            for x_to, row in zip(self.columns, self.network.weights[layer], strict=True)
+            for x_to, row in zip(self.columns, self.weights[layer], strict=True)
             for x, weight in zip(self.columns, row, strict=True)
         ]
         forward = [
-            self.box(x - 46, bottom - 76, 92, 22, GREY) + self.text(x, bottom - 61, _("feed-forward"), 11)
+            self._box(x - 46, bottom - 76, 92, 22, GREY) + self._text(x, bottom - 61, _("feed-forward"), 11)
             for x in self.columns
         ]
-        frame = self.box(4, bottom - 104, WIDTH - 8, 104, GREY, fill=0.05)
+        frame = self._box(4, bottom - 104, WIDTH - 8, 104, GREY, fill=0.05)
         return (
-            self.part("layer", frame, heading, *forward, self.arrows(bottom - 104, bottom - LAYER_HEIGHT - 3))
-            + self.part("attention", *lines)
-            + self.part("order", f'<g fill="{ACCENT}">{bias}</g>')
+            self._part("layer", frame, heading, *forward, self._arrows(bottom - 104, bottom - LAYER_HEIGHT - 3))
+            + self._part("attention", *lines)
+            + self._part("order", f'<g fill="{ACCENT}">{"" if self.has_position_embeddings else bias}</g>')
         )
 
-    def output(self, bottom: float) -> str:
+    def _output(self, bottom: float) -> str:
         """Draw the way from the mask to the probabilities."""
-        x, has_projection = self.columns[-1], self.network.has_projection
-        n_films = self.network.n_films
-        softmax = ngettext("compare · softmax over {n:,} film", "compare · softmax over {n:,} films", n_films)
-        colour, fill = (GREY, 0.14) if has_projection else (SECOND, 0.04)
-        return self.part(
+        x = self.columns[-1]
+        softmax = ngettext("compare · softmax over {n:,} film", "compare · softmax over {n:,} films", self.n_films)
+        return self._part(
             "output",
-            self.box(x - 150, bottom - 30, 196, 26, colour, dashed=not has_projection, fill=fill),
-            self.text(x - 52, bottom - 13, _("linear map, GELU"), 12),
-            self.line_up(x, bottom - 30, bottom - 46),
-            self.box(x - 250, bottom - 76, 296, 30, ACCENT),
-            self.text(x - 102, bottom - 56, softmax, 13),
-            self.line_up(x, bottom - 76, bottom - 88),
-            self.text(x + 46, bottom - 94, short_title(self.network.answer, 40), 14, bold=True, anchor="end"),
+            self._paper_box(x - 150, bottom - 30, 196, 26, self.has_projection),
+            self._text(x - 52, bottom - 13, _("linear map, GELU"), 12),
+            self._line_up(x, bottom - 30, bottom - 46),
+            self._box(x - 250, bottom - 76, 296, 30, ACCENT),
+            self._text(x - 102, bottom - 56, softmax, 13),
+            self._line_up(x, bottom - 76, bottom - 88),
+            self._text(x + 46, bottom - 94, short_title(self.answer, 40), 14, bold=True, anchor="end"),
         )

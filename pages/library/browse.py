@@ -9,6 +9,7 @@ from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
+from pages.ui.widgets import selectbox
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
@@ -41,12 +42,10 @@ def show(dataset: Dataset) -> None:
             persist_state="session",
         )
         text = (text or "").strip()
-        labels = {name: _(ORDER_TITLES[name]) for name in ORDERS}
-        order = st.selectbox(
+        order = selectbox(
             _("Order"),
-            ORDERS,
-            format_func=labels.__getitem__,
-            key="browse_order",
+            {name: _(ORDER_TITLES[name]) for name in ORDERS},
+            "browse_order",
             help=_(
                 "“Best rated” adds {n} average ratings to each film, so that a single five-star rating does not put a "
                 "film on top. Search results are ordered by how well they match.",
@@ -55,7 +54,6 @@ def show(dataset: Dataset) -> None:
             disabled=bool(text),
             width=170,
             on_change=open_first_page,
-            persist_state="session",
         )
         filters.show(library)
     films = matching_films(library, text, order)

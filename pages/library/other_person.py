@@ -28,9 +28,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     if not source:
         return ()
     if source != dataset.name and source not in datasets.prepared_names():
-        text = _(
-            "The other person’s films are from {data}, which is not on this computer.", data=cache.dataset_title(source)
-        )
+        title = cache.dataset_title(source)
+        text = _("The other person’s films are from {data}, which is not on this computer.", data=title)
         st.caption(format.escape_markdown(text))
         return ()
     catalog = dataset.catalog if source == dataset.name else cache.dataset(source).catalog
@@ -40,15 +39,14 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         index = cache.title_index(dataset.name)
         matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
         if n_missing := len(items) - len(matches):
-            notices.append(
-                ngettext(
-                    "{n} of their {total} films is not in {data}.",
-                    "{n} of their {total} films are not in {data}.",
-                    n_missing,
-                    total=len(items),
-                    data=cache.dataset_title(dataset.name),
-                )
+            text = ngettext(
+                "{n} of their {total} films is not in {data}.",
+                "{n} of their {total} films are not in {data}.",
+                n_missing,
+                total=len(items),
+                data=cache.dataset_title(dataset.name),
             )
+            notices.append(text)
         items = list(dict.fromkeys(matches))
     for notice in notices:
         st.caption(format.escape_markdown(notice))
@@ -85,10 +83,15 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
     with st.container(horizontal=True, gap="small"):
-        st.button(
-            _("A real viewer"), key="other-random", icon=":material/casino:", on_click=sample_user, args=(dataset,)
+        label, icon = _("A real viewer"), ":material/casino:"
+        st.button(label, key="other-random", icon=icon, on_click=sample_user, args=(dataset,))
+        input_help = ngettext(
+            "{data} has {n:,} person. The newest films of the chosen person replace the list.",
+            "{data} has {n:,} people. The newest films of the chosen person replace the list.",
+            dataset.n_users,
+            data=cache.dataset_title(dataset.name),
         )
-        user_number_popover(dataset)
+        page.user_popover(dataset, "other_person", input_help, lambda viewer: replace_films(dataset, viewer.items))
         link_popover()
 
 
@@ -112,26 +115,14 @@ def sample_user(dataset: Dataset) -> None:
         replace_films(dataset, user.items)
 
 
-def user_number_popover(dataset: Dataset) -> None:
-    """Render a popover that replaces the films by the films of a user with a given number or name."""
-    input_help = ngettext(
-        "{data} has {n:,} person. The newest films of the chosen person replace the list.",
-        "{data} has {n:,} people. The newest films of the chosen person replace the list.",
-        dataset.n_users,
-        data=cache.dataset_title(dataset.name),
-    )
-    page.user_popover(dataset, "other_person", input_help, lambda viewer: replace_films(dataset, viewer.items))
-
-
 def link_popover() -> None:
     """Render a popover that reads the films from a link of this app."""
     help_text = _("Paste a link that the other person has copied from the address bar or from Share.")
     panel = page.popover(_("A link"), LINK_POPOVER_KEY, "link", help_text, focus=("other_link",))
     if panel.open:
         with panel, page.popover_content(LINK_POPOVER_KEY):
-            st.text_input(
-                _("Link to their films"), key="other_link", placeholder="https://…?s=1-260", on_change=read_link
-            )
+            label, example = _("Link to their films"), "https://…?s=1-260"
+            st.text_input(label, key="other_link", placeholder=example, on_change=read_link)
             if error := visitor().flash.get("other_link"):
                 errors.show_error(error)
 

@@ -71,26 +71,24 @@ def show_size(size: Size) -> None:
         st.metric(_("Density"), number(size.density, ".1%"), width="content", help=help_text)
     sentences = []
     if size.last_time:
-        first_month, last_month = (
-            datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (size.first_time, size.last_time)
-        )
-        sentences.append(
-            _("Ratings from {first_month} to {last_month}.", first_month=first_month, last_month=last_month)
-        )
+        months = {
+            "first_month": f"{datetime.fromtimestamp(size.first_time, UTC):%Y-%m}",
+            "last_month": f"{datetime.fromtimestamp(size.last_time, UTC):%Y-%m}",
+        }
+        sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
     if size.left_out:
-        sentences.append(
-            ngettext(
-                "{n:,} film with too few ratings for training is not counted. You find it under Browse.",
-                "{n:,} films with too few ratings for training are not counted. You find them under Browse.",
-                size.left_out,
-            )
+        text = ngettext(
+            "{n:,} film with too few ratings for training is not counted. You find it under Browse.",
+            "{n:,} films with too few ratings for training are not counted. You find them under Browse.",
+            size.left_out,
         )
+        sentences.append(text)
     st.caption(format.escape_markdown(" ".join(sentences)))
 
 
 def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
     """Plot a histogram of the history lengths, with lines at the median and at the 90th percentile."""
-    table, figure = lengths.table, new_figure()
+    table = lengths.table
     ranges = [
         ngettext("{n:,} film", "{n:,} films", upper)
         if lower == upper
@@ -98,7 +96,7 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
         for lower, upper in table[["from", "to"]].itertuples(index=False)
     ]
     hover = _("%{customdata} · people: %{y:,}<extra></extra>")
-    figure.add_bar(x=table.index, y=table["people"], customdata=ranges, hovertemplate=hover, marker={"color": ACCENT})
+    figure = new_figure(go.Bar(x=table.index, y=table["people"], customdata=ranges, hovertemplate=hover))
     figure.update_layout(bargap=0.06)
     for value, label in (
         (lengths.median, _("median: {n:,.0f}", n=lengths.median)),
@@ -108,11 +106,8 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
         figure.add_vline(x, line=DOTTED_LINE)
         figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=label, showarrow=False, font={"size": 12})
     ticks = table.index[:: max(1, len(table) // 6)]
-    figure.update_xaxes(
-        title=_("Films per person (bars further right cover a wider range)"),
-        tickvals=ticks - 0.5,
-        ticktext=[count(n) for n in table["from"][ticks]],
-    )
+    title = _("Films per person (bars further right cover a wider range)")
+    figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=[count(n) for n in table["from"][ticks]])
     figure.update_yaxes(title=_("People"))
     sentence = ngettext(
         "Half of the people rated at most {median:,.0f} film. One in ten rated more than {p90:,.0f}, and one person "
@@ -136,9 +131,8 @@ def bar_position(table: pd.DataFrame, length: float) -> float:
 
 def plot_stars(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the share of the ratings by stars."""
-    figure = new_figure()
     names = [f"{value:g}" for value in table["stars"]]
-    figure.add_bar(x=names, y=table["share"], marker={"color": ACCENT}, hovertemplate="%{x}: %{y:.1%}")
+    figure = new_figure(go.Bar(x=names, y=table["share"], hovertemplate="%{x}: %{y:.1%}"))
     figure.update_xaxes(title=_("Stars"), type="category")
     figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%")
     sentence = _(
@@ -152,14 +146,8 @@ def plot_stars(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the number of ratings by month or year."""
-    figure = new_figure()
-    figure.add_bar(
-        x=table["when"],
-        y=table["ratings"],
-        customdata=table["people"],
-        hovertemplate=_("%{x} · ratings: %{y:,}, people: %{customdata:,}<extra></extra>"),
-        marker={"color": ACCENT},
-    )
+    hover = _("%{x} · ratings: %{y:,}, people: %{customdata:,}<extra></extra>")
+    figure = new_figure(go.Bar(x=table["when"], y=table["ratings"], customdata=table["people"], hovertemplate=hover))
     figure.update_xaxes(type="category", nticks=8)
     figure.update_yaxes(title=_("Ratings"))
     busiest = table.loc[table["ratings"].astype(int).idxmax()]
@@ -199,18 +187,14 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
     """Plot the Lorenz curve with its top shares, and the line of equal popularity."""
-    figure, curve = new_figure(), tail.curve
+    curve, hover = tail.curve, _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     name = _("if all films were watched equally often")
-    hover = _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
-    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name=name, line=DOTTED_LINE, hoverinfo="skip")
-    figure.add_scatter(
-        x=curve["films"],
-        y=curve["events"],
-        mode="lines",
-        name=_("actual"),
-        line={"color": ACCENT, "width": 2.5},
-        hovertemplate=hover,
+    equal = go.Scatter(x=[0, 1], y=[0, 1], mode="lines", name=name, line=DOTTED_LINE, hoverinfo="skip")
+    line = {"color": ACCENT, "width": 2.5}
+    actual = go.Scatter(
+        x=curve["films"], y=curve["events"], mode="lines", name=_("actual"), line=line, hovertemplate=hover
     )
+    figure = new_figure(equal, actual)
     figure.add_scatter(
         x=list(tail.top),
         y=list(tail.top.values()),
@@ -249,26 +233,20 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
     figure.update_yaxes(tickformat=".0%")
     films, ratings = (table["decade"].iloc[int(table[column].argmax())] for column in ("films", "events"))
-    sentence = (
-        _("Most films and most ratings are from the {decade}s.", decade=films)
-        if films == ratings
-        else _(
-            "Most films are from the {films}s. Most ratings are for films of the {ratings}s.",
-            films=films,
-            ratings=ratings,
-        )
+    if films == ratings:
+        return _("Most films and most ratings are from the {decade}s.", decade=films), figure
+    text = _(
+        "Most films are from the {films}s. Most ratings are for films of the {ratings}s.", films=films, ratings=ratings
     )
-    return sentence, figure
+    return text, figure
 
 
 def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by genre, the most watched genre on top."""
     figure, names = go.Figure(), [format.display_tag(genre) for genre in table["genre"]]
+    line = {"mode": "lines", "line": {"color": GREY, "width": 1.5}, "showlegend": False, "hoverinfo": "skip"}
     for name, films, ratings in zip(names, table["films"], table["events"], strict=True):
-        line = {"color": GREY, "width": 1.5}
-        figure.add_scatter(
-            x=[films, ratings], y=[name] * 2, mode="lines", line=line, showlegend=False, hoverinfo="skip"
-        )
+        figure.add_scatter(x=[films, ratings], y=[name, name], **line)
     for column, colour, symbol, title in (
         ("films", GREY, "circle-open", _("of the films")),
         ("events", ACCENT, "circle", _("of the ratings")),
@@ -291,6 +269,7 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     return sentence, figure
 
 
-def new_figure() -> go.Figure:
-    """Return an empty figure of standard height without a legend."""
-    return set_layout(go.Figure(), HEIGHT_PX).update_layout(showlegend=False)
+def new_figure(*traces: go.Bar | go.Scatter) -> go.Figure:
+    """Return a figure of standard height without a legend."""
+    figure = set_layout(go.Figure(traces), HEIGHT_PX)
+    return figure.update_traces(marker_color=ACCENT, selector={"type": "bar"}).update_layout(showlegend=False)

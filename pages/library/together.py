@@ -28,12 +28,11 @@ RULE_HELP = {
 
 def show(dataset: Dataset) -> None:
     """Render the lists of two people, and the films for both."""
-    st.caption(
-        _(
-            "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
-            "films near the top of both your lists."
-        )
+    text = _(
+        "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
+        "films near the top of both your lists."
     )
+    st.caption(text)
     films = session.films(dataset)
     left, right = st.columns(2, gap="large")
     with left:
@@ -47,10 +46,8 @@ def show(dataset: Dataset) -> None:
         other_films = other_person.films(dataset)
         other_person.choose(dataset, other_films)
     if not (films and other_films):
-        st.info(
-            _("Two lists are needed: yours and the other person’s. To try it out, choose “A real viewer”."),
-            icon=":material/group:",
-        )
+        text = _("Two lists are needed: yours and the other person’s. To try it out, choose “A real viewer”.")
+        st.info(text, icon=":material/group:")
         return
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):

@@ -10,7 +10,9 @@ def ranks_of_three():
             "Ninth": RankPosition(9, 100, None),
             "Excluded": RankPosition(None, 100, None),
             "Best": RankPosition(1, 100, 0.5),
-        }
+        },
+        "Alien (1979)",
+        "ranks",
     )
 
 

@@ -61,9 +61,9 @@ def test_the_most_important_of_two_on_one_spot_is_named_first():
 
 
 def test_values_are_scaled_to_the_width_of_the_chart():
-    assert charts.scaled([2, 4, 3]) == [0, 1, 0.5]
-    assert charts.scaled([7, 7]) == [0.5, 0.5]
-    assert charts.scaled([]) == []
+    assert charts.relative(pd.Series([2, 4, 3])).tolist() == pytest.approx([0.06, 0.94, 0.5])
+    assert charts.relative(pd.Series([7, 7])).tolist() == [0.5, 0.5]
+    assert charts.relative(pd.Series([], dtype=float)).empty
 
 
 LOGS = {

@@ -44,7 +44,9 @@ def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
             "views": 1,
         }
     )
-    found = {trace.name: (list(trace.customdata), trace.marker.color) for trace in film_map.decade_traces(table)}
+    found = {
+        trace.name: (list(trace.customdata), trace.marker.color) for trace in film_map.group_traces(table, "decade")
+    }
     assert {name: films for name, (films, _) in found.items()} == {
         "no year": [4],
         "before 1970": [0, 1],

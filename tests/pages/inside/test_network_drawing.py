@@ -2,7 +2,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pages.inside.network_drawing import PARTS, WIDTH, Network, svg
+from pages.inside.network_drawing import WIDTH, NetworkDrawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -12,7 +12,7 @@ def network(n=4, layers=2, **fields):
     weights = [[[1 / n] * n] * n] * layers
     defaults = {"n_layers": layers, "n_heads": 2, "answer": "Heat (1995)", "n_films": 6135}
     paper = {"has_position_embeddings": False, "has_projection": False}
-    return Network(labels, weights=weights, **defaults | paper | fields)
+    return NetworkDrawing(labels, weights=weights, **defaults | paper | fields).svg()
 
 
 def parse(picture):
@@ -26,7 +26,7 @@ def texts(picture):
 @pytest.mark.parametrize("n", [2, 3, 4])
 @pytest.mark.parametrize("layers", [1, 2, 5])
 def test_every_size_of_network_is_a_picture_inside_its_frame(n, layers):
-    root = parse(svg(network(n, layers), PARTS, is_dark=False))
+    root = parse(network(n, layers))
     height = float(root.get("height"))
     for box in root.iter(f"{SVG}rect"):
         assert 0 <= float(box.get("x")) <= float(box.get("x")) + float(box.get("width")) <= WIDTH
@@ -35,7 +35,7 @@ def test_every_size_of_network_is_a_picture_inside_its_frame(n, layers):
 
 
 def test_it_names_the_films_the_answer_and_the_layers_that_are_not_drawn():
-    labels = texts(svg(network(layers=5), PARTS, is_dark=True))
+    labels = texts(network(layers=5, is_dark=True))
     assert {"Alien", "<b>", "[mask]", "Heat", "… and 3 more"} <= set(labels)
     assert "+ bias for distance" in labels
 
@@ -44,15 +44,15 @@ def test_what_the_paper_has_and_this_network_has_not_is_dashed():
     def dashes(picture):
         return picture.count("stroke-dasharray")
 
-    ours = svg(network(), PARTS, is_dark=False)
-    papers = svg(network(has_position_embeddings=True, has_projection=True), PARTS, is_dark=False)
+    ours = network()
+    papers = network(has_position_embeddings=True, has_projection=True)
     assert dashes(ours) - dashes(papers) == 4 + 1  # a position for each token, the projection
     assert "+ bias for distance" not in texts(papers)
 
 
 def test_the_part_of_a_step_stands_out():
-    whole = svg(network(), PARTS, is_dark=False)
-    part = svg(network(), ("attention",), is_dark=False)
+    whole = network()
+    part = network(highlighted=("attention",))
     assert 'opacity="0.45"' not in whole
     faint = [group for group in parse(part).iter(f"{SVG}g") if group.get("opacity") == "0.45"]
     assert faint
@@ -64,10 +64,10 @@ def test_the_part_of_a_step_stands_out():
 
 def test_the_stronger_the_attention_the_thicker_the_line():
     weights = [[[0.9, 0.1], [0.5, 0.5]]]
-    root = parse(svg(two(weights), PARTS, is_dark=False))
+    root = parse(two(weights))
     widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path") if path.get("stroke-opacity")]
     assert widths[0] > widths[2] == widths[3] > widths[1]
 
 
 def two(weights):
-    return Network(["Alien (1979)", "[mask]"], 1, 2, weights, "Heat (1995)", 10, False, False)
+    return NetworkDrawing(["Alien (1979)", "[mask]"], 1, 2, weights, "Heat (1995)", 10, False, False).svg()
