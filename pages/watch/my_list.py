@@ -186,7 +186,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> N
         if films:
             _ratings_popover(answer)
         if dataset.noun == "film":  # import files are from film services
-            import_dialog.button(dataset)
+            import_dialog.open_button(dataset)
         _random_viewer(dataset, films)
         _viewer_by_number(dataset)
 

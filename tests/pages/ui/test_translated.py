@@ -245,7 +245,7 @@ def own_films():
     from pages.watch import import_dialog
 
     session.load()
-    import_dialog.body(cache.dataset("ml-latest-sample"))
+    import_dialog.body(cache.dataset("ml-latest-sample"), import_dialog.ImportState())
 
 
 @pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
