@@ -174,18 +174,8 @@ def genre_menu(
     label: str,
     placeholder: str,
 ) -> None:
-    """Show a menu of genres. Chosen genres that the data set does not have stay chosen."""
-    st.session_state[key] = list(genres)
-    options = sorted({*features.genres, *genres})
-    st.multiselect(
-        label,
-        options,
-        select_all=False,
-        format_func=display_tag,
-        key=key,
-        placeholder=placeholder,
-        on_change=on_change,
-    )
+    """Show a menu of genres."""
+    multiselect(key, features.genres, genres, on_change, label, placeholder, display_tag)
 
 
 def multiselect(

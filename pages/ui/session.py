@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -57,9 +58,7 @@ def load() -> None:
 def _leave_deleted_dataset() -> None:
     """Open the default data set after the open data set was deleted."""
     state, deleted = visitor(), visitor().current.dataset
-    state.by_dataset.pop(deleted, None)
-    state.undo_stack = [entry for entry in state.undo_stack if _exists(entry.dataset)]
-    state.user = None
+    _forget_dataset(deleted)
     _set_current(state.by_dataset.get(DEFAULT_DATASET) or ListState())
     text = "The data set {data} was deleted, so this shows the films that come with the app."
     state.notices = [Message(text, data=deleted)]
@@ -69,16 +68,19 @@ def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the visitor's own data set."""
     state, name = visitor(), visitor().current.dataset
     version = (name, prepared.fingerprint(name) if name not in datasets.SETS else "")
-    previous = state.version or version
-    state.version = version
-    is_replaced = previous[0] == name and previous != version
-    if not is_replaced:
-        return
-    ids = dict(parse_qsl(state.current_url))
+    previous, state.version = state.version, version
+    if previous and previous != version and previous[0] == name:
+        _forget_dataset(name)
+        state.by_url = {}
+        _set_current(ListState(name, pending_ids=_ids_in(dict(parse_qsl(state.current_url)))))
+
+
+def _forget_dataset(name: str) -> None:
+    """Remove the lists of a data set that was deleted or replaced."""
+    state = visitor()
     state.by_dataset.pop(name, None)
     state.undo_stack = [entry for entry in state.undo_stack if entry.dataset != name]
-    state.by_url, state.user = {}, None
-    _set_current(ListState(name, pending_ids=_ids_in(ids)))
+    state.user = None
 
 
 def _is_history_navigation() -> bool:
@@ -153,8 +155,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     state = visitor()
     if ids := state.current.pending_ids:
         lists = {name: history.from_url_params({FILMS_PARAM: text}, dataset.catalog) for name, text in ids.items()}
-        items = {name: tuple(numbers) for name, (numbers, _notices) in lists.items()}
-        state.current = state.current.with_lists(items, pending_ids={})
+        items: dict[str, Any] = {name: tuple(numbers) for name, (numbers, _notices) in lists.items()}
+        state.current = replace(state.current, pending_ids={}, **items)
         state.notices = [*state.notices, *lists.get("films", ([], []))[1]]
     if state.current.pending_titles:
         _find_pending_titles(dataset)
@@ -185,7 +187,7 @@ def add_film(item: int) -> None:
     """Append a film to the list. It loses its mark."""
     items = (*visitor().current.films, item)
     set_films(items)
-    visitor().current = visitor().current.with_lists(_without_mark(item))
+    _set_lists(_without_mark(item))
     announce(_("{film} added. Films in your list: {n}.", film=_label(item), n=len(items)))
 
 
@@ -207,14 +209,16 @@ def move_film(position: int, by: int) -> None:
 
 def mark_film(item: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
+    _push_undo()
     marks = _without_mark(item)
-    _set_marks(marks | {mark: (*marks[mark], item)})
+    _set_lists(marks | {mark: (*marks[mark], item)})
     announce(_(ANNOUNCEMENTS[mark][0], film=_label(item)))
 
 
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
-    _set_marks(_without_mark(item))
+    _push_undo()
+    _set_lists(_without_mark(item))
     announce(_(ANNOUNCEMENTS[mark][1], film=_label(item)))
 
 
@@ -224,15 +228,15 @@ def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
     return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
 
 
-def _set_marks(marks: Mapping[str, tuple[int, ...]]) -> None:
-    _push_undo()
-    visitor().current = visitor().current.with_lists(marks)
+def _set_lists(lists: Mapping[str, Any]) -> None:
+    """Replace the films of some of LISTS."""
+    visitor().current = replace(visitor().current, **lists)
 
 
 def set_choice(items: Sequence[int]) -> None:
     """Replace the list of films to choose from. An empty list allows all films."""
     _push_undo()
-    visitor().current = replace(visitor().current, choice=tuple(items))
+    _set_lists({CHOICE: tuple(items)})
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
@@ -240,12 +244,6 @@ def random_user(dataset: Dataset) -> history.UserHistory | None:
     state = visitor()
     state.n_draws += 1
     return history.sample_user(dataset, np.random.default_rng((state.seed, state.n_draws)))
-
-
-def load_random_user(dataset: Dataset) -> None:
-    """Replace the list by the films of a random user."""
-    if user := random_user(dataset):
-        load_user(user)
 
 
 def load_user(user: history.UserHistory) -> None:
@@ -306,8 +304,8 @@ def _find_pending_titles(dataset: Dataset) -> None:
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    items = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
-    state.current = state.current.with_lists(items, pending_titles={})
+    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
+    state.current = replace(state.current, pending_titles={}, **items)
 
 
 def film_key(film: Film) -> str:
@@ -372,13 +370,3 @@ def rate(film: Film, stars: float | None) -> None:
     key, ratings = film_key(film), visitor().ratings
     others = {other: value for other, value in ratings.items() if other != key}
     visitor().ratings = others if stars in (None, ratings.get(key)) else others | {key: stars}
-
-
-def import_ratings(ratings: dict[str, float]) -> None:
-    """Add ratings of an imported history: `film_key` → stars."""
-    visitor().ratings = visitor().ratings | ratings
-
-
-def clear_ratings() -> None:
-    """Remove all ratings."""
-    visitor().ratings = {}

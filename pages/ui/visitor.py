@@ -1,9 +1,8 @@
 """The state of one visitor. Values of widgets and settings of `pages.ui.url` are stored elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from secrets import randbits
-from typing import Any
 
 import streamlit as st
 
@@ -35,10 +34,6 @@ class ListState:
     def excluded(self) -> tuple[int, ...]:
         """The films that are not recommended, in addition to `films`."""
         return (*self.not_interested, *self.watched_before)
-
-    def with_lists(self, lists: Mapping[str, tuple[int, ...]], **changes: Any) -> "ListState":
-        """Return a copy with other films in some of LISTS, and with other changes."""
-        return replace(self, **{**lists, **changes})
 
     @property
     def is_empty(self) -> bool:

@@ -389,7 +389,7 @@ def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
     session.set_films(list(keys), watch_dates={keys[entry.film]: entry for entry in watched})
     stars = {keys[entry.film]: entry.stars for entry in watched if entry.stars is not None}
-    session.import_ratings(stars)
+    visitor().ratings = visitor().ratings | stars
     if stars:
         st.session_state.rate_by = "stars"
     visitor().user = None

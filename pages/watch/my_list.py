@@ -11,7 +11,7 @@ from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.visitor import visitor
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -211,6 +211,10 @@ def _ratings_popover(answer: Answer | None) -> None:
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
+
+    def clear_ratings() -> None:
+        visitor().ratings = {}
+
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
@@ -219,19 +223,15 @@ def _ratings_popover(answer: Answer | None) -> None:
                 _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
             )
             if visitor().ratings:
-                st.button(
-                    _("Clear all ratings"),
-                    key="ratings-forget",
-                    icon=":material/restart_alt:",
-                    on_click=session.clear_ratings,
-                )
+                button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)
 
 
 def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render "Surprise me", which loads the films of a random viewer. A popover asks before films are replaced."""
 
     def fill(*focus: str) -> None:
-        session.load_random_user(dataset)
+        if user := session.random_user(dataset):
+            session.load_user(user)
         browser.focus_on(*focus)
 
     label, icon = _("Surprise me"), ":material/casino:"

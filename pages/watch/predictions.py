@@ -15,7 +15,7 @@ from babel import Locale
 from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import popover_content
-from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
+from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
 from pages.ui.widgets import segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
@@ -178,19 +178,20 @@ def _explain_probabilities(answer: Answer) -> None:
 
 def _show_cards(answer: Answer) -> None:
     """Render the films as poster cards."""
-    catalog = answer.predictor.dataset.catalog
-    items = [pick.item for pick in answer.picks]
-    images = posters.dataset_images(catalog, items)
-    is_films = answer.predictor.dataset.noun == "film"  # TMDB only has films
-    tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images]) if is_films else {}
+    dataset, items = answer.predictor.dataset, [pick.item for pick in answer.picks]
+    images = posters.dataset_images(dataset.catalog, items)
+    tmdb_posters: dict[int, str] = {}
+    if dataset.noun == "film":  # TMDB only has films
+        tmdb_posters = posters.tmdb_urls(dataset.catalog, [item for item in items if item not in images])
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in answer.picks:
             with st.container(gap=None):
-                links, image = film_links(catalog, pick.item), (tmdb_posters | images).get(pick.item)
-                html = film_cards.card(
-                    pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
+                links, image = film_links(dataset.catalog, pick.item), (tmdb_posters | images).get(pick.item)
+                st.html(
+                    film_cards.card(
+                        pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
+                    )
                 )
-                st.html(html)
                 _pick_buttons(answer, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
@@ -198,7 +199,6 @@ def _show_cards(answer: Answer) -> None:
 
 def _show_rows(answer: Answer) -> None:
     """Render the films as rows."""
-    catalog, top_probability = answer.predictor.dataset.catalog, answer.top_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
@@ -206,8 +206,8 @@ def _show_rows(answer: Answer) -> None:
                     pick.rank,
                     pick.film,
                     pick.probability,
-                    top_probability,
-                    film_links(catalog, pick.item),
+                    answer.top_probability,
+                    film_links(answer.predictor.dataset.catalog, pick.item),
                     answer.format_probability,
                     credits_text=_credits(answer, pick),
                 )
@@ -301,17 +301,9 @@ def _filter_controls(features: FilmFeatures) -> None:
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
 
     def read_widgets() -> None:
-        state.filters = Filters(
-            years=page.chosen_years(features, "years"),
-            genres=tuple(state.genres),
-            excluded_genres=tuple(state.excluded_genres),
-            languages=tuple(state.get("languages", filters.languages)),
-            countries=tuple(state.get("countries", filters.countries)),
-            popularity=state.popularity,
-            released_by_last_film=state.released_by_last_film,
-            hide_seen=state.hide_seen,
-            diversity=state.diversity,
-        )
+        values = {field: state.get(field, getattr(filters, field)) for field in FILTER_FIELDS}
+        values |= {field: tuple(value) for field, value in values.items() if isinstance(value, list)}
+        state.filters = Filters(**values | {"years": page.chosen_years(features, "years")})
 
     for name in ("hide_seen", "released_by_last_film", "diversity"):
         state[name] = getattr(filters, name)
@@ -324,16 +316,9 @@ def _filter_controls(features: FilmFeatures) -> None:
     )
     page.year_slider(features, "years", filters.years, read_widgets)
     page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
-    page.genre_menu(
-        features,
-        "excluded_genres",
-        filters.excluded_genres,
-        read_widgets,
-        labels["excluded_genres"],
-        _("All genres allowed"),
-    )
+    label = labels["excluded_genres"]
+    page.genre_menu(features, "excluded_genres", filters.excluded_genres, read_widgets, label, _("All genres allowed"))
     if features.languages:
-        help_text = _("Films whose language is not in our table are in English, or their language is unknown.")
         page.multiselect(
             "languages",
             _by_count(features.languages),
@@ -342,7 +327,7 @@ def _filter_controls(features: FilmFeatures) -> None:
             labels["languages"],
             _("Any language"),
             _language_name,
-            help_text,
+            _("Films whose language is not in our table are in English, or their language is unknown."),
         )
     if features.countries:
         countries = _by_count(features.countries)
