@@ -14,7 +14,7 @@ from pages.ui import cache, errors, session
 from pages.ui.format import NOUNS, escape_markdown, item_kind, listed
 from pages.ui.i18n import N_, _, localize
 from pages.ui.visitor import visitor
-from pages.ui.widgets import file_uploader
+from pages.ui.widgets import button, file_uploader
 from recsys.data import own_data, tables
 from recsys.data.dataset import DataError
 from recsys.data.tables import Table
@@ -110,14 +110,8 @@ def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help))
     replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
-    st.button(
-        _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped),
-        key="own-add",
-        icon=":material/add:",
-        on_click=_add,
-        args=(name, checked, file, min_events, replaces),
-        type="primary",
-    )
+    label = _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped)
+    button(label, "own-add", "add", _add, name, checked, file, min_events, replaces, type="primary")
     errors.show_flash("own-add")
 
 

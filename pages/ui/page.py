@@ -13,6 +13,7 @@ from pages.ui.format import display_tag, escape_markdown
 from pages.ui.i18n import N_, _, localize, ngettext
 from pages.ui.recommenders import TRAIN_PAGE
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 from recsys.paths import is_public
 from recsys.serving import history, users
@@ -105,30 +106,21 @@ def show_examples(dataset: Dataset) -> None:
         films = [dataset.catalog.films[item] for item in example.items]
         with st.container(border=True, gap="xsmall"):
             st.html(film_cards.example_card(example, films))
-            label, icon = _("Start with these *films: {example}*", example=_(example.name)), ":material/playlist_add:"
-            st.button(label, key=f"take-{example.name}", icon=icon, on_click=load, args=(example.items,))
+            label = _("Start with these *films: {example}*", example=_(example.name))
+            button(label, f"take-{example.name}", "playlist_add", load, example.items)
 
 
 def popover(
     label: str, key: str, icon: str, help: str | None = None, disabled: bool = False, focus: tuple[str, ...] = ()
 ) -> PopoverContainer:
-    """Return a popover that moves the keyboard focus into its content when it opens.
+    """Return a popover that moves the keyboard focus into its content, or to the first enabled widget of `focus`.
 
     Streamlit renders the content at the end of the page, where the Tab key does not lead. Render it in
     `popover_content(key)`, and only while the popover is open.
-
-    Args:
-        label: Label.
-        key: Widget key.
-        icon: Material icon.
-        help: Tooltip.
-        disabled: Whether the popover is disabled.
-        focus: Keys of widgets; the first enabled one gets the focus. By default the first widget of the content.
     """
 
     def move_focus() -> None:
-        is_open = st.session_state.get(key)
-        if is_open:
+        if st.session_state.get(key):  # it is open
             browser.focus_on(*(focus or (f"in-{key}",)))
 
     return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=move_focus)
@@ -246,8 +238,7 @@ def user_popover(
     if panel.open:
         with panel, popover_content(name):
             if viewer := user_input(dataset, key, input_help):
-                label, icon = _("Use these films"), ":material/person:"
-                st.button(label, key=f"take-{key}", icon=icon, on_click=on_take, args=(viewer,))
+                button(_("Use these films"), f"take-{key}", "person", on_take, viewer)
 
 
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:

@@ -16,7 +16,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.ui import cache, errors, tasks
 from pages.ui.format import escape_markdown, format_duration, listed
 from pages.ui.i18n import _
-from pages.ui.widgets import selectbox
+from pages.ui.widgets import button, selectbox
 from recsys import monitoring, paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
@@ -231,8 +231,7 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
         st.info(text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
-            label, icon = _("Fit {model} ({time})", **fields), ":material/play_arrow:"
-            st.button(label, key=f"fit-{name}", icon=icon, on_click=restart, args=(name, dataset))
+            button(_("Fit {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
     missing = predictors.missing_models(name, dataset.name)
     if current is State.TOO_SLOW and paths.is_public():

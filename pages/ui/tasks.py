@@ -15,6 +15,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.ui.errors import show_error
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _
+from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
@@ -119,9 +120,8 @@ def show_progress(
         st.rerun()
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(task.progress, escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
-        icon = ":material/close:"
         with suppress(StreamlitDuplicateElementKey):
-            st.button(cancel_label, key=key, icon=icon, on_click=task.cancel, disabled=task.is_cancelled)
+            button(cancel_label, key, "close", task.cancel, disabled=task.is_cancelled)
 
 
 def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], Any]) -> None:
@@ -131,7 +131,7 @@ def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], 
         raise error
     show_error(error)
     with suppress(StreamlitDuplicateElementKey):
-        st.button(_("Try again"), key=key, icon=":material/refresh:", on_click=retry)
+        button(_("Try again"), key, "refresh", retry)
 
 
 _LOCK = threading.Lock()

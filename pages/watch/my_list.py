@@ -3,6 +3,7 @@
 Session state: rate_by ("thumbs" or "stars").
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -100,14 +101,14 @@ def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
             _thumbs(film)
         up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
         movie_id = film.movie_id
-        _icon_button(up, f"up-{movie_id}", "arrow_upward", on_click=_move, args=(position, -1), disabled=position == 0)
-        _icon_button(down, f"down-{movie_id}", "arrow_downward", on_click=_move, args=(position, 1), disabled=is_last)
-        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", on_click=_remove, args=(position,))
+        _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, position, -1, disabled=position == 0)
+        _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, position, 1, disabled=is_last)
+        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, position)
 
 
-def _icon_button(label: str, key: str, icon: str, **arguments: Any) -> None:
+def _icon_button(label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, **options: Any) -> None:
     """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
-    st.button(f"*{label}*", key=key, icon=f":material/{icon}:", **{"type": "tertiary"} | arguments)
+    button(f"*{label}*", key, icon, on_click, *args, **{"type": "tertiary"} | options)
 
 
 def _move(position: int, by: int) -> None:
@@ -147,8 +148,8 @@ def _thumbs(film: Film) -> None:
         (dislike, "dislike", "thumb_down", DISLIKED_STARS, disliked),
     ):
         key = f"{kind}-{film.movie_id}"
-        args = (None if is_given else value, key)
-        _icon_button(label, key, icon, type="primary" if is_given else "tertiary", on_click=rate, args=args)
+        new_value = None if is_given else value
+        _icon_button(label, key, icon, rate, new_value, key, type="primary" if is_given else "tertiary")
 
 
 def _stars(film: Film) -> None:
@@ -202,8 +203,8 @@ def _undo_and_clear(films: tuple[int, ...]) -> None:
         session.set_films(())
         browser.focus_on("undo")
 
-    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not visitor().undo_stack)
-    st.button(_("Clear"), key="clear", icon=":material/delete_sweep:", on_click=clear, disabled=not films)
+    button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
+    button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
 
 
 def _ratings_popover(answer: Answer | None) -> None:
@@ -234,13 +235,13 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
             session.load_user(user)
         browser.focus_on(*focus)
 
-    label, icon = _("Surprise me"), ":material/casino:"
+    label, icon = _("Surprise me"), "casino"
     help_text = _("Fill the list with the films of a random viewer of this data set.")
     if not films:
-        args = ("surprise-open", "surprise")  # the popover replaces the button
-        st.button(label, key="surprise", icon=icon, help=help_text, on_click=fill, args=args)
+        # the popover replaces the button
+        button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)
         return
-    panel = ui_page.popover(label, "surprise-open", "casino", help_text)
+    panel = ui_page.popover(label, "surprise-open", icon, help_text)
     if panel.open:
         with panel, ui_page.popover_content("surprise-open"):
             st.caption(
@@ -250,7 +251,7 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
                     len(films),
                 )
             )
-            st.button(_("Replace my films"), key="surprise", icon=icon, on_click=fill, args=("surprise",))
+            button(_("Replace my films"), "surprise", icon, fill, "surprise")
 
 
 def _viewer_by_number(dataset: Dataset) -> None:

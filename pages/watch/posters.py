@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui import explanation
 from pages.ui.i18n import _, localize
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys.data.dataset import Catalog
 from recsys.errors import RecsysError
 from recsys.serving import tmdb
@@ -63,7 +64,7 @@ def _show_status(key: tmdb.Key) -> None:
         visitor().flash.pop("poster_key", None)
 
     if is_visitors_key:
-        st.button(_("Delete the key"), key="poster-forget", icon=":material/delete:", on_click=delete)
+        button(_("Delete the key"), "poster-forget", "delete", delete)
 
 
 def _show_key_field() -> None:

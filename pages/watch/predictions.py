@@ -14,10 +14,9 @@ from babel import Locale
 
 from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.page import popover_content
 from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
@@ -226,15 +225,9 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
     # the films after this one, then the films before it; one of them gets the focus when this film disappears
     other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
-    st.button(
-        _("Add *{film} to your films*", film=name),
-        key=f"pick-{pick.film.movie_id}",
-        icon=":material/add:",
-        on_click=_add,
-        args=(pick.item, other_ids),
-        type="tertiary",
-        disabled=pick.item in answer.request.history,
-    )
+    label, is_listed = _("Add *{film} to your films*", film=name), pick.item in answer.request.history
+    key = f"pick-{pick.film.movie_id}"
+    button(label, key, "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
     is_later = pick.item in visitor().current.later
     labels = {
         WHY: _("Why this film?"),
@@ -289,7 +282,7 @@ def _filter_popover(dataset: Dataset) -> None:
     n_active = len(_filters().active)
     panel = page.filter_popover("filters_open", n_active)
     if panel.open:
-        with panel, popover_content("filters_open"):
+        with panel, page.popover_content("filters_open"):
             _filter_controls(film_features(dataset))
     if n_active:
         _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
@@ -370,7 +363,7 @@ def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) 
         st.session_state.filters = Filters()
         browser.focus_on("filters_open")
 
-    st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
+    button(label, key, "filter_alt_off", reset, type=type)
 
 
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:
