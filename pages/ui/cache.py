@@ -18,7 +18,6 @@ from recsys.data.dataset import Dataset
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
-from recsys.serving.recommend import RankPosition
 from recsys.serving.search.search import TitleIndex
 
 T = TypeVar("T")
@@ -126,12 +125,7 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
     _loaded.add(key)
 
 
-@cached_for_predictor(max_entries=256)
-def ranks_of_hidden_films(
-    predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]
-) -> list[RankPosition]:
-    """Return `list_comparison.hidden_film_ranks`."""
-    return list_comparison.hidden_film_ranks(predictor, films, positions)
+ranks_of_hidden_films = cached_for_predictor(max_entries=256)(list_comparison.hidden_film_ranks)
 
 
 @cached_for_dataset(max_entries=32)

@@ -1,6 +1,7 @@
 """Parts of pages: settings and navigation, header, popovers, filter controls, and the choice of a user."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -167,7 +168,7 @@ def genre_menu(
     placeholder: str,
 ) -> None:
     """Show a menu of genres."""
-    multiselect(key, features.genres, genres, on_change, label, placeholder, display_tag)
+    multiselect(key, features.genres, genres, on_change, label, placeholder, format_func=display_tag)
 
 
 def multiselect(
@@ -177,21 +178,15 @@ def multiselect(
     on_change: Callable[[], None],
     label: str,
     placeholder: str,
-    format_func: Callable[[str], str] = str,
-    help_text: str | None = None,
+    **arguments: Any,
 ) -> None:
-    """Show a menu of options. Chosen options that the data set does not have stay chosen."""
+    """Show a menu of options. Chosen options that the data set does not have stay chosen.
+
+    arguments: Further arguments of `st.multiselect`.
+    """
     st.session_state[key] = list(chosen)
-    st.multiselect(
-        label,
-        [*options, *(option for option in chosen if option not in options)],
-        select_all=False,
-        format_func=format_func,
-        key=key,
-        placeholder=placeholder,
-        help=help_text,
-        on_change=on_change,
-    )
+    options = list(dict.fromkeys([*options, *chosen]))
+    st.multiselect(label, options, select_all=False, key=key, placeholder=placeholder, on_change=on_change, **arguments)
 
 
 def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:
@@ -222,10 +217,11 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
     try:
         return history.user_history(dataset, users.user_row(dataset, user))
     except ServingError:
-        if dataset.user_names is not None:
-            st.caption(_("There is no person of that name."))
-        else:
-            st.caption(_("There is no person {number}: some numbers are missing.", number=user))
+        st.caption(
+            _("There is no person {number}: some numbers are missing.", number=user)
+            if dataset.user_names is None
+            else _("There is no person of that name.")
+        )
         return None
 
 

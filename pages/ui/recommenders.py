@@ -33,6 +33,7 @@ COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders for
 )
 MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is chosen
 MAX_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
+MAX_QUICK_TITLES = 4
 WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
 # durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # constant part of each fit
@@ -166,10 +167,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
 
     The page shows the progress of the fit, or how to fit or train the recommender. A QUICK one is fitted automatically.
 
-    Args:
-        name: Name of the recommender.
-        dataset: The data set.
-        wait: Seconds to wait for a running fit before its progress is shown. By default WAIT_BEFORE_PROGRESS.
+    wait: Seconds to wait for a running fit before its progress is shown. By default WAIT_BEFORE_PROGRESS.
     """
     current, task = state(name, dataset.name), find_fit(name, dataset.name)
     if current is State.QUICK and task is None:
@@ -234,25 +232,23 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
             button(_("Fit {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
     missing = predictors.missing_models(name, dataset.name)
-    if current is State.TOO_SLOW and paths.is_public():
-        text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
-    elif current is State.TOO_SLOW:
+    if current is State.TOO_SLOW and not paths.is_public():
         text = _("{model} has not been fitted for {data} yet, which takes more than a minute.", **fields)
+    elif current is State.TOO_SLOW:
+        text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif by_name[name].needs_training:
         text = _("{model} is not trained for {data} yet. Training takes minutes to hours.", **fields)
     else:
-        members = listed([cache.recommender_title(by_name[member]) for member in missing])
         text = _(
             "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to "
             "hours.",
-            members=members,
+            members=listed([cache.recommender_title(by_name[member]) for member in missing]),
             **fields,
         )
     st.info(text, icon=":material/model_training:")
     if current is State.UNTRAINED and not paths.is_public():
-        model = escape_markdown(cache.recommender_title(by_name[missing[0]]))
+        label = _("Train *{model}* here", model=escape_markdown(cache.recommender_title(by_name[missing[0]])))
         with suppress(StreamlitDuplicateElementKey):
-            label = _("Train *{model}* here", model=model)
             if st.button(label, key=f"train-{missing[0]}", icon=":material/model_training:"):
                 st.session_state[TO_TRAIN] = missing[0]
                 st.switch_page(TRAIN_PAGE)
@@ -261,14 +257,14 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
         st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=listed(quick)))
 
 
-def _quick_titles(data: str, max_titles: int = 4) -> list[str]:
+def _quick_titles(data: str) -> list[str]:
     """Return the titles of recommenders without training that answer within seconds, one for each family."""
     by_name = cache.all_recommenders()
     by_family: dict[str, Recommender] = {}
     for name in ordered(by_name.values()):
         if not by_name[name].needs_training and can_answer(name, data):
             by_family.setdefault(by_name[name].family, by_name[name])
-    return [cache.recommender_title(recommender) for recommender in by_family.values()][:max_titles]
+    return [cache.recommender_title(recommender) for recommender in by_family.values()][:MAX_QUICK_TITLES]
 
 
 def _label(recommender: Recommender, current: State) -> str:

@@ -366,7 +366,6 @@ def rating(film: Film) -> float | None:
 
 
 def rate(film: Film, stars: float | None) -> None:
-    """Rate a film. None, or the rating that the film has already, removes the rating."""
-    key, ratings = film_key(film), visitor().ratings
-    others = {other: value for other, value in ratings.items() if other != key}
-    visitor().ratings = others if stars in (None, ratings.get(key)) else others | {key: stars}
+    """Rate a film. None removes the rating."""
+    ratings = {key: value for key, value in visitor().ratings.items() if key != film_key(film)}
+    visitor().ratings = ratings if stars is None else ratings | {film_key(film): stars}

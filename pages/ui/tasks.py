@@ -39,11 +39,6 @@ class BackgroundTask:
         """Whether the function returned, failed or was cancelled."""
         return self._finished.is_set()
 
-    @property
-    def progress(self) -> float:
-        """Completed share of the task, 0…1."""
-        return progress(self.event)
-
     def wait(self, seconds: float) -> bool:
         """Wait for the end of the task. Return whether it is finished."""
         return self._finished.wait(seconds)
@@ -119,7 +114,7 @@ def show_progress(
     if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(task.progress, escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
+        st.progress(progress(task.event), escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
         with suppress(StreamlitDuplicateElementKey):
             button(cancel_label, key, "close", task.cancel, disabled=task.is_cancelled)
 

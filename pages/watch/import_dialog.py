@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from babel.dates import format_date
 
@@ -152,45 +153,39 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
 
 def _ask(importing: ImportState, part: Imported, file_id: str) -> None:
     """Render the open questions about a file."""
+    name, answers = format.escape_markdown(part.file), importing.answers
 
-    def answer(**changes: Any) -> None:
-        importing.answers[file_id] = replace(importing.answers[file_id], **changes)
+    def answer(field: str, key: str) -> None:
+        """Store the value of a widget as a field of `Answers`."""
+        answers[file_id] = replace(answers[file_id], **{field: st.session_state[key]})
 
-    name = format.escape_markdown(part.file)
+    def choice(field: str, question: str, options: dict[bool, str], default: bool) -> None:
+        key = f"{field}-{file_id}"
+        st.segmented_control(
+            question,
+            list(options),
+            default=default,
+            required=True,
+            format_func=options.__getitem__,
+            key=key,
+            on_change=answer,
+            args=(field, key),
+        )
+
     if part.may_be_watchlist:
-        _choice(
-            _("Which films are in {file}?", file=name),
-            {False: _("Films I watched"), True: _("A watchlist")},
-            part.looks_like_watchlist,
-            f"watchlist-{file_id}",
-            lambda is_watchlist: answer(watchlist=is_watchlist),
-        )
+        options = {False: _("Films I watched"), True: _("A watchlist")}
+        choice("watchlist", _("Which films are in {file}?", file=name), options, part.looks_like_watchlist)
     if part.dates:
-        _choice(
-            _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name),
-            {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)},
-            part.dates.likely,
-            f"day_first-{file_id}",
-            lambda day_first: answer(day_first=day_first),
-        )
+        options = {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)}
+        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name)
+        choice("day_first", question, options, part.dates.likely)
     if part.columns:
-        columns = importing.answers[file_id].columns or part.columns.guess
-        _column_menus(part.columns, columns, name, file_id, lambda new_columns: answer(columns=new_columns))
+        columns = answers[file_id].columns or part.columns.guess
 
+        def set_column(role: str, key: str) -> None:
+            answers[file_id] = replace(answers[file_id], columns=replace(columns, **{role: st.session_state[key]}))
 
-def _choice(
-    question: str, options: dict[bool, str], default: bool, key: str, on_answer: Callable[[bool], None]
-) -> None:
-    """Render a question with two answers."""
-    st.segmented_control(
-        question,
-        list(options),
-        default=default,
-        required=True,
-        format_func=options.__getitem__,
-        key=key,
-        on_change=lambda: on_answer(st.session_state[key]),
-    )
+        _column_menus(part.columns, columns, name, file_id, set_column)
 
 
 def _format_day(day: datetime) -> str:
@@ -199,21 +194,21 @@ def _format_day(day: datetime) -> str:
 
 
 def _column_menus(
-    question: ColumnQuestion, columns: Columns, file: str, file_id: str, on_answer: Callable[[Columns], None]
+    question: ColumnQuestion, columns: Columns, file: str, file_id: str, on_change: Callable[[str, str], None]
 ) -> None:
-    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_ROLES."""
+    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_ROLES.
+
+    on_change: Receives the name of a field of `Columns` and the key of its menu.
+    """
     width = len(question.header)
     headings = [head or name for head, name in zip(question.header, question.names, strict=True)]
     names = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
 
     def menu(role: str, label: str, options: Sequence[Any], texts: Callable[[Any], str], width: int) -> None:
-        key = f"{role}-{file_id}"
-
-        def choose() -> None:
-            on_answer(replace(columns, **{role: st.session_state[key]}))
-
-        index = options.index(getattr(columns, role))
-        st.selectbox(label, options, index=index, format_func=texts, key=key, on_change=choose, width=width)
+        index, key = options.index(getattr(columns, role)), f"{role}-{file_id}"
+        st.selectbox(
+            label, options, index, format_func=texts, key=key, on_change=on_change, args=(role, key), width=width
+        )
 
     label = _("What is in the columns of {file}?", file=file)
     with st.expander(label, icon=":material/view_column:", expanded=not question.guess.names_films):
@@ -334,7 +329,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
     rejected = review.rejected(importing.choices)
     matches = review.accepted(importing.choices, dataset.catalog.films)
 
-    def table(data: Any) -> None:
+    def table(data: pd.DataFrame) -> None:
         height = min(38 + 35 * len(data), MAX_TABLE_HEIGHT_PX)
         st.dataframe(translate_table(data), hide_index=True, height=height)
 
@@ -349,7 +344,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
             table(matches)
 
 
-def translate_table(table: Any) -> Any:
+def translate_table(table: pd.DataFrame) -> pd.DataFrame:
     """Translate the headings and the reasons of a table. Other cells are texts of the visitor's files."""
     reasons = {column: table[column].map(_) for column in history_import.REASON_COLUMNS if column in table}
     return table.assign(**reasons).rename(columns=_)

@@ -39,14 +39,13 @@ def select_recommender(kind: str, data: str) -> str:
 
     The list LAST ignores the menu. A choice in the menu therefore selects the list BEST.
     """
-    chosen = recommenders.select(data, "model", on_change=_leave_last)
+
+    def leave_last() -> None:
+        if kind == LAST:
+            st.session_state.list_kind = BEST
+
+    chosen = recommenders.select(data, "model", on_change=leave_last)
     return LAST_MODEL if kind == LAST else chosen
-
-
-def _leave_last() -> None:
-    """Select the list BEST if LAST is selected."""
-    if st.session_state.get("list_kind") == LAST:
-        st.session_state.list_kind = BEST
 
 
 def predictor(kind: str, chosen: Predictor) -> Predictor:

@@ -179,21 +179,7 @@ def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the buttons and popovers below the list."""
-    with st.container(horizontal=True, gap="small"):
-        if films or visitor().undo_stack:
-            _undo_and_clear(films)
-            share.popover(dataset, films, answer)
-        if films:
-            _ratings_popover(answer)
-        if dataset.noun == "film":  # import files are from film services
-            import_dialog.open_button(dataset)
-        _random_viewer(dataset, films)
-        _viewer_by_number(dataset)
-
-
-def _undo_and_clear(films: tuple[int, ...]) -> None:
-    """Render Undo and Clear. When a click disables a button, the focus moves to another one."""
+    """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
 
     def undo() -> None:
         session.undo()
@@ -203,8 +189,24 @@ def _undo_and_clear(films: tuple[int, ...]) -> None:
         session.set_films(())
         browser.focus_on("undo")
 
-    button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
-    button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
+    with st.container(horizontal=True, gap="small"):
+        if films or visitor().undo_stack:
+            button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
+            button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
+            share.popover(dataset, films, answer)
+        if films:
+            _ratings_popover(answer)
+        if dataset.noun == "film":  # import files are from film services
+            import_dialog.open_button(dataset)
+        _random_viewer(dataset, films)
+        input_help = ngettext(
+            "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
+            "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
+            dataset.n_users,
+            data=cache.dataset_title(dataset.name),
+        )
+        help_text = _("Fill the list with the films of one person of this data set.")
+        ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
 def _ratings_popover(answer: Answer | None) -> None:
@@ -252,15 +254,3 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
                 )
             )
             button(_("Replace my films"), "surprise", icon, fill, "surprise")
-
-
-def _viewer_by_number(dataset: Dataset) -> None:
-    """Render a popover that fills the list with the films of a person of the ratings file."""
-    help_text = _("Fill the list with the films of one person of this data set.")
-    input_help = ngettext(
-        "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
-        "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
-        dataset.n_users,
-        data=cache.dataset_title(dataset.name),
-    )
-    ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)

@@ -6,7 +6,6 @@ Session state: filters (a `Filters`). It is kept when another page opens, and th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -22,7 +21,7 @@ from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters, film_features
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
+from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
 FILTER_LABELS = {  # field of `Filters` → label of its widget
@@ -34,12 +33,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
-# options of a film's menu
-WHY = "why"
-TO_LATER = "later"
-TO_SEEN = "seen"
-NOT_FOR_ME = "not-for-me"
-MARK_OF_OPTION = {TO_SEEN: SEEN, NOT_FOR_ME: NOT_INTERESTED}
+WHY = "why"  # option of a film's menu; the other options are MARKS
 
 
 @dataclass(frozen=True)
@@ -125,24 +119,13 @@ def _show_notes(answer: Answer) -> None:
         st.caption(_("Few people rated your films, so similar films count more than usual."))
     if note:
         st.caption(format.escape_markdown(_(note)))
-    if effect := _rating_effect(answer.predictor, answer.request.ratings):
-        st.caption(format.escape_markdown(effect))
-
-
-def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
-    """Return a sentence about the effect of the visitor's ratings, or "" without ratings."""
-    if not ratings:
-        return ""
-    if predictor.model.uses_query_ratings:
-        return _("{model} uses your ratings.", model=cache.recommender_title(predictor))
-    return _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
-
-
-def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
-    """Return which films a list is chosen from. The probabilities of these films sum to 1."""
-    if request.filters.restricts or request.unwanted:
-        return "allowed"
-    return "unwatched" if request.filters.hide_seen and request.history else "all"
+    if answer.request.ratings:
+        if answer.predictor.model.uses_query_ratings:
+            st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
+        else:
+            st.caption(
+                _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
+            )
 
 
 def _explain_probabilities(answer: Answer) -> None:
@@ -151,13 +134,13 @@ def _explain_probabilities(answer: Answer) -> None:
     if answer.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
-    match candidate_group(answer.request):
-        case "allowed":
-            films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
-        case "unwatched":
-            films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
-        case "all":
-            films = ngettext("the only film", "all {n:,} films", n)
+    request = answer.request
+    if request.filters.restricts or request.unwanted:
+        films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
+    elif request.filters.hide_seen and request.history:
+        films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
+    else:
+        films = ngettext("the only film", "all {n:,} films", n)
     if answer.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
@@ -231,9 +214,9 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     is_later = pick.item in visitor().current.later
     labels = {
         WHY: _("Why this film?"),
-        TO_LATER: _("Do not watch later") if is_later else _("Watch later"),
-        TO_SEEN: _("Seen it"),
-        NOT_FOR_ME: _("Not for me"),
+        LATER: _("Do not watch later") if is_later else _("Watch later"),
+        SEEN: _("Seen it"),
+        NOT_INTERESTED: _("Not for me"),
     }
     option = st.menu_button(
         _("*More about {film}*", film=name),
@@ -256,19 +239,14 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 
 def _on_menu(menu: str, item: int, other_ids: list[int]) -> None:
-    """Mark a film, or remove the mark LATER.
-
-    The option WHY is not handled here, because a callback cannot open a dialog.
-    """
-    option = st.session_state[menu]
-    if option == TO_LATER:
-        if item in visitor().current.later:
-            session.unmark_film(item, LATER)
-        else:
-            session.mark_film(item, LATER)
+    """Mark a film, or remove the mark LATER. A callback cannot open the dialog of the option WHY."""
+    mark = st.session_state[menu]
+    if mark == LATER:
+        change = session.unmark_film if item in visitor().current.later else session.mark_film
+        change(item, LATER)
         browser.focus_on(menu, "picks")
-    elif option in MARK_OF_OPTION:
-        session.mark_film(item, MARK_OF_OPTION[option])
+    elif mark in (SEEN, NOT_INTERESTED):
+        session.mark_film(item, mark)
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
@@ -285,7 +263,7 @@ def _filter_popover(dataset: Dataset) -> None:
         with panel, page.popover_content("filters_open"):
             _filter_controls(film_features(dataset))
     if n_active:
-        _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
+        button("*" + _("Reset filters") + "*", "reset", "filter_alt_off", _reset_filters, type="tertiary")
 
 
 def _filter_controls(features: FilmFeatures) -> None:
@@ -319,8 +297,8 @@ def _filter_controls(features: FilmFeatures) -> None:
             read_widgets,
             labels["languages"],
             _("Any language"),
-            _language_name,
-            _("Films whose language is not in our table are in English, or their language is unknown."),
+            format_func=_language_name,
+            help=_("Films whose language is not in our table are in English, or their language is unknown."),
         )
     if features.countries:
         countries = _by_count(features.countries)
@@ -350,20 +328,13 @@ def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
 
 def _language_name(code: str) -> str:
     """Return the name of a language in the visitor's language, with a capital letter."""
-    if code == OTHER_LANGUAGE:
-        return _("English or unknown")
     name = Locale(i18n.current()).languages.get(code, code)
-    return name[:1].upper() + name[1:]
+    return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
 
 
-def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) -> None:
-    """Render a button that resets all filters."""
-
-    def reset() -> None:
-        st.session_state.filters = Filters()
-        browser.focus_on("filters_open")
-
-    button(label, key, "filter_alt_off", reset, type=type)
+def _reset_filters() -> None:
+    st.session_state.filters = Filters()
+    browser.focus_on("filters_open")
 
 
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:
@@ -382,5 +353,5 @@ def _explain_empty_list(dataset: Dataset, request: Request) -> None:
             else _("No film passes your filters, and changing a single filter is not enough. Reset all filters.")
         )
         st.info(text, icon=":material/filter_alt:")
-        _reset_button("reset-here", _("Reset filters"), "secondary")
+        button(_("Reset filters"), "reset-here", "filter_alt_off", _reset_filters)
     browser.status(text)
