@@ -109,9 +109,10 @@ def popularity_predictor(dataset_name: str) -> Predictor:
 
 
 def all_recommenders() -> dict[str, Recommender]:
-    """Return all listed recommenders by name. The first call imports torch."""
+    """Return all listed recommenders by name, in the order of the menus. The first call imports torch."""
     with _spinner(_("Loading recommenders")):
-        return {recommender.name: recommender for recommender in predictors.all_recommenders()}
+        by_name = {recommender.name: recommender for recommender in predictors.all_recommenders()}
+        return {name: by_name[name] for name in predictors.names()}
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import add_dataset, cache, errors, recommenders, session, tasks
+from pages.ui import add_dataset, cache, errors, session, tasks
 from pages.ui.format import escape_markdown, item_count, item_kind, listed, megabytes, year_range
 from pages.ui.i18n import _, count, localize, ngettext
 from pages.ui.visitor import DatasetTask, visitor
@@ -18,7 +18,7 @@ from recsys.data.dataset import Dataset, Noun
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
-from recsys.serving.predictor import available_recommenders
+from recsys.serving.predictor import is_available
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
@@ -169,9 +169,11 @@ def training_notes(name: str, size: Facts) -> list[str]:
                 things=kind,
             )
         )
-    by_name = cache.all_recommenders()
-    trained = (recommender for recommender in available_recommenders(name) if recommender.needs_training)
-    titles = [cache.recommender_title(by_name[trained_name]) for trained_name in recommenders.ordered(trained)]
+    titles = [
+        cache.recommender_title(recommender)
+        for recommender in cache.all_recommenders().values()
+        if recommender.needs_training and is_available(recommender.name, name)
+    ]
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
     elif len(titles) <= 3:

@@ -64,14 +64,8 @@ def _version(data: str) -> str:
 
 def menu(data: str) -> dict[str, str]:
     """Return name → label of all recommenders, in the order of the menus."""
-    by_name, current = cache.all_recommenders(), states(data)
-    return {name: _label(by_name[name], current[name]) for name in ordered(by_name.values())}
-
-
-def ordered(unordered: Iterable[Recommender]) -> list[str]:
-    """Return the names of recommenders in the order of the menus."""
-    positions = {name: position for position, name in enumerate(predictors.names())}
-    return sorted((recommender.name for recommender in unordered), key=positions.__getitem__)
+    by_name = cache.all_recommenders()
+    return {name: _label(by_name[name], current) for name, current in states(data).items()}
 
 
 def select(data: str, key: str, width: int = 240, **options: Any) -> str:
@@ -112,8 +106,7 @@ def can_answer(name: str, data: str) -> bool:
 
 def ready(data: str) -> list[str]:
     """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
-    current, by_name = states(data), cache.all_recommenders()
-    return [name for name in ordered(by_name.values()) if current[name] is State.READY]
+    return [name for name, current in states(data).items() if current is State.READY]
 
 
 def state(name: str, data: str) -> State:
@@ -123,7 +116,7 @@ def state(name: str, data: str) -> State:
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
 def states(data: str) -> dict[str, State]:
-    """Return the state of each recommender for a data set of this computer, by name."""
+    """Return name → state for a data set of this computer, in the order of the menus."""
     return {name: _find_state(name, data) for name in cache.all_recommenders()}
 
 
@@ -259,11 +252,10 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
 
 def _quick_titles(data: str) -> list[str]:
     """Return the titles of recommenders without training that answer within seconds, one for each family."""
-    by_name = cache.all_recommenders()
     by_family: dict[str, Recommender] = {}
-    for name in ordered(by_name.values()):
-        if not by_name[name].needs_training and can_answer(name, data):
-            by_family.setdefault(by_name[name].family, by_name[name])
+    for name, recommender in cache.all_recommenders().items():
+        if not recommender.needs_training and can_answer(name, data):
+            by_family.setdefault(recommender.family, recommender)
     return [cache.recommender_title(recommender) for recommender in by_family.values()][:MAX_QUICK_TITLES]
 
 
