@@ -89,12 +89,12 @@ def show_job(job: Job) -> None:
             show_progress(progress)
         if status := status_text(job, progress):
             st.caption(format.escape_markdown(status))
-        if progress.events:
-            is_active, key = job.state in (State.RUNNING, State.STOPPING), f"curves-{job.id}"
-            label, icon = _("Training curves"), ":material/show_chart:"
-            panel = st.container() if is_active else st.expander(label, icon=icon, key=key, on_change="rerun")
-            with panel:
-                if is_active or panel.open:
+        if progress.events and job.state in (State.RUNNING, State.STOPPING):
+            curves.show(progress, model, job.id)
+        elif progress.events:
+            label, key = _("Training curves"), f"curves-{job.id}"
+            with st.expander(label, icon=":material/show_chart:", key=key, on_change="rerun") as panel:
+                if panel.open:
                     curves.show(progress, model, job.id)
         show_buttons(job, format.escape_markdown(model))
 

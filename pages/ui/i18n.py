@@ -92,7 +92,10 @@ def switch() -> None:
 
     def change_language() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
-        _keep_choices()
+        # Streamlit identifies options by their labels, which change. Values that are set again stay.
+        for key in list(state):
+            if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set
+                state[key] = state[key]
 
     with st.container(key="language", horizontal=True, horizontal_alignment="right"):
         st.segmented_control(
@@ -103,14 +106,6 @@ def switch() -> None:
             label_visibility="collapsed",
             on_change=change_language,
         )
-
-
-def _keep_choices() -> None:
-    """Keep the values of widgets whose labels change. Streamlit identifies options by their labels."""
-    state = st.session_state
-    for key in list(state):
-        if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set
-            state[key] = state[key]
 
 
 def current() -> str:
@@ -125,7 +120,7 @@ def noun() -> Noun:
     return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
-def number(value: float | str, spec: str) -> str:
+def number(value: Any, spec: str) -> str:
     """Format a number for the visitor's language. spec: Format specification of `format`."""
     text = format(value, spec)
     return text if current() == ENGLISH else text.translate(_separators(current()))

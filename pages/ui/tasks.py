@@ -30,32 +30,30 @@ class BackgroundTask:
         self.event: dict[str, Any] = {}  # the latest progress event; events of the stage "wait" are ignored
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
-        self._function = function
-        self._finished = threading.Event()
-        threading.Thread(target=self._run, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)
+        self._thread.start()
 
     @property
     def is_finished(self) -> bool:
         """Whether the function returned, failed or was cancelled."""
-        return self._finished.is_set()
+        return not self._thread.is_alive()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end of the task. Return whether it is finished."""
-        return self._finished.wait(seconds)
+        self._thread.join(seconds)
+        return self.is_finished
 
     def cancel(self) -> None:
         """Stop the task at its next progress event."""
         self.is_cancelled = True
 
-    def _run(self) -> None:
+    def _run(self, function: Function) -> None:
         try:
-            self._function(self._report)
+            function(self._report)
         except Cancelled:
             pass
         except BaseException as error:  # noqa: BLE001 - pages show or raise it
             self.error = error
-        finally:
-            self._finished.set()
 
     def _report(self, event: dict[str, Any]) -> None:
         if self.is_cancelled:

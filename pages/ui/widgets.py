@@ -12,7 +12,7 @@ from pages.ui.i18n import _
 T = TypeVar("T")
 
 
-def button(label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, **options: Any) -> None:
+def button(label: str, key: str, icon: str, on_click: Callable[..., Any], *args: Any, **options: Any) -> None:
     """Show a button that calls `on_click(*args)`. icon: Material icon. options: Further arguments of `st.button`."""
     st.button(label, key=key, icon=f":material/{icon}:", on_click=on_click, args=args, **options)
 

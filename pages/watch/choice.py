@@ -56,10 +56,9 @@ def popover(dataset: Dataset) -> None:
         button(_("Choose from these"), "choice_set", "check", _find_films, dataset)
         if films:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
-            _show_result(dataset, films)
+        _show_result(dataset, films)
+        if films:
             button(_("All films again"), "choice_clear", "undo", _clear)
-        elif missing := _missing(films):
-            st.caption(_not_found(missing))
 
 
 def _find_films(dataset: Dataset) -> None:
@@ -86,7 +85,9 @@ def _clear() -> None:
 
 def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the number of films that were found, the number that cannot be ranked, and the missing titles."""
-    texts = [ngettext("{n:,} film found.", "{n:,} films found.", len(films))]
+    texts = []
+    if films:
+        texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
     if n_infrequent := sum(film >= dataset.n_items for film in films):
         texts.append(
             ngettext(
@@ -95,18 +96,16 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
                 n_infrequent,
             )
         )
-    if missing := _missing(films):
-        texts.append(_not_found(missing))
-    st.caption(" ".join(texts))
-
-
-def _missing(films: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the titles of the list that were not found. Empty for a list of a link or of Undo."""
     result: title_list.TitleList | None = st.session_state.get("choice_result")
-    return result.missing if result and result.films == films else ()
-
-
-def _not_found(titles: tuple[str, ...]) -> str:
-    """Return a sentence about titles that were not found, as Markdown."""
-    names = join_names([escape_markdown(title) for title in titles[:MAX_NAMES]])
-    return ngettext("Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(titles), names=names)
+    if result and result.films == films and result.missing:  # another list is of a link or of Undo
+        names = join_names([escape_markdown(title) for title in result.missing[:MAX_NAMES]])
+        texts.append(
+            ngettext(
+                "Not found: {n:,} title ({names}).",
+                "Not found: {n:,} titles ({names}).",
+                len(result.missing),
+                names=names,
+            )
+        )
+    if texts:
+        st.caption(" ".join(texts))
