@@ -14,7 +14,7 @@ from pages.ui import cache, errors, session
 from pages.ui.format import NOUNS, escape_markdown, item_kind, listed
 from pages.ui.i18n import N_, _, localize
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button, file_uploader
+from pages.ui.widgets import file_uploader
 from recsys.data import own_data, tables
 from recsys.data.dataset import DataError
 from recsys.data.tables import Table
@@ -111,20 +111,11 @@ def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
     replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
     label = _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped)
-    button(label, "own-add", "add", _add, name, checked, file, min_events, replaces, type="primary")
-    errors.show_flash("own-add")
-
-
-def _add(name: str, checked: own_data.Checked, file: str, min_events: int, replaces: bool) -> None:
-    """Store the data set and open it. An error is shown below the button."""
-    try:
+    if st.button(label, key="own-add", icon=":material/add:", type="primary"):
         own_data.add(name, checked, file, min_events, overwrite=replaces)
-    except RecsysError as error:
-        visitor().flash["own-add"] = error
-        return
-    forget()
-    session.open_dataset(name)
-    st.rerun()  # the whole page, which closes the dialog
+        forget()
+        session.open_dataset(name)
+        st.rerun()  # the whole page, which closes the dialog
 
 
 def delete_button(name: str) -> None:

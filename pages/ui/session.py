@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -241,9 +240,7 @@ def set_choice(items: Sequence[int]) -> None:
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
     """Return a random user of the data set, or None if there are no ratings. Each call samples again."""
-    state = visitor()
-    state.n_draws += 1
-    return history.sample_user(dataset, np.random.default_rng((state.seed, state.n_draws)))
+    return history.sample_user(dataset, visitor().rng)
 
 
 def load_user(user: history.UserHistory) -> None:
@@ -367,5 +364,6 @@ def rating(film: Film) -> float | None:
 
 def rate(film: Film, stars: float | None) -> None:
     """Rate a film. None removes the rating."""
-    ratings = {key: value for key, value in visitor().ratings.items() if key != film_key(film)}
-    visitor().ratings = ratings if stars is None else ratings | {film_key(film): stars}
+    rated_key = film_key(film)
+    ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}
+    visitor().ratings = ratings if stars is None else ratings | {rated_key: stars}

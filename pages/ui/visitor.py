@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from secrets import randbits
 
+import numpy as np
 import streamlit as st
 
 from recsys.data.datasets import DEFAULT_DATASET
@@ -65,8 +65,7 @@ class VisitorState:
     by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
-    seed: int = field(default_factory=lambda: randbits(32))  # seed of the sampled users
-    n_draws: int = 0  # number of sampled users
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars; replaced, never changed
     url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them

@@ -29,7 +29,6 @@ from recsys.serving.history_import import Review, WatchedFilm
 
 CHECKS_PER_PAGE = 6  # uncertain films
 MAX_FILES = 20
-MAX_TABLE_HEIGHT_PX = 320
 MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}
 BROWSER_FILE = "browser"  # id of the history from the local storage, in place of an uploaded file
 SERVICES = {
@@ -301,27 +300,28 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         # genres distinguish films of equal title and year
         return f"{match.label} · {format.display_genres(match.genres)}"
 
-    def menu(position: int) -> None:
-        entry, match = review.history[position], review.matches[position]
-        options, key = [None, *match.films], f"check-{entry.key}"
-        origin = _(
-            "{file}, line {line}", file=format.escape_markdown(entry.entries[0].file), line=entry.entries[0].line
-        )
-        st.selectbox(
-            f"{format.escape_markdown(entry.name)} :small[:gray[· {origin}]]",
-            options,
-            index=options.index(importing.choices.get(entry.key, match.films[0] if match.likely else None)),
-            format_func=candidate,
-            key=key,
-            on_change=lambda: importing.choices.update({entry.key: st.session_state[key]}),
-        )
+    def choose(film_key: str, widget_key: str) -> None:
+        importing.choices[film_key] = st.session_state[widget_key]
 
     with st.expander(label, icon=":material/rule:", expanded=True):
         st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
         n_pages = -(-len(review.unsure) // CHECKS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
         for position in review.unsure[(page - 1) * CHECKS_PER_PAGE : page * CHECKS_PER_PAGE]:
-            menu(position)
+            film, match = review.history[position], review.matches[position]
+            file, line = format.escape_markdown(film.entries[0].file), film.entries[0].line
+            origin = _("{file}, line {line}", file=file, line=line)
+            options, key = [None, *match.films], f"check-{film.key}"
+            choice = importing.choices.get(film.key, match.films[0] if match.likely else None)
+            st.selectbox(
+                f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
+                options,
+                index=options.index(choice),
+                format_func=candidate,
+                key=key,
+                on_change=choose,
+                args=(film.key, key),
+            )
 
 
 def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> None:
@@ -329,19 +329,15 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
     rejected = review.rejected(importing.choices)
     matches = review.accepted(importing.choices, dataset.catalog.films)
 
-    def table(data: pd.DataFrame) -> None:
-        height = min(38 + 35 * len(data), MAX_TABLE_HEIGHT_PX)
-        st.dataframe(translate_table(data), hide_index=True, height=height)
-
     if len(rejected):
         label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(rejected))
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
-            table(rejected)
+            st.dataframe(translate_table(rejected), hide_index=True)
             charts.download_buttons(rejected, "not-taken", quiet=True)
     if len(matches):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
-            table(matches)
+            st.dataframe(translate_table(matches), hide_index=True)
 
 
 def translate_table(table: pd.DataFrame) -> pd.DataFrame:

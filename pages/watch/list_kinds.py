@@ -1,10 +1,5 @@
 """The four kinds of lists on Watch next. The kind sets the recommender and the filters.
 
-- "Best guess": the recommender that the visitor chose.
-- "In your taste": the same recommender, but similar films count more (`predictor.by_taste`).
-- "Like the last one": the Markov chain, which counts what users watched after the last film.
-- "Hidden gems": as "In your taste", without the best known films.
-
 Session state: list_kind (a key of LIST_KINDS).
 """
 

@@ -23,12 +23,6 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
 
 
-def dataset_images(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return the image URL of each item that has one in the data set."""
-    urls = {item: catalog.images.get(catalog.films[item].movie_id) for item in items}
-    return {item: url for item, url in urls.items() if url}
-
-
 def settings() -> None:
     """Render a popover for the TMDB key."""
     with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as popover:

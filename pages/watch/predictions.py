@@ -160,15 +160,16 @@ def _explain_probabilities(answer: Answer) -> None:
 
 def _show_cards(answer: Answer) -> None:
     """Render the films as poster cards."""
-    dataset, items = answer.predictor.dataset, [pick.item for pick in answer.picks]
-    images = posters.dataset_images(dataset.catalog, items)
+    dataset = answer.predictor.dataset
+    catalog, items = dataset.catalog, [pick.item for pick in answer.picks]
+    images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
     tmdb_posters: dict[int, str] = {}
     if dataset.noun == "film":  # TMDB only has films
-        tmdb_posters = posters.tmdb_urls(dataset.catalog, [item for item in items if item not in images])
+        tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images])
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in answer.picks:
             with st.container(gap=None):
-                links, image = film_links(dataset.catalog, pick.item), (tmdb_posters | images).get(pick.item)
+                links, image = film_links(catalog, pick.item), (tmdb_posters | images).get(pick.item)
                 st.html(
                     film_cards.card(
                         pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
