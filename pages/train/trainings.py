@@ -51,13 +51,12 @@ def show() -> None:
     for job in finished[:MAX_FINISHED]:
         show_job(job)
     if n_hidden := len(finished[MAX_FINISHED:]):
-        st.caption(
-            ngettext(
-                "{n} older training is hidden. Remove a training above to see it.",
-                "{n} older trainings are hidden. Remove trainings above to see them.",
-                n_hidden,
-            )
+        note = ngettext(
+            "{n} older training is hidden. Remove a training above to see it.",
+            "{n} older trainings are hidden. Remove trainings above to see them.",
+            n_hidden,
         )
+        st.caption(note)
 
 
 @st.fragment(run_every=REFRESH_SECONDS)

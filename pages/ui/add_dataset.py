@@ -30,14 +30,13 @@ REQUIRED_ROLES = ("user", "item")
 
 def form() -> None:
     """Show the uploaders and, for a valid file, the preview and the button that adds it."""
-    st.caption(
-        _(
-            "A file with one row per event: who watched, read or bought which item. CSV, TSV, JSON lines, parquet or "
-            "columns separated by spaces, up to {mb} MB, may be gzipped. Everybody who opens this app can see the "
-            "data set.",
-            mb=MAX_MEGABYTES,
-        )
+    text = _(
+        "A file with one row per event: who watched, read or bought which item. CSV, TSV, JSON lines, parquet or "
+        "columns separated by spaces, up to {mb} MB, may be gzipped. Everybody who opens this app can see the "
+        "data set.",
+        mb=MAX_MEGABYTES,
     )
+    st.caption(text)
     max_bytes = MAX_MEGABYTES << 20
     upload = file_uploader(_("Events"), "own_file", max_bytes, type=TYPES)
     if upload is None:

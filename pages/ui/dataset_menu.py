@@ -101,12 +101,11 @@ def dialog() -> None:
 
 def show_all() -> None:
     """Show the content of the dialog: all data sets with their size and buttons."""
-    st.caption(
-        _(
-            "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
-            "when you open another data set."
-        )
+    text = _(
+        "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
+        "when you open another data set."
     )
+    st.caption(text)
     if not paths.is_public():
         with st.expander(_("Add your own data"), icon=":material/upload_file:", key="own-data"):
             add_dataset.form()
@@ -161,14 +160,13 @@ def training_notes(name: str, size: Facts) -> list[str]:
             ),
         ]
     if size.n_untested_users:
-        sentences.append(
-            ngettext(
-                "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
-                "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
-                size.n_untested_users,
-                things=kind,
-            )
+        note = ngettext(
+            "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
+            "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
+            size.n_untested_users,
+            things=kind,
         )
+        sentences.append(note)
     titles = [
         cache.recommender_title(recommender)
         for recommender in cache.all_recommenders().values()

@@ -133,13 +133,12 @@ def notes(explanation: Explanation, model: str) -> list[str]:
     if explanation.n_watched > n_tested:
         texts.append(ngettext("Only your newest film was tested.", "Only your newest {n} films were tested.", n_tested))
     if n_tested > MAX_BARS and (explanation.lifted_by or explanation.lowered_by):
-        texts.append(
-            ngettext(
-                "{n} more of your films made a smaller difference.",
-                "{n} more of your films made a smaller difference.",
-                n_tested - MAX_BARS,
-            )
+        text = ngettext(
+            "{n} more of your films made a smaller difference.",
+            "{n} more of your films made a smaller difference.",
+            n_tested - MAX_BARS,
         )
+        texts.append(text)
     return texts
 
 

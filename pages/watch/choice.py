@@ -89,23 +89,21 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
     if films:
         texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
     if n_infrequent := sum(film >= dataset.n_items for film in films):
-        texts.append(
-            ngettext(
-                "{n:,} of them has too few ratings to be recommended.",
-                "{n:,} of them have too few ratings to be recommended.",
-                n_infrequent,
-            )
+        text = ngettext(
+            "{n:,} of them has too few ratings to be recommended.",
+            "{n:,} of them have too few ratings to be recommended.",
+            n_infrequent,
         )
+        texts.append(text)
     result: title_list.TitleList | None = st.session_state.get("choice_result")
     if result and result.films == films and result.missing:  # another list is of a link or of Undo
         names = join_names([escape_markdown(title) for title in result.missing[:MAX_NAMES]])
-        texts.append(
-            ngettext(
-                "Not found: {n:,} title ({names}).",
-                "Not found: {n:,} titles ({names}).",
-                len(result.missing),
-                names=names,
-            )
+        note = ngettext(
+            "Not found: {n:,} title ({names}).",
+            "Not found: {n:,} titles ({names}).",
+            len(result.missing),
+            names=names,
         )
+        texts.append(note)
     if texts:
         st.caption(" ".join(texts))

@@ -34,12 +34,11 @@ def panel(predictor: Predictor, request: Request) -> None:
     with st.expander(label, icon=":material/nightlife:", key="plan", on_change="rerun") as expander:
         if not expander.open:
             return
-        st.caption(
-            _(
-                "Films for one evening. Each is chosen as if you had just watched the films before it, and no two "
-                "belong to the same series."
-            )
+        text = _(
+            "Films for one evening. Each is chosen as if you had just watched the films before it, and no two "
+            "belong to the same series."
         )
+        st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
         basis = (predictor.key, replace(request, k=0))

@@ -93,12 +93,11 @@ def _open(dataset: Dataset, importing: ImportState) -> None:
 @errors.show_errors()
 def body(dataset: Dataset, importing: ImportState) -> None:
     """Render the content of the dialog. importing: Its state, which is gone when the dialog closes."""
-    st.caption(
-        _(
-            "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
-            "app, or use any CSV. You can add several files. A film that is in several files counts once."
-        )
+    text = _(
+        "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
+        "app, or use any CSV. You can add several files. A film that is in several files counts once."
     )
+    st.caption(text)
     importing.saved = _offer_saved_history("dialog") or importing.saved
     privacy = _("Your files are only read in memory. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
@@ -111,13 +110,12 @@ def body(dataset: Dataset, importing: ImportState) -> None:
             )
         return
     if len(uploads) > MAX_FILES:
-        st.warning(
-            ngettext(
-                "Only the first file was read. Import the rest in a second step.",
-                "Only the first {n} files were read. Import the rest in a second step.",
-                MAX_FILES,
-            )
+        note = ngettext(
+            "Only the first file was read. Import the rest in a second step.",
+            "Only the first {n} files were read. Import the rest in a second step.",
+            MAX_FILES,
         )
+        st.warning(note)
     files = [(upload.name, upload.file_id, upload.getvalue()) for upload in uploads[:MAX_FILES]]
     if importing.saved:
         files.append((_("The history saved in this browser"), BROWSER_FILE, importing.saved.encode()))
@@ -268,21 +266,19 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     st.markdown(f"{text}: {matches}." if matches else f"{text}.")
     notes = []
     if n_undated := sum(not entry.dated for entry in watched):
-        notes.append(
-            ngettext(
-                "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
-                "{n:,} films have no watch date. They are sorted by the date of their rating, or come first.",
-                n_undated,
-            )
+        note = ngettext(
+            "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
+            "{n:,} films have no watch date. They are sorted by the date of their rating, or come first.",
+            n_undated,
         )
+        notes.append(note)
     if n_infrequent := sum(entry.film >= dataset.n_items for entry in watched):
-        notes.append(
-            ngettext(
-                "{n:,} film has too few ratings here, so a similar film is used instead.",
-                "{n:,} films have too few ratings here, so similar films are used instead.",
-                n_infrequent,
-            )
+        sentence = ngettext(
+            "{n:,} film has too few ratings here, so a similar film is used instead.",
+            "{n:,} films have too few ratings here, so similar films are used instead.",
+            n_infrequent,
         )
+        notes.append(sentence)
     if notes:
         st.caption(" ".join(notes))
 
@@ -357,13 +353,12 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
         ),
     )
     if n_replaced := len(visitor().current.films):
-        st.caption(
-            ngettext(
-                "This replaces the film in your list. You can undo it.",
-                "This replaces the {n:,} films in your list. You can undo it.",
-                n_replaced,
-            )
+        note = ngettext(
+            "This replaces the film in your list. You can undo it.",
+            "This replaces the {n:,} films in your list. You can undo it.",
+            n_replaced,
         )
+        st.caption(note)
     label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:

@@ -168,14 +168,12 @@ def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show how many films the URL contains if it cannot contain all."""
     n_in_link = history.count_that_fits(dataset.catalog, films)
     if n_in_link < len(films):
-        st.caption(
-            ngettext(
-                "Your list is too long for the page address. A link or a reload only brings back the newest film.",
-                "Your list is too long for the page address. A link or a reload only brings back the newest {n:,} "
-                "films.",
-                n_in_link,
-            )
+        text = ngettext(
+            "Your list is too long for the page address. A link or a reload only brings back the newest film.",
+            "Your list is too long for the page address. A link or a reload only brings back the newest {n:,} films.",
+            n_in_link,
         )
+        st.caption(text)
 
 
 def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
@@ -246,11 +244,10 @@ def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
     panel = ui_page.popover(label, "surprise-open", icon, help_text)
     if panel.open:
         with panel, ui_page.popover_content("surprise-open"):
-            st.caption(
-                ngettext(
-                    "This replaces the film in your list with the films of a random viewer. You can undo it.",
-                    "This replaces the {n} films in your list with the films of a random viewer. You can undo it.",
-                    len(films),
-                )
+            text = ngettext(
+                "This replaces the film in your list with the films of a random viewer. You can undo it.",
+                "This replaces the {n} films in your list with the films of a random viewer. You can undo it.",
+                len(films),
             )
+            st.caption(text)
             button(_("Replace my films"), "surprise", icon, fill, "surprise")

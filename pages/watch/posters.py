@@ -28,12 +28,11 @@ def settings() -> None:
     with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as popover:
         if not popover.open:
             return
-        st.caption(
-            _(
-                "With your own TMDB key, this app shows posters, plots and casts. The key is only kept until you "
-                "close the page."
-            )
+        text = _(
+            "With your own TMDB key, this app shows posters, plots and casts. The key is only kept until you "
+            "close the page."
         )
+        st.caption(text)
         key = explanation.tmdb_key()
         if key and explanation.tmdb_service().service_status(key) is not ServiceStatus.REFUSED:
             _show_status(key)

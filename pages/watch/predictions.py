@@ -109,12 +109,11 @@ def _show_notes(answer: Answer) -> None:
     """Show captions about an empty history, about the model and about ratings."""
     title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
-        st.caption(
-            _(
-                "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
-                model=title,
-            )
+        text = _(
+            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
+            model=title,
         )
+        st.caption(text)
     if answer.predictor.favours_content(answer.request.history):
         st.caption(_("Few people rated your films, so similar films count more than usual."))
     if note:
