@@ -5,6 +5,7 @@ Large arrays are memory-mapped, others are read into memory. If another program 
 """
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from functools import partial
@@ -18,8 +19,15 @@ from typing_extensions import TypedDict
 
 from recsys import paths, storage
 from recsys.data import film_details
-from recsys.data.dataset import MOVIE_COLUMNS, OPTIONAL_MOVIE_COLUMNS, PROFILE_COLUMNS, Catalog, DataError
-from recsys.data.dataset import Dataset, Interactions
+from recsys.data.dataset import (
+    MOVIE_COLUMNS,
+    OPTIONAL_MOVIE_COLUMNS,
+    PROFILE_COLUMNS,
+    Catalog,
+    DataError,
+    Dataset,
+    Interactions,
+)
 from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
@@ -71,7 +79,8 @@ def load(name: str) -> Dataset:
         return _in_memory[target][0]
     command = recsys_command("data", "get", name)
     try:
-        _read_about(name)
+        if not _is_readable(target):
+            raise MissingData("{name} was prepared by another version", command, name=name)
         return storage.read_artifact(target / ABOUT, partial(_read, name))
     except FileNotFoundError:
         raise MissingData("{name} is not on this machine", command, name=name) from None
@@ -90,8 +99,8 @@ def metadata(name: str) -> dict[str, Any]:
     if target in _in_memory:
         return _in_memory[target][1]
     try:
-        return dict(_META.validate_python(_read_about(name)))
-    except (OSError, MissingData, storage.DamagedFileError, ValueError):
+        return dict(_META.validate_python(storage.read_document(target / ABOUT))) if _is_readable(target) else {}
+    except (OSError, storage.DamagedFileError, ValueError):
         return {}
 
 
@@ -103,8 +112,10 @@ def version(name: str) -> str:
 
 def check(name: str) -> None:
     """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files, not the cache."""
-    _read_about(name)
-    storage.check(paths.prepared(name) / ABOUT)
+    target = paths.prepared(name)
+    if not _is_readable(target):
+        raise MissingData("{name} was prepared by another version", recsys_command("data", "get", name), name=name)
+    storage.check(target / ABOUT)
 
 
 def keep_in_memory(dataset: Dataset, archive: dict[str, Any]) -> Dataset:
@@ -126,12 +137,14 @@ def save(dataset: Dataset, archive: dict[str, Any]) -> None:
     _in_memory.pop(target, None)
 
 
-def _read_about(name: str) -> dict[str, Any]:
-    """Return about.json. Raises OSError, DamagedFileError, and MissingData for a format that cannot be read."""
-    document = storage.read_document(paths.prepared(name) / ABOUT)
-    if document.get("format") not in READABLE_FORMATS:
-        raise MissingData("{name} was prepared by another version", recsys_command("data", "get", name), name=name)
-    return document
+def _is_readable(target: Path) -> bool:
+    """Return whether about.json has a readable format. Raises OSError and DamagedFileError."""
+    try:
+        return storage.read_document(target / ABOUT).get("format") in READABLE_FORMATS
+    except storage.DamagedFileError:
+        if not re.search(rb'"format": [123]\b', (target / ABOUT).read_bytes()):  # these formats had no hash
+            raise
+        return False
 
 
 def _describe(dataset: Dataset, archive: dict[str, Any]) -> PreparedMeta:
@@ -158,7 +171,8 @@ def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
     arrays["user_ids"] = dataset.user_ids
     films = pd.concat([catalog.movies.assign(left_out=False), catalog.infrequent.assign(left_out=True)])
     files: dict[str, storage.Content] = {
-        f"{column}.npy": partial(np.save, arr=array, allow_pickle=False) for column, array in arrays.items()
+        f"{column}.npy": lambda file, array=array: np.save(file, array, allow_pickle=False)  # type: ignore[misc]
+        for column, array in arrays.items()
     }
     files |= {"tag_words.json": _json(tags.words), "films.csv": _csv(films)}
     if dataset.user_profiles is not None:
@@ -175,19 +189,22 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     if any(len(column) != meta["ratings"] for column in events):
         raise ValueError("arrays of different lengths")
     movie, word, timestamp = (_read_array(files[f"{column}.npy"]) for column in TAG_COLUMNS)
-    tags = Tags(movie, word, timestamp, tuple(_read_json(files["tag_words.json"])))
+    tags = Tags(movie, word, timestamp, tuple(json.loads(files["tag_words.json"].read_text("utf-8"))))
     films = _read_films(files["films.csv"])
     left_out = films.pop("left_out").to_numpy(bool)
     movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
     catalog = Catalog(movies, others, tags, film_details.read(name))
     user_ids = _read_array(files["user_ids.npy"])
     people = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
-    names = np.array(_read_json(files["user_names.json"]), object) if "user_names.json" in files else None
     if people is not None and people.shape != (len(user_ids), len(PROFILE_COLUMNS)):
         raise ValueError("people.csv does not fit the users")
-    if names is not None and len(names) != len(user_ids):
-        raise ValueError("user_names.json does not fit the users")
-    return Dataset(name, catalog, Interactions(*events), user_ids, meta["ties"], people, names, meta["noun"])
+    user_names = None
+    if "user_names.json" in files:
+        user_names = np.array(json.loads(files["user_names.json"].read_text("utf-8")), object)
+        if len(user_names) != len(user_ids):
+            raise ValueError("user_names.json does not fit the users")
+    interactions = Interactions(*events)
+    return Dataset(name, catalog, interactions, user_ids, meta["ties"], people, user_names, meta["noun"])
 
 
 def _read_array(path: Path) -> np.ndarray:
@@ -212,9 +229,6 @@ def _csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, lineterminator="\r\n").encode()
 
 
-def _read_json(path: Path) -> Any:
-    return json.loads(path.read_text("utf-8"))
-
-
 def _json(values: Any) -> bytes:
+    """Return values as JSON in UTF-8."""
     return json.dumps(values, ensure_ascii=False).encode()
