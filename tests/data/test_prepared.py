@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import subprocess
@@ -198,13 +199,17 @@ def test_a_sealed_but_malformed_document_is_no_traceback(change):
         prepared.load("toy")
 
 
-def as_in_format_4():
-    """Turn the set into what an earlier version wrote, with the files in a folder of their own."""
+def as_in_format(number):
+    """Turn the set into what an earlier version wrote: 1 has all files in one folder, 4 in a folder of their own."""
     target = paths.prepared("toy")
-    document = without_hashes(target / "about.json") | {"format": 4, "folder": "v0"}
+    document = without_hashes(target / "about.json") | {"format": number, "folder": "v0"}
     (target / "v0").mkdir()
     for path in target.glob("*-*"):
-        path.rename(target / "v0" / storage.HASH.sub("", path.name))
+        path.rename(target / ("v0" if number == 4 else "") / storage.HASH.sub("", path.name))
+    if number == 1:
+        (target / "v0").rmdir()
+        (target / "about.json").write_text('{"format": 1, "name": "toy", "ratings": 8, "archive": {}}')
+        return
     pd.read_csv(target / "v0" / "films.csv").to_parquet(target / "v0" / "films.parquet")
     files = {path.name: storage.digest(path, "sha256") for path in (target / "v0").iterdir()}
     (target / "about.json").write_bytes(storage.sign_document(document | {"files": files}))
@@ -212,7 +217,7 @@ def as_in_format_4():
 
 def test_a_set_of_format_4_is_read_and_replaced():
     prepared.save(world(), {"own": True})
-    as_in_format_4()
+    as_in_format(4)
     toys.same(prepared.load("toy"), world())
     assert prepared.metadata("toy")["archive"] == {"own": True}
     (paths.prepared("toy").parent / ".toy~abc.part").mkdir()
@@ -223,10 +228,20 @@ def test_a_set_of_format_4_is_read_and_replaced():
     toys.same(prepared.load("toy"), world(last=1))
 
 
-@pytest.mark.parametrize("version", [3, 6])
-def test_a_form_of_another_version_has_to_be_prepared_again_and_then_works(version):
+@pytest.mark.parametrize("document", [{"format": 3, "files": "v0"}, {"format": 6}])
+def test_an_unsealed_older_form_and_a_sealed_newer_one_are_told_from_damage(document):
     prepared.save(world(), {})
-    (paths.prepared("toy") / "about.json").write_bytes(storage.sign_document({"format": version}))
+    older = document["format"] < prepared.FORMAT
+    (paths.prepared("toy") / "about.json").write_bytes(
+        json.dumps(document).encode() if older else storage.sign_document(document)
+    )
+    with pytest.raises(MissingData, match=refusal("was prepared by another version")):
+        prepared.load("toy")
+
+
+def test_a_form_of_another_version_has_to_be_prepared_again_and_then_works():
+    prepared.save(world(), {})
+    as_in_format(1)
     with pytest.raises(MissingData, match=refusal("was prepared by another version")):
         prepared.load("toy")
     assert prepared.fingerprint("toy") is None
