@@ -192,15 +192,16 @@ def multiselect(
 def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:
     """Show a slider for the popularity of films."""
     st.session_state[key] = value
+    help_text = _(
+        "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
+        "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
+    )
     st.select_slider(
         _("How well known"),
         list(POPULARITY_LEVELS),
         key=key,
         format_func=lambda level: _(POPULARITY_LABELS[level]),
-        help=_(
-            "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
-            "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
-        ),
+        help=help_text,
         on_change=on_change,
     )
 

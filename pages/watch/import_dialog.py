@@ -250,13 +250,10 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.history:
-            st.info(
-                _(
-                    "None of these films is in {data}. Close this dialog and try another data set at the top.",
-                    data=title,
-                ),
-                icon=":material/search_off:",
+            text = _(
+                "None of these films is in {data}. Close this dialog and try another data set at the top.", data=title
             )
+            st.info(text, icon=":material/search_off:")
         return
     text = ngettext(
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
@@ -344,14 +341,11 @@ def translate_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def _show_import_button(importing: ImportState, review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
     """Render the button that imports the films, and the option to save the history in the browser."""
-    save = st.toggle(
-        _("Save this history in this browser"),
-        key="keep-history",
-        help=_(
-            "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
-            "The server keeps nothing. Do not use it on a shared computer."
-        ),
+    help_text = _(
+        "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
+        "The server keeps nothing. Do not use it on a shared computer."
     )
+    save = st.toggle(_("Save this history in this browser"), key="keep-history", help=help_text)
     if n_replaced := len(visitor().current.films):
         note = ngettext(
             "This replaces the film in your list. You can undo it.",

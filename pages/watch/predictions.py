@@ -279,12 +279,9 @@ def _filter_controls(features: FilmFeatures) -> None:
     for name in ("hide_seen", "released_by_last_film", "diversity"):
         state[name] = getattr(filters, name)
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    st.toggle(
-        labels["released_by_last_film"],
-        key="released_by_last_film",
-        help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
-        on_change=read_widgets,
-    )
+    help_text = _("Only films released by the year of the last film in your list. If it is from 2007, none from 2015.")
+    label = labels["released_by_last_film"]
+    st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
     page.year_slider(features, "years", filters.years, read_widgets)
     page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
     label = labels["excluded_genres"]
@@ -304,20 +301,14 @@ def _filter_controls(features: FilmFeatures) -> None:
         countries = _by_count(features.countries)
         page.multiselect("countries", countries, filters.countries, read_widgets, labels["countries"], _("Any country"))
     page.popularity_slider("popularity", filters.popularity, read_widgets)
+    help_text = _(
+        "A higher value prefers films that differ from the films above them, even if they are less likely. "
+        "Films are compared by the vectors of the model or, if it has none, by genre. "
+        "At 0%, the list is the model's own ranking. "
+        "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
+    )
     st.slider(
-        _("Variety"),
-        0.0,
-        1.0,
-        step=0.1,
-        format="percent",
-        key="diversity",
-        help=_(
-            "A higher value prefers films that differ from the films above them, even if they are less likely. "
-            "Films are compared by the vectors of the model or, if it has none, by genre. "
-            "At 0%, the list is the model's own ranking. "
-            "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
-        ),
-        on_change=read_widgets,
+        _("Variety"), 0.0, 1.0, step=0.1, format="percent", key="diversity", help=help_text, on_change=read_widgets
     )
 
 
