@@ -84,19 +84,15 @@ def menu() -> None:
         help=_("Each data set has its own films and its own trained recommenders."),
         on_change=lambda: session.open_dataset(state.chosen_data),
     )
-    if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
-        dialog()
+    icon = ":material/database:"
+    if st.button(_("More data sets"), key="more-sets", icon=icon, type="tertiary"):
+        st.dialog(_("Data sets"), width="medium", icon=icon, on_dismiss=add_dataset.forget)(show_all)()
 
 
 def sort_names(names: list[str]) -> list[str]:
     """Sort data sets: first the built-in data set, then published data sets by size, then the visitors' own."""
     published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
-
-
-def dialog() -> None:
-    """Open the dialog of all data sets."""
-    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(show_all)()
 
 
 def show_all() -> None:
