@@ -35,5 +35,5 @@ def serve_metrics() -> None:
     try:
         monitoring.serve(int(port))
     except (OSError, OverflowError, ValueError, ImportError) as error:
-        text = "no metrics on port %s: %s; set %s to a free port, or pip install prometheus-client"
-        logging.getLogger(__name__).warning(text, port, error, PORT_VARIABLE)
+        warning = "no metrics on port %s: %s; set %s to a free port, or pip install prometheus-client"
+        logging.getLogger(__name__).warning(warning, port, error, PORT_VARIABLE)
