@@ -9,10 +9,9 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.server import logs, numbers, ready
+from pages.server import health, logs
 from pages.server.admission import Admission
-from pages.server.headers import Headers
-from pages.server.hosts import Hosts
+from pages.server.headers import Headers, Hosts
 from pages.server.messages import Messages
 from pages.server.uploads import Uploads
 from recsys import monitoring, paths
@@ -22,7 +21,7 @@ from recsys import monitoring, paths
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Load torch and the films in the background, before the first page needs them."""
     logs.tidy()
-    numbers.serve_if_asked()
+    health.serve_metrics()
     Thread(target=_warm_up, daemon=True).start()
     yield {}
 
@@ -55,13 +54,7 @@ def _count_failure(error: Exception) -> None:
 app = st.App(
     "pages/main.py",
     lifespan=lifespan,
-    middleware=[
-        Middleware(Headers),
-        Middleware(Hosts),
-        Middleware(Admission),
-        Middleware(Uploads),
-        Middleware(Messages),
-    ],
-    routes=[ready.route(_is_ready)],
+    middleware=[Middleware(middleware) for middleware in (Headers, Hosts, Admission, Uploads, Messages)],
+    routes=[health.ready_route(_is_ready)],
     on_script_error=_count_failure,
 )

@@ -97,7 +97,7 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
     """Render a button that asks all other recommenders or, while they are asked, the progress and a Stop button."""
     waiting = [
         name
-        for name in recommenders.ordered(cache.all_recommenders().values())
+        for name in cache.all_recommenders()
         if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:

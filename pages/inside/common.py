@@ -16,7 +16,6 @@ from pages.ui.format import escape_markdown, metric
 from pages.ui.i18n import _, localize_chart, number
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
-from recsys.serving import predictor as predictors
 from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor
 
@@ -168,7 +167,7 @@ def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True)
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
     """Return the names of the recommenders with a capability, the default recommender first."""
-    names = recommenders.ordered(predictors.recommenders_with(capability))
+    names = [name for name, recommender in cache.all_recommenders().items() if capability(recommender.model())]
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 

@@ -24,7 +24,8 @@ class Admission:
 
     def __init__(self, app: ASGIApp, max_visitors: int | None = None) -> None:
         self.app = app
-        self.max_visitors = max_visitors or _max_visitors()
+        limit = os.environ.get(VISITORS_VARIABLE, "")  # ignored if it is not a number
+        self.max_visitors = max_visitors or (int(limit) if limit.isdecimal() else 0) or MAX_VISITORS
         self.n_open = 0
         monitoring.register_gauge("visitors", lambda: self.n_open)
 
@@ -58,9 +59,3 @@ def _is_page(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
     return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
-
-
-def _max_visitors() -> int:
-    """Return the limit of the environment or, if it is missing or invalid, MAX_VISITORS."""
-    limit = os.environ.get(VISITORS_VARIABLE, "")
-    return int(limit) if limit.isdecimal() and int(limit) else MAX_VISITORS

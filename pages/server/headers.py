@@ -1,8 +1,10 @@
-"""HTTP headers that restrict the pages of the app. nginx sets the same headers, see `deploy/`."""
+"""HTTP headers: those that restrict the pages of the app, as nginx in `deploy/`, and a check of the Host header."""
 
 import re
 
+import streamlit as st
 from starlette.datastructures import MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # inline: scripts and styles of Streamlit's page; eval and blob: Plotly and components
@@ -51,3 +53,17 @@ class Headers:
 def _relative(address: str) -> str:
     """Return an address without scheme and host. Starlette copies the host from the request, so it is not trusted."""
     return re.sub(r"^https?://[^/?#]*/*", "/", address)
+
+
+class Hosts(TrustedHostMiddleware):
+    """Applies Streamlit's option `server.allowedHosts` to every request. An empty list allows every host.
+
+    Without this check, a web site can let its own name resolve to the address of this server (DNS rebinding). A browser
+    then allows the site to read the app. Streamlit itself applies the option only to WebSockets.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        allowed = st.get_option("server.allowedHosts") or ["*"]
+        # IPv6 addresses have brackets in a Host header
+        patterns = [f"[{host}]" if ":" in host else host for host in allowed]
+        super().__init__(app, patterns, www_redirect=False)

@@ -60,7 +60,8 @@ class Uploads:
             await self.app(scope, receive, send)
             return
         session, _, file_id = scope["path"].partition(PATH)[2].partition("/")
-        file, size = (session, file_id), _content_length(scope)
+        length = dict(scope["headers"]).get(b"content-length", b"")
+        file, size = (session, file_id), int(length) if length.isdigit() else None
         if refusal := _refusal(file, size):
             monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
@@ -102,9 +103,3 @@ def _stored() -> dict[File, int]:
         for session, files in list(sessions.items())
         for file_id, file in list(files.items())
     }
-
-
-def _content_length(scope: Scope) -> int | None:
-    """Return the Content-Length of a request in bytes, or None without a valid one."""
-    value = dict(scope["headers"]).get(b"content-length", b"")
-    return int(value) if value.isdigit() else None

@@ -14,13 +14,7 @@ PLOT_HEIGHT_PX = 210
 
 
 def show(progress: Progress, title: str, key: str) -> None:
-    """Plot loss and validation.
-
-    Args:
-        progress: Progress of the training.
-        title: Title of the recommender.
-        key: Part of the names of the charts.
-    """
+    """Plot loss and validation of a training. title: Of the recommender. key: Part of the names of the charts."""
     titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
     table = pd.DataFrame(progress.events, columns=["epoch", *titles])
     with st.grid(2, min_column_width=240):

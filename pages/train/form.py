@@ -113,15 +113,14 @@ def select_device() -> str:
 def show_notes(recommender: Recommender, data: str) -> None:
     """Show the expected duration, and warnings about a checkpoint or a stopped training that would be replaced."""
     if previous := options.previous_training(recommender.name, data):
-        st.caption(
-            ngettext(
-                "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
-                "The last training took {time} for {n} epochs on a {device}. Other settings take a different time.",
-                previous.epochs,
-                time=format.format_duration(previous.seconds),
-                device=DEVICES.get(previous.device, previous.device),
-            )
+        note = ngettext(
+            "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
+            "The last training took {time} for {n} epochs on a {device}. Other settings take a different time.",
+            previous.epochs,
+            time=format.format_duration(previous.seconds),
+            device=DEVICES.get(previous.device, previous.device),
         )
+        st.caption(note)
     else:
         st.caption(
             _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")

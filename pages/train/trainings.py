@@ -51,13 +51,12 @@ def show() -> None:
     for job in finished[:MAX_FINISHED]:
         show_job(job)
     if n_hidden := len(finished[MAX_FINISHED:]):
-        st.caption(
-            ngettext(
-                "{n} older training is hidden. Remove a training above to see it.",
-                "{n} older trainings are hidden. Remove trainings above to see them.",
-                n_hidden,
-            )
+        note = ngettext(
+            "{n} older training is hidden. Remove a training above to see it.",
+            "{n} older trainings are hidden. Remove trainings above to see them.",
+            n_hidden,
         )
+        st.caption(note)
 
 
 @st.fragment(run_every=REFRESH_SECONDS)
@@ -92,10 +91,9 @@ def show_job(job: Job) -> None:
         if progress.events and job.state in (State.RUNNING, State.STOPPING):
             curves.show(progress, model, job.id)
         elif progress.events:
-            key = f"curves-{job.id}"
-            panel = st.expander(_("Training curves"), icon=":material/show_chart:", key=key, on_change="rerun")
-            if panel.open:
-                with panel:
+            label, key = _("Training curves"), f"curves-{job.id}"
+            with st.expander(label, icon=":material/show_chart:", key=key, on_change="rerun") as panel:
+                if panel.open:
                     curves.show(progress, model, job.id)
         show_buttons(job, format.escape_markdown(model))
 

@@ -1,27 +1,20 @@
 """Form that makes a data set from a visitor's own file.
 
-Each file is parsed once, and checked once for each choice of columns. The session stores the results until the form
-closes. They are not logged, and other visitors cannot see them.
-
-Session state:
-    own_file, own_items: Uploads.
-    own_results: Results.
-    own_noun, own_fewest, own_name_<file>, own_column_<role>_<file>: Values of widgets.
+A file is parsed once, and checked once for each choice of columns. The results are cached for the visitor's session
+until the form closes. They are not logged, and other visitors cannot see them.
 """
 
 import re
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.server import uploads
 from pages.ui import cache, errors, session
 from pages.ui.format import NOUNS, escape_markdown, item_kind, listed
 from pages.ui.i18n import N_, _, localize
 from pages.ui.visitor import visitor
+from pages.ui.widgets import file_uploader
 from recsys.data import own_data, tables
 from recsys.data.dataset import DataError
 from recsys.data.tables import Table
@@ -35,94 +28,59 @@ ROLES = {"user": N_("Person"), "item": N_("Item"), "time": N_("Time"), "rating":
 REQUIRED_ROLES = ("user", "item")
 
 
-@dataclass
-class Results:
-    """The latest result of each kind: the parsed files, the recognised columns, the checked data."""
-
-    file: str = ""  # id of the upload with the events
-    by_kind: dict[str, tuple[Hashable, Any]] = field(default_factory=dict)  # kind → (key, value or DataError)
-
-    def get(self, kind: str, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """Return the result of a kind. It is computed if the stored result has another key.
-
-        Raises:
-            DataError: `compute` raised it, now or when the result was stored.
-        """
-        if kind not in self.by_kind or self.by_kind[kind][0] != key:
-            self.by_kind.pop(kind, None)  # before `compute`, so that the memory is free
-            try:
-                self.by_kind[kind] = key, compute()
-            except DataError as error:
-                self.by_kind[kind] = key, DataError(*error.args)  # the traceback of `error` would keep the tables
-        result = self.by_kind[kind][1]
-        if isinstance(result, DataError):
-            raise DataError(*result.args)
-        return result
-
-
 def form() -> None:
     """Show the uploaders and, for a valid file, the preview and the button that adds it."""
-    st.caption(
-        _(
-            "A file with one row per event: who watched, read or bought which item. CSV, TSV, JSON lines, parquet or "
-            "columns separated by spaces, up to {mb} MB, may be gzipped. Everybody who opens this app can see the "
-            "data set.",
-            mb=MAX_MEGABYTES,
-        )
+    text = _(
+        "A file with one row per event: who watched, read or bought which item. CSV, TSV, JSON lines, parquet or "
+        "columns separated by spaces, up to {mb} MB, may be gzipped. Everybody who opens this app can see the "
+        "data set.",
+        mb=MAX_MEGABYTES,
     )
-    if context := get_script_run_ctx():
-        uploads.allow_uploads(context.session_id, MAX_MEGABYTES << 20)
-    upload = st.file_uploader(_("Events"), TYPES, key="own_file", max_upload_size=MAX_MEGABYTES)
+    st.caption(text)
+    max_bytes = MAX_MEGABYTES << 20
+    upload = file_uploader(_("Events"), "own_file", max_bytes, type=TYPES)
     if upload is None:
         forget()
         return
-    described = st.file_uploader(
-        _("Items (optional): titles, years, genres, pictures, texts"),
-        TYPES,
-        key="own_items",
-        max_upload_size=MAX_MEGABYTES,
-    )
-    results = _results(upload.file_id)
-    items_id = described.file_id if described else ""
+    label = _("Items (optional): titles, years, genres, pictures, texts")
+    described = file_uploader(label, "own_items", max_bytes, type=TYPES)
     with errors.show_errors():
-        table = results.get("table", upload.file_id, lambda: tables.parse(upload.name, upload.getvalue()))
-        items = results.get(
-            "items", items_id, lambda: tables.parse(described.name, described.getvalue()) if described else None
-        )
+        table = _parse(upload.file_id, upload)
+        items_id = described.file_id if described else ""
+        items = _parse(items_id, described) if described else None
         st.dataframe(table.rows.head(PREVIEW_ROWS), hide_index=True, height="content")
-        columns = _choose_columns(table, results.get("roles", upload.file_id, lambda: _recognised_columns(table)))
-        if columns:
+        if columns := _choose_columns(table):
             noun = st.segmented_control(
                 _("Items are"), list(NOUNS), default="item", required=True, format_func=item_kind, key="own_noun"
             )
-            key = (items_id, *columns.items())
-            checked = results.get("checked", key, lambda: own_data.check(table, items, columns))
+            checked = _check(upload.file_id, items_id, columns, table, items)
             _add_button(table, replace(checked, noun=noun), upload.name)
 
 
-def _results(file: str) -> Results:
-    """Return the results for an upload. Results of another upload are removed."""
-    results = st.session_state.get("own_results")
-    if results is None or results.file != file:
-        results = st.session_state.own_results = Results(file)
-    return results
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _parse(file_id: str, _upload: UploadedFile) -> Table:
+    return tables.parse(_upload.name, _upload.getvalue())
+
+
+@st.cache_resource(scope="session", max_entries=1, show_spinner=False)
+def _check(
+    file_id: str, items_id: str, columns: dict[str, str], _table: Table, _items: Table | None
+) -> own_data.Checked:
+    return own_data.check(_table, _items, columns)
 
 
 def forget() -> None:
-    """Remove the results. The dialog calls this when it closes."""
-    st.session_state.pop("own_results", None)
+    """Remove the cached results. The dialog calls this when it closes."""
+    _parse.clear()
+    _check.clear()
 
 
-def _recognised_columns(table: Table) -> dict[str, str]:
-    """Return role → column, or {} if the visitor must choose the columns."""
+def _choose_columns(table: Table) -> dict[str, str]:
+    """Let the visitor correct the recognised columns. Return role → column, or {} until all required are chosen."""
     try:
-        return own_data.assign_columns(table)
-    except DataError:
-        return {}
-
-
-def _choose_columns(table: Table, recognised: dict[str, str]) -> dict[str, str]:
-    """Let the visitor correct the columns. Return role → column, or {} until all required roles are chosen."""
+        recognised = own_data.assign_columns(table)
+    except DataError:  # the visitor must choose them
+        recognised = {}
 
     def label(name: str) -> str:
         if name == own_data.NONE:
@@ -151,27 +109,12 @@ def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help))
     replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
-    st.button(
-        _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped),
-        key="own-add",
-        icon=":material/add:",
-        on_click=_add,
-        args=(name, checked, file, min_events, replaces),
-        type="primary",
-    )
-    errors.show_flash("own-add")
-
-
-def _add(name: str, checked: own_data.Checked, file: str, min_events: int, replaces: bool) -> None:
-    """Store the data set and open it. An error is shown below the button."""
-    try:
+    label = _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped)
+    if st.button(label, key="own-add", icon=":material/add:", type="primary"):
         own_data.add(name, checked, file, min_events, overwrite=replaces)
-    except RecsysError as error:
-        visitor().flash["own-add"] = error
-        return
-    forget()
-    session.open_dataset(name)
-    st.session_state.sets_done = True
+        forget()
+        session.open_dataset(name)
+        st.rerun()  # the whole page, which closes the dialog
 
 
 def delete_button(name: str) -> None:

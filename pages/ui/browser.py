@@ -25,10 +25,8 @@ _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read
 def show_page(page: str, tour_step: int | None, tour_closed: bool) -> None:
     """Render the script of a page: language, link to the content, navigation, tour.
 
-    Args:
-        page: Title of the page. The script runs again when the title changes.
-        tour_step: Step of the tour, None if the tour is not shown.
-        tour_closed: Whether to set TOUR_COOKIE.
+    page: Title, with whose change the script runs again. tour_step: None if the tour is not shown. tour_closed: Whether
+    to set TOUR_COOKIE.
     """
     texts = {"language": i18n.current(), "skip": _("Skip to the content")}
     with st.container(key="browser"):
@@ -45,13 +43,9 @@ def has_seen_tour() -> bool:
 
 
 def on_enter(box: str, action: Callable[[str], None]) -> None:
-    """Call `action` with the text of a text input when Enter is pressed in it.
+    """Call `action` with the text of the text input `box` (widget key) when Enter is pressed in it.
 
     Streamlit itself ignores Enter if the text has not changed.
-
-    Args:
-        box: Widget key of the text input.
-        action: Callback.
     """
     key = f"{box}-enter"
     _script(
@@ -90,10 +84,8 @@ def place_announcement() -> None:
 
 
 def status(text: str, number: int = 0) -> None:
-    """Render a hidden message that the script announces when it appears or changes.
+    """Render a hidden plain text that the script announces when it appears or changes.
 
-    Args:
-        text: Plain text.
-        number: Differs between two messages with the same text, so that the second is announced too.
+    number: Differs between two messages with the same text, so that the second is announced too.
     """
     st.html(f'<span class="nr-status" data-number="{number}">{escape(text)}</span>')

@@ -18,7 +18,6 @@ from recsys.data.dataset import Dataset
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
-from recsys.serving.recommend import RankPosition
 from recsys.serving.search.search import TitleIndex
 
 T = TypeVar("T")
@@ -110,9 +109,10 @@ def popularity_predictor(dataset_name: str) -> Predictor:
 
 
 def all_recommenders() -> dict[str, Recommender]:
-    """Return all listed recommenders by name. The first call imports torch."""
+    """Return all listed recommenders by name, in the order of the menus. The first call imports torch."""
     with _spinner(_("Loading recommenders")):
-        return {recommender.name: recommender for recommender in predictors.all_recommenders()}
+        by_name = {recommender.name: recommender for recommender in predictors.all_recommenders()}
+        return {name: by_name[name] for name in predictors.names()}
 
 
 @contextmanager
@@ -126,12 +126,7 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
     _loaded.add(key)
 
 
-@cached_for_predictor(max_entries=256)
-def ranks_of_hidden_films(
-    predictor: Predictor, films: tuple[int, ...], positions: tuple[int, ...]
-) -> list[RankPosition]:
-    """Return `list_comparison.hidden_film_ranks`."""
-    return list_comparison.hidden_film_ranks(predictor, films, positions)
+ranks_of_hidden_films = cached_for_predictor(max_entries=256)(list_comparison.hidden_film_ranks)
 
 
 @cached_for_dataset(max_entries=32)

@@ -1,9 +1,4 @@
-"""The menu of data sets, the dialog to download, enrich and delete them, and the status of downloads.
-
-Session state:
-    chosen_data: Value of the menu.
-    sets_done: Whether to close the dialog, because one of its buttons was clicked.
-"""
+"""The menu of data sets, the dialog to download, enrich and delete them, and the status of downloads."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,22 +7,22 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import add_dataset, cache, errors, recommenders, session, tasks
+from pages.ui import add_dataset, cache, errors, session, tasks
 from pages.ui.format import escape_markdown, item_count, item_kind, listed, megabytes, year_range
 from pages.ui.i18n import _, count, localize, ngettext
 from pages.ui.visitor import DatasetTask, visitor
+from pages.ui.widgets import button
 from recsys import paths
 from recsys.data import datasets, enrich, film_details, prepared
 from recsys.data.dataset import Dataset, Noun
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
-from recsys.serving.predictor import available_recommenders
+from recsys.serving.predictor import is_available
 
 README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
 MIN_TESTED_FILMS = 3  # films of a test user: one each for training, validation and test
-POLL_SECONDS = 0.1  # between two updates while the built-in data set is prepared, which takes about 1 s
 
 
 @dataclass(frozen=True)
@@ -89,9 +84,9 @@ def menu() -> None:
         help=_("Each data set has its own films and its own trained recommenders."),
         on_change=lambda: session.open_dataset(state.chosen_data),
     )
-    state.pop("sets_done", None)  # a button of `_action` outside of the dialog has set it
-    if st.button(_("More data sets"), key="more-sets", icon=":material/database:", type="tertiary"):
-        dialog()
+    icon = ":material/database:"
+    if st.button(_("More data sets"), key="more-sets", icon=icon, type="tertiary"):
+        st.dialog(_("Data sets"), width="medium", icon=icon, on_dismiss=add_dataset.forget)(show_all)()
 
 
 def sort_names(names: list[str]) -> list[str]:
@@ -100,22 +95,13 @@ def sort_names(names: list[str]) -> list[str]:
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
-def dialog() -> None:
-    """Open the dialog of all data sets."""
-    st.dialog(_("Data sets"), width="medium", icon=":material/database:", on_dismiss=add_dataset.forget)(show_all)()
-
-
 def show_all() -> None:
-    """Show the content of the dialog: all data sets with their size and buttons. Most buttons close it."""
-    if st.session_state.pop("sets_done", False):
-        add_dataset.forget()
-        st.rerun()  # the whole page, without the dialog
-    st.caption(
-        _(
-            "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
-            "when you open another data set."
-        )
+    """Show the content of the dialog: all data sets with their size and buttons."""
+    text = _(
+        "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
+        "when you open another data set."
     )
+    st.caption(text)
     if not paths.is_public():
         with st.expander(_("Add your own data"), icon=":material/upload_file:", key="own-data"):
             add_dataset.form()
@@ -153,37 +139,43 @@ def training_notes(name: str, size: Facts) -> list[str]:
     kind = item_kind(size.noun)
     sentences: list[str] = []
     if size.n_trained_films is not None and (n_others := size.n_films - size.n_trained_films):
-        fields: dict[str, Any] = {"n": size.n_trained_films, "things": kind, "fewest": datasets.min_ratings(name)}
-        if fields["fewest"] > 1:
-            sentences.append(_("Recommenders learn from the {n:,} {things} with at least {fewest} ratings.", **fields))
-        else:
-            sentences.append(_("Recommenders learn from the {n:,} {things} that have ratings.", **fields))
-        sentences.append(
+        n, fewest = size.n_trained_films, datasets.min_ratings(name)
+        sentences += [
+            _(
+                "Recommenders learn from the {n:,} {things} with at least {fewest} ratings.",
+                n=n,
+                things=kind,
+                fewest=fewest,
+            )
+            if fewest > 1
+            else _("Recommenders learn from the {n:,} {things} that have ratings.", n=n, things=kind),
             ngettext(
                 "You can add the other one, too. The model then uses the most similar one that it knows.",
                 "You can add the other {n:,}, too. The model then uses the most similar ones that it knows.",
                 n_others,
-            )
-        )
+            ),
+        ]
     if size.n_untested_users:
-        sentences.append(
-            ngettext(
-                "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
-                "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
-                size.n_untested_users,
-                things=kind,
-            )
+        note = ngettext(
+            "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
+            "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
+            size.n_untested_users,
+            things=kind,
         )
-    by_name = cache.all_recommenders()
-    trained = (recommender for recommender in available_recommenders(name) if recommender.needs_training)
-    titles = [cache.recommender_title(by_name[trained_name]) for trained_name in recommenders.ordered(trained)]
+        sentences.append(note)
+    titles = [
+        cache.recommender_title(recommender)
+        for recommender in cache.all_recommenders().values()
+        if recommender.needs_training and is_available(recommender.name, name)
+    ]
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
-        return [*sentences, text]
-    if len(titles) <= 3:
-        return [*sentences, _("Trained: {models}.", models=listed(titles))]
-    models = ", ".join(map(escape_markdown, titles[:2]))
-    return [*sentences, _("Trained: {models} and {n} more.", models=models, n=len(titles) - 2)]
+    elif len(titles) <= 3:
+        text = _("Trained: {models}.", models=listed(titles))
+    else:
+        models = ", ".join(map(escape_markdown, titles[:2]))
+        text = _("Trained: {models} and {n} more.", models=models, n=len(titles) - 2)
+    return [*sentences, text]
 
 
 def _licence(name: str, size: Facts) -> str:
@@ -203,7 +195,8 @@ def _action(name: str, is_prepared: bool) -> None:
 
     Visitors of a public server cannot download. They see the command.
     """
-    title, task = escape_markdown(cache.dataset_title(name)), tasks.find(DatasetTask("fetch", name).name)
+    title, fetch = escape_markdown(cache.dataset_title(name)), DatasetTask("fetch", name)
+    task = tasks.find(fetch.name)
     if task and not task.is_finished:
         st.caption(escape_markdown(download_text(name, task.event)))
         _dialog_button(_("Cancel *fetching {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
@@ -218,39 +211,33 @@ def _action(name: str, is_prepared: bool) -> None:
         part = paths.downloads() / name / f"{name}.zip.part"
         if part.exists() and (size := part.stat().st_size):
             st.caption(_("{n} MB are already downloaded.", n=megabytes(size)))
-        label = _("Download *{data}*", data=title)
-        _dialog_button(label, f"get-{name}", "download", partial(start_download, name))
+        _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, fetch))
 
 
 def _enrichment(name: str) -> None:
     """Show whether the data set has film details, and the button that downloads them from Wikidata."""
-    has_details, title = bool(film_details.version(name)), escape_markdown(cache.dataset_title(name))
-    if has_details:
+    title, enrichment = escape_markdown(cache.dataset_title(name)), DatasetTask("enrich", name)
+    label = _("Add cast and more *to {data}*", data=title)
+    if film_details.version(name):
         st.caption(_("Includes director, cast and titles in other languages from Wikidata."))
-    if paths.is_public() or tasks.is_running(DatasetTask("enrich", name).name):
-        return
-    _dialog_button(
-        _("Download missing details *of {data}*", data=title)
-        if has_details
-        else _("Add cast and more *to {data}*", data=title),
-        f"enrich-{name}",
-        "groups",
-        partial(start_enrichment, name),
-        help=_(
+        label = _("Download missing details *of {data}*", data=title)
+    if not paths.is_public() and not tasks.is_running(enrichment.name):
+        help_text = _(
             "Director, cast, subjects, length and titles in other languages, from Wikidata (CC0). A large data set "
             "takes a while. You can cancel and continue later."
-        ),
-    )
+        )
+        _dialog_button(label, f"enrich-{name}", "groups", partial(start, enrichment), help=help_text)
 
 
-def _dialog_button(text: str, key: str, icon: str, action: Callable[[], object], help: str | None = None) -> None:
+def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object], **options: Any) -> None:
     """Show a button that calls `action` and closes the dialog."""
 
     def act_and_close() -> None:
         action()
-        st.session_state.sets_done = True
+        add_dataset.forget()
+        st.rerun()  # the whole page, without the dialog
 
-    st.button(text, key=key, icon=f":material/{icon}:", on_click=act_and_close, help=help)
+    button(label, key, icon, act_and_close, **options)
 
 
 def load_or_explain(name: str) -> Dataset | None:
@@ -263,7 +250,8 @@ def load_or_explain(name: str) -> Dataset | None:
         if name not in datasets.SETS:
             errors.show_error(error)
             return None
-    if DatasetTask("fetch", name) not in visitor().tasks or not tasks.find(DatasetTask("fetch", name).name):
+    task = DatasetTask("fetch", name)
+    if task not in visitor().tasks or not tasks.find(task.name):
         title = escape_markdown(cache.dataset_title(name))
         st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
         with st.container(border=True, gap="xsmall"):
@@ -273,61 +261,29 @@ def load_or_explain(name: str) -> Dataset | None:
 
 
 def _prepare_default() -> Dataset | None:
-    """Prepare the built-in data set with a progress bar. Return None after an error."""
-    name = DatasetTask("fetch", DEFAULT_DATASET).name
-    task, text = tasks.find(name) or _fetch(DEFAULT_DATASET), _("Preparing the films. This happens once.")
-    bar = st.progress(0.0, text)
-    while not task.wait(POLL_SECONDS):
-        stage = task.event.get("stage")
-        bar.progress(
-            task.progress,
-            escape_markdown(download_text(DEFAULT_DATASET, task.event)) if stage in ("note", "parse", "keep") else text,
-        )
-    bar.empty()
-    if task.error:
-        tasks.show_failure(name, task.error, f"retry-{DEFAULT_DATASET}", retry=partial(_fetch, DEFAULT_DATASET))
+    """Prepare the built-in data set, which takes about a second. Return None after an error."""
+    try:
+        with st.spinner(_("Preparing the films. This happens once.")):
+            datasets.ensure(DEFAULT_DATASET)
+    except RecsysError as error:
+        errors.show_error(error)
+        st.button(_("Try again"), key=f"retry-{DEFAULT_DATASET}", icon=":material/refresh:")
         return None
-    tasks.forget(name)
     return cache.dataset(DEFAULT_DATASET)
 
 
-def start_download(name: str) -> None:
-    """Start a download, whose status this visitor sees. A cancelled download continues where it stopped."""
-    _fetch(name)
-    _show_status_of(DatasetTask("fetch", name))
-
-
-def _fetch(name: str) -> tasks.BackgroundTask:
-    """Start the task that downloads or prepares a data set."""
-
-    def download(report: ProgressCallback) -> None:
-        if name == DEFAULT_DATASET:
-            datasets.ensure(name, report)
-        else:
-            datasets.get(name, report=report)
-
-    return tasks.start(DatasetTask("fetch", name).name, download)
-
-
-def start_enrichment(name: str) -> None:
-    """Start the download of missing film details from Wikidata, whose status this visitor sees."""
-
-    def enrich_dataset(report: ProgressCallback) -> None:
-        report({"stage": "keep", **enrich.enrich(name, report)._asdict()})
-
-    tasks.start(DatasetTask("enrich", name).name, enrich_dataset)
-    _show_status_of(DatasetTask("enrich", name))
-
-
-def _show_status_of(task: DatasetTask) -> None:
-    """Show the status of a task to this visitor from now on."""
+def start(task: DatasetTask) -> None:
+    """Start a download or enrichment, whose status this visitor sees. A cancelled one continues where it stopped."""
     visitor().tasks = list(dict.fromkeys([*visitor().tasks, task]))
+    tasks.start(task.name, partial(run, task))
 
 
-def _dismiss(task: DatasetTask) -> None:
-    """Hide the status of a finished task."""
-    visitor().tasks = [other for other in visitor().tasks if other != task]
-    tasks.forget(task.name)
+def run(task: DatasetTask, report: ProgressCallback) -> None:
+    """Download a data set, or its missing film details."""
+    if task.kind == "fetch":
+        datasets.get(task.dataset, report=report)
+    else:
+        report({"stage": "keep", **enrich.enrich(task.dataset, report)._asdict()})
 
 
 def show_task_status() -> None:
@@ -341,22 +297,27 @@ def _show_status(shown_task: DatasetTask) -> None:
     name, task = shown_task.dataset, tasks.find(shown_task.name)
     is_download = shown_task.kind == "fetch"
     title, key = escape_markdown(cache.dataset_title(name)), f"{shown_task.kind}-{name}"
-    dismiss = partial(_dismiss, shown_task)
+
+    def dismiss() -> None:
+        visitor().tasks = [other for other in visitor().tasks if other != shown_task]
+        tasks.forget(shown_task.name)
+
+    def dismiss_button(label: str) -> None:
+        st.button(label, key=f"{key}-away", type="tertiary", on_click=dismiss)
+
     if task and not task.is_finished:
-        progress_text = partial(download_text if is_download else enrichment_text, name)
-        cancel = (
-            _("Cancel *fetching {data}*", data=title) if is_download else _("Cancel *asking about {data}*", data=title)
-        )
-        tasks.show_progress(shown_task.name, progress_text, cancel, f"{key}-stop")
+        progress_text, cancel = enrichment_text, _("Cancel *asking about {data}*", data=title)
+        if is_download:
+            progress_text, cancel = download_text, _("Cancel *fetching {data}*", data=title)
+        tasks.show_progress(shown_task.name, partial(progress_text, name), cancel, f"{key}-stop")
     elif task and task.error:
         error = task.error
         if is_download and isinstance(error, RecsysError):
             message = Message("{data} could not be fetched: {why}", data=cache.dataset_title(name), why=error.message)
             error = RecsysError(message, error.command)
         with st.container(gap="small"):
-            retry = partial(start_download if is_download else start_enrichment, name)
-            tasks.show_failure(shown_task.name, error, f"{key}-again", retry)
-            st.button(_("Not now"), key=f"{key}-away", type="tertiary", on_click=dismiss)
+            tasks.show_failure(shown_task.name, error, f"{key}-again", partial(start, shown_task))
+            dismiss_button(_("Not now"))
     elif task and not is_download and "with_details" in task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             text = ngettext(
@@ -367,13 +328,13 @@ def _show_status(shown_task: DatasetTask) -> None:
                 films=count(task.event["films"]),
             )
             st.success(text, icon=":material/check:")
-            st.button(_("OK"), key=f"{key}-away", type="tertiary", on_click=dismiss)
+            dismiss_button(_("OK"))
     elif is_download and name != visitor().current.dataset and name in datasets.prepared_names():
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.success(_("{data} is ready.", data=title), icon=":material/check:")
             open_this = partial(session.open_dataset, name)
             st.button(_("Open *{data}*", data=title), key=f"{key}-open", on_click=open_this)
-            st.button(_("Not now"), key=f"{key}-away", type="tertiary", on_click=dismiss)
+            dismiss_button(_("Not now"))
     else:  # cancelled, or the data set is open
         dismiss()
 

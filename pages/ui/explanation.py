@@ -39,8 +39,7 @@ FACT_LABELS = {
 def open_dialog(predictor: Predictor, request: Request, item: int) -> None:
     """Open the dialog about a recommended item. Callbacks must not call this: dialogs only open during a run."""
     title = escape_markdown(_("Why {film}?", film=predictor.dataset.catalog.films[item].label))
-    dialog = st.dialog(title, width="medium")(dialog_body)
-    dialog(predictor, request, item)
+    st.dialog(title, width="medium")(dialog_body)(predictor, request, item)
 
 
 @errors.show_errors()
@@ -83,10 +82,8 @@ def extra_digits(explanation: Explanation) -> int:
     without = explanation.influences[0].rank_without.probability if explanation.influences else None
     if with_all is None or without is None:
         return 0
-    for n in range(MAX_EXTRA_DIGITS + 1):
-        if precise_percent(with_all, n) != precise_percent(without, n):
-            return n
-    return 0
+    numbers = range(MAX_EXTRA_DIGITS + 1)
+    return next((n for n in numbers if precise_percent(with_all, n) != precise_percent(without, n)), 0)
 
 
 def rank_text(position: RankPosition, model: str, digits: int = 0) -> str:
@@ -94,14 +91,12 @@ def rank_text(position: RankPosition, model: str, digits: int = 0) -> str:
     if position.rank is None:
         return _("{model} rules it out.", model=model)
     fields = {"model": model, "rank": ordinal(position.rank)}
-    if position.probability is None:
-        return (
-            _("{model}'s top prediction.", **fields) if position.rank == 1 else _("{model} ranks it {rank}.", **fields)
-        )
-    fields["probability"] = precise_percent(position.probability, digits)
-    if position.rank == 1:
-        return _("{model}'s top prediction, at {probability}.", **fields)
-    return _("{model} ranks it {rank}, at {probability}.", **fields)
+    if position.probability is not None:
+        fields["probability"] = precise_percent(position.probability, digits)
+        if position.rank == 1:
+            return _("{model}'s top prediction, at {probability}.", **fields)
+        return _("{model} ranks it {rank}, at {probability}.", **fields)
+    return _("{model}'s top prediction.", **fields) if position.rank == 1 else _("{model} ranks it {rank}.", **fields)
 
 
 def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
@@ -114,13 +109,12 @@ def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
         return _("Your films count against it. It would rank higher without {one}.", one=lowering[0])
     if not raising:
         return _("None of your films makes a difference: {model} recommends it to everybody.", model=model)
-    if len(raising) == 1:
-        text = _("Mostly because you watched {one}.", one=raising[0])
-    else:
-        text = _("Mostly because you watched {one}, then {two}.", one=raising[0], two=raising[1])
-    if lowering:
-        text += " " + _("Without {one} it would rank higher.", one=lowering[0])
-    return text
+    text = (
+        _("Mostly because you watched {one}.", one=raising[0])
+        if len(raising) == 1
+        else _("Mostly because you watched {one}, then {two}.", one=raising[0], two=raising[1])
+    )
+    return text + " " + _("Without {one} it would rank higher.", one=lowering[0]) if lowering else text
 
 
 def notes(explanation: Explanation, model: str) -> list[str]:
@@ -128,25 +122,23 @@ def notes(explanation: Explanation, model: str) -> list[str]:
     n_tested = len(explanation.influences)
     if not n_tested:
         return []
-    if explanation.n_watched == 1:
-        texts = [_("Computed by removing your only film and asking {model} again.", model=model)]
-    else:
-        texts = [
-            _(
-                "Computed by removing each film in turn and asking {model} again. A longer bar means a larger change.",
-                model=model,
-            )
-        ]
+    texts = [
+        _("Computed by removing your only film and asking {model} again.", model=model)
+        if explanation.n_watched == 1
+        else _(
+            "Computed by removing each film in turn and asking {model} again. A longer bar means a larger change.",
+            model=model,
+        )
+    ]
     if explanation.n_watched > n_tested:
         texts.append(ngettext("Only your newest film was tested.", "Only your newest {n} films were tested.", n_tested))
     if n_tested > MAX_BARS and (explanation.lifted_by or explanation.lowered_by):
-        texts.append(
-            ngettext(
-                "{n} more of your films made a smaller difference.",
-                "{n} more of your films made a smaller difference.",
-                n_tested - MAX_BARS,
-            )
+        text = ngettext(
+            "{n} more of your films made a smaller difference.",
+            "{n} more of your films made a smaller difference.",
+            n_tested - MAX_BARS,
         )
+        texts.append(text)
     return texts
 
 
@@ -164,15 +156,7 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
 
 
 def _bar(influence: Influence, title: str, full_effect: float, position: RankPosition, digits: int) -> str:
-    """Return HTML of a film with its bar and a text.
-
-    Args:
-        influence: The influence of the film.
-        title: Its title.
-        full_effect: The effect of a bar that fills the width.
-        position: The rank position of the recommended film with all films of the list.
-        digits: Extra digits of percentages.
-    """
+    """Return HTML of a film with its bar and a text. full_effect: The effect of a bar that fills the width."""
     effect = influence.effect
     css_class, width = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / full_effect:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{css_class}" style="width:{width}"></i></span>'

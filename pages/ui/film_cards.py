@@ -10,7 +10,6 @@ from recsys.serving.history import Example
 from recsys.serving.poster_art import poster_url
 from recsys.serving.recommend import Recommendation
 
-NO_LINKS: Mapping[str, str] = {}
 LINK_LABELS = {"IMDb": N_("{film} on IMDb, in a new tab"), "TMDB": N_("{film} on TMDB, in a new tab")}
 ProbabilityFormat = Callable[[float], str]  # probability → text
 
@@ -18,20 +17,15 @@ ProbabilityFormat = Callable[[float], str]  # probability → text
 def card(
     pick: Recommendation,
     best: float | None,
-    links: Mapping[str, str] = NO_LINKS,
+    links: Mapping[str, str] | None = None,
     photo: str | None = None,
     probability_format: ProbabilityFormat = precise_percent,
     credits_text: str | None = None,
 ) -> str:
     """Return a recommended film as a card.
 
-    Args:
-        pick: The recommendation.
-        best: Probability of the first recommendation. Its bar is full.
-        links: Site → URL.
-        photo: URL of a poster, which is shown in place of the drawn one.
-        probability_format: Formats the probability.
-        credits_text: Running time and directors, "" if unknown. None: no card has this line.
+    best: Probability of the first recommendation, whose bar is full. photo: URL of a poster, in place of the drawn one.
+    credits_text: Running time and directors, "" if unknown. None: no card has this line.
     """
     genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
     line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
@@ -40,14 +34,12 @@ def card(
     return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{details}</div>'
 
 
-def library_card(
-    film: Film, details: Iterable[str], links: Mapping[str, str] = NO_LINKS, photo: str | None = None, tag: str = ""
-) -> str:
+def library_card(film: Film, details: Iterable[str], links: Mapping[str, str], tag: str = "") -> str:
     """Return a film without a rank as a card. details: Lines below the genres."""
     texts = [display_genres(film.genres), *details]
     lines = "".join(f'<div class="nr-quiet nr-one">{escape(text) or "&nbsp;"}</div>' for text in texts)
     mark = f'<div class="nr-quiet"><span class="nr-tag">{escape(tag)}</span></div>' if tag else ""
-    return f'<div class="nr-card nr-shelved">{_poster(film, None, photo)}{lines}{mark}{_links(film, links)}</div>'
+    return f'<div class="nr-card nr-shelved">{_poster(film)}{lines}{mark}{_links(film, links)}</div>'
 
 
 def row(
@@ -55,23 +47,12 @@ def row(
     film: Film,
     probability: float | None,
     best: float | None,
-    links: Mapping[str, str] = NO_LINKS,
+    links: Mapping[str, str] | None = None,
     probability_format: ProbabilityFormat = precise_percent,
     note: str = "",
     credits_text: str | None = None,
 ) -> str:
-    """Return a film as a row with its rank or position.
-
-    Args:
-        number: Rank or position.
-        film: The film.
-        probability: Probability of the film. None: no bar.
-        best: Probability of a full bar.
-        links: Site → URL.
-        probability_format: Formats the probability.
-        note: Sentence below the film.
-        credits_text: Running time and directors, after year and genres.
-    """
+    """Return a film as a row with its rank or position. best: Probability of a full bar. note: Sentence below it."""
     details = escape(" · ".join(filter(None, [_details(film), credits_text]))) + _links(film, links) + _note(note)
     return (
         f'<div class="nr-line">{_row(number, film, details)}{_probability(probability, best, probability_format)}</div>'
@@ -131,22 +112,12 @@ def film_columns(numbered: Iterable[tuple[int, Film]]) -> str:
 
 
 def film_bar_row(number: int, film: Film, share: float, value: str, note: str = "") -> str:
-    """Return a film with a bar.
-
-    Args:
-        number: Rank or position.
-        film: The film.
-        share: Filled share of the bar. It is clipped to 0…1.
-        value: Text beside the bar.
-        note: Text below the title, instead of year and genres.
-    """
+    """Return a film with a bar. share: Filled share, clipped to 0…1. note: Replaces year and genres."""
     text = _row(number, film, escape(note or _details(film)))
     return f'<div class="nr-line">{text}{_bar(min(max(share, 0), 1), value)}</div>'
 
 
-def group_row(
-    number: int, film: Film, preferences: Iterable[tuple[str, float, str]], links: Mapping[str, str] = NO_LINKS
-) -> str:
+def group_row(number: int, film: Film, preferences: Iterable[tuple[str, float, str]], links: Mapping[str, str]) -> str:
     """Return a film with a bar for each person. preferences: (name, filled share of the bar, text beside it)."""
     bars = "".join(
         f'<span class="nr-wish"><span class="nr-quiet">{escape(name)}</span>{_bar(share, value)}</span>'
@@ -179,7 +150,7 @@ def _details(film: Film) -> str:
     return " · ".join(filter(None, [str(film.year or ""), display_genres(film.genres)]))
 
 
-def _poster(film: Film, rank: int | None, photo: str | None) -> str:
+def _poster(film: Film, rank: int | None = None, photo: str | None = None) -> str:
     """Return a drawn poster. A photo, if any, covers it as soon as the browser has loaded it."""
     description = escape(". ".join(filter(None, [film.label, display_genres(film.genres)])))
     image = f'<img src="{poster_url(film.title, film.year, film.genres)}" alt="{description}">'
@@ -204,8 +175,8 @@ def _thumbnail(film: Film) -> str:
     return f'<img class="nr-thumb" src="{poster_url(film.title, film.year, film.genres)}" alt="">'
 
 
-def _links(film: Film, links: Mapping[str, str]) -> str:
-    anchors = "".join(link(site, address, film) for site, address in links.items())
+def _links(film: Film, links: Mapping[str, str] | None) -> str:
+    anchors = "".join(link(site, address, film) for site, address in (links or {}).items())
     return f'<span class="nr-links">{anchors}</span>' if anchors else ""
 
 

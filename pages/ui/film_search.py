@@ -1,6 +1,7 @@
 """The search box for films, and films as buttons."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ import streamlit as st
 from pages.ui import browser, cache
 from pages.ui.format import display_genres, escape_markdown
 from pages.ui.i18n import _, ngettext
+from pages.ui.widgets import button
 from recsys.data import datasets
 from recsys.data.dataset import Film
 from recsys.errors import RecsysError
@@ -75,10 +77,15 @@ def placeholder(index: TitleIndex) -> str:
 
 
 def choose_best(dataset_name: str, on_enter: Callable[[SearchResult], None], text: str) -> None:
-    """Call `on_enter` with the best result of a query, unless it is not confident or only a person matches."""
-    best = next(iter(cache.title_index(dataset_name).search(text, limit=1)), None)
-    if best and best.is_confident and not best.matched_person:
+    """Call `on_enter` with the best result of a query, if it has one."""
+    if best := _best_match(cache.title_index(dataset_name), text):
         on_enter(best)
+
+
+def _best_match(index: TitleIndex, text: str) -> SearchResult | None:
+    """Return the best result of a query, or None if it is not confident or only a person matches."""
+    best = next(iter(index.search(text, limit=1)), None)
+    return best if best and best.is_confident and not best.matched_person else None
 
 
 def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) -> str:
@@ -88,31 +95,26 @@ def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) ->
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
     if confident:  # titles that only contain the words, but another data set can have a film with exactly this title
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
-    sentences = [] if confident else [_not_in_dataset(dataset_name, text)]
-    sentences += [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
+    sentences = [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
+    if not confident:
+        query = text.strip()
+        not_found = ngettext(
+            "“{text}” is not the only film of this data set.",
+            "“{text}” is not among the {n:,} films of this data set.",
+            len(cache.title_index(dataset_name)),
+            text=query if len(query) <= MAX_QUOTED_LETTERS else f"{query[:MAX_QUOTED_LETTERS]}…",
+        )
+        sentences = [not_found, *sentences]
     return escape_markdown(" ".join(sentences))
-
-
-def _not_in_dataset(dataset_name: str, text: str) -> str:
-    text, n = text.strip(), len(cache.title_index(dataset_name))
-    return ngettext(
-        "“{text}” is not the only film of this data set.",
-        "“{text}” is not among the {n:,} films of this data set.",
-        n,
-        text=text if len(text) <= MAX_QUOTED_LETTERS else f"{text[:MAX_QUOTED_LETTERS]}…",
-    )
 
 
 def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
     """Return (title of a data set, its best result) for the other data sets with a confident result."""
     matches = []
     for name in datasets.prepared_names():
-        if name != dataset_name:
-            try:
-                best = next(iter(cache.catalog_index(name).search(text, limit=1)), None)
-            except RecsysError:  # a damaged data set; its own page shows the error
-                continue
-            if best and best.is_confident and not best.matched_person:
+        # a data set can be damaged; its own page shows the error
+        with suppress(RecsysError):
+            if name != dataset_name and (best := _best_match(cache.catalog_index(name), text)):
                 matches.append((cache.dataset_title(name), best))
     return matches
 
@@ -139,12 +141,12 @@ def film_button(
     """
     person = film.matched_person if isinstance(film, SearchResult) else ""
     details = " · ".join(filter(None, [person, disabled_reason or note or display_genres(film.genres)]))
-    st.button(
+    button(
         f"{escape_markdown(film.label)} :small[:gray[{escape_markdown(details)}]]",
-        key=key,
-        icon=":material/block:" if disabled_reason else f":material/{icon}:",
-        on_click=on_click,
-        args=args,
+        key,
+        "block" if disabled_reason else icon,
+        on_click,
+        *args,
         type="tertiary",
         disabled=bool(disabled_reason),
         width="stretch",

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, join_names, ngettext, number
+from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
-NOUNS = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
+NOUNS: dict[Noun, str] = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
 GENRES = {  # translated genres of the published data sets; genres of visitors' own data sets are not translated
     *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children"), N_("Children's"), N_("Comedy"), N_("Crime")),
     *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film-Noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
@@ -92,7 +93,7 @@ def year_range(oldest: int | None, newest: int | None) -> str:
     return _("to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
 
 
-def item_kind(noun: str) -> str:
+def item_kind(noun: Noun) -> str:
     """Return "films" or "items"."""
     return _(NOUNS[noun])
 

@@ -21,7 +21,6 @@ import streamlit as st
 from babel import Locale
 from babel.lists import format_list
 from babel.messages.catalog import Catalog
-from babel.messages.catalog import Message as Entry
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from plotly.graph_objects import Figure
@@ -43,12 +42,12 @@ def _(message: str, /, **fields: Any) -> str:
     Numbers are written as in that language: `_("{share:.1%} of your films", share=0.5)` has "50,0%" in Ukrainian.
     """
     text = _translate(message)
-    return fill(text, fields) if fields else text  # a text without placeholders may contain braces
+    return _fill(text, fields) if fields else text  # a text without placeholders may contain braces
 
 
 def ngettext(singular: str, plural: str, n: int, /, **fields: Any) -> str:
     """Return the plural form for `n` in the visitor's language. The placeholder {n} is filled in as well."""
-    return fill(_translate(singular, plural, n), {"n": n} | fields)
+    return _fill(_translate(singular, plural, n), {"n": n} | fields)
 
 
 def N_(message: str) -> str:  # noqa: N802 - the usual name, which tools for translators search for
@@ -63,12 +62,7 @@ def localize(message: Message | RecsysError | str) -> str:
     if isinstance(message, RecsysError):
         message = message.message
     fields = {name: localize(value) if isinstance(value, Message) else value for name, value in message.fields.items()}
-    return fill(_translate(message.text, message.plural, message.fields.get("n", 1)), fields)
-
-
-def fill(text: str, fields: dict[str, Any]) -> str:
-    """Fill in the placeholders of a text, with numbers in the format of the visitor's language."""
-    return _Formatter(current()).vformat(text, (), fields)
+    return _fill(_translate(message.text, message.plural, message.fields.get("n", 1)), fields)
 
 
 def _translate(singular: str, plural: str = "", n: int = 1) -> str:
@@ -98,7 +92,10 @@ def switch() -> None:
 
     def change_language() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
-        _keep_choices()
+        # Streamlit identifies options by their labels, which change. Values that are set again stay.
+        for key in list(state):
+            if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set
+                state[key] = state[key]
 
     with st.container(key="language", horizontal=True, horizontal_alignment="right"):
         st.segmented_control(
@@ -109,14 +106,6 @@ def switch() -> None:
             label_visibility="collapsed",
             on_change=change_language,
         )
-
-
-def _keep_choices() -> None:
-    """Keep the values of widgets whose labels change. Streamlit identifies options by their labels."""
-    state = st.session_state
-    for key in list(state):
-        if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set
-            state[key] = state[key]
 
 
 def current() -> str:
@@ -131,9 +120,10 @@ def noun() -> Noun:
     return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
-def number(value: float | str, spec: str) -> str:
+def number(value: Any, spec: str) -> str:
     """Format a number for the visitor's language. spec: Format specification of `format`."""
-    return _number(value, spec, current())
+    text = format(value, spec)
+    return text if current() == ENGLISH else text.translate(_separators(current()))
 
 
 def count(n: int) -> str:
@@ -157,24 +147,19 @@ def join_names(names: Sequence[str]) -> str:
 
 
 class _Formatter(string.Formatter):
-    """Formats numbers that have a format specification for a language."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
+    """Formats numbers that have a format specification for the visitor's language."""
 
     def format_field(self, value: Any, spec: str) -> str:
-        if spec and isinstance(value, Real):
-            return _number(value, spec, self.language)
-        return super().format_field(value, spec)
+        return number(value, spec) if spec and isinstance(value, Real) else super().format_field(value, spec)
 
 
-def _number(value: Any, spec: str, language: str) -> str:
-    text = format(value, spec)
-    return text if language == ENGLISH else text.translate(_symbols(language))
+def _fill(text: str, fields: dict[str, Any]) -> str:
+    """Fill in the placeholders of a text, with numbers in the format of the visitor's language."""
+    return _Formatter().vformat(text, (), fields)
 
 
 @cache
-def _symbols(language: str) -> dict[int, str]:
+def _separators(language: str) -> dict[int, str]:
     """Return the table for `str.translate` that replaces the English separators by the separators of a language."""
     symbols = Locale(language).number_symbols["latn"]
     return str.maketrans({",": symbols["group"], ".": symbols["decimal"]})
@@ -193,44 +178,18 @@ def translations(language: str, kind: Noun) -> NullTranslations:
 
 def read_catalog(name: str) -> Catalog:
     """Read `assets/locale/NAME.po`. If it is missing or damaged, log a warning and return an empty catalogue."""
-    path = CATALOGS / f"{name}.po"
-    locale = name.partition("@")[0]
+    path, locale = CATALOGS / f"{name}.po", name.partition("@")[0]
     empty = Catalog(locale=locale)
     try:
         with path.open("rb") as file:
             catalog = read_po(file, locale=locale, abort_invalid=True)
         if catalog.plural_forms != empty.plural_forms:
             raise ValueError("unexpected Plural-Forms")
-        for entry in catalog:
-            _check_placeholders(entry)
-        _compile(catalog)  # raises ValueError if gettext cannot read it
     except (OSError, PoFileError, LookupError, ValueError, TypeError, AttributeError, AssertionError) as error:
         command = f"git checkout -- assets/locale/{name}.po"
         logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, error, command)
         return empty
     return catalog
-
-
-def _check_placeholders(entry: Entry) -> None:
-    """Raise ValueError if a translation has a placeholder that the English text does not have."""
-    try:
-        allowed = {field for form in forms(entry.id) for field in placeholders(form)}
-    except ValueError:
-        return  # a text with single braces, which is never formatted
-    for form in forms(entry.string or ""):
-        if extra := placeholders(form) - allowed:
-            raise ValueError(f"unknown placeholders {sorted(extra)} in the translation of {entry.id!r}")
-
-
-def placeholders(text: str) -> set[str]:
-    """Return the replacement fields of a text as "name:format!conversion"."""
-    fields = string.Formatter().parse(text)
-    return {f"{name}:{spec}!{conversion}" for _literal, name, spec, conversion in fields if name is not None}
-
-
-def forms(text: str | Sequence[str]) -> Sequence[str]:
-    """Return the plural forms of a catalogue entry, or its only form."""
-    return [text] if isinstance(text, str) else text
 
 
 def _compile(catalog: Catalog) -> GNUTranslations:

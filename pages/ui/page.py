@@ -1,6 +1,7 @@
 """Parts of pages: settings and navigation, header, popovers, filter controls, and the choice of a user."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,6 +14,7 @@ from pages.ui.format import display_tag, escape_markdown
 from pages.ui.i18n import N_, _, localize, ngettext
 from pages.ui.recommenders import TRAIN_PAGE
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 from recsys.paths import is_public
 from recsys.serving import history, users
@@ -105,30 +107,21 @@ def show_examples(dataset: Dataset) -> None:
         films = [dataset.catalog.films[item] for item in example.items]
         with st.container(border=True, gap="xsmall"):
             st.html(film_cards.example_card(example, films))
-            label, icon = _("Start with these *films: {example}*", example=_(example.name)), ":material/playlist_add:"
-            st.button(label, key=f"take-{example.name}", icon=icon, on_click=load, args=(example.items,))
+            label = _("Start with these *films: {example}*", example=_(example.name))
+            button(label, f"take-{example.name}", "playlist_add", load, example.items)
 
 
 def popover(
     label: str, key: str, icon: str, help: str | None = None, disabled: bool = False, focus: tuple[str, ...] = ()
 ) -> PopoverContainer:
-    """Return a popover that moves the keyboard focus into its content when it opens.
+    """Return a popover that moves the keyboard focus into its content, or to the first enabled widget of `focus`.
 
     Streamlit renders the content at the end of the page, where the Tab key does not lead. Render it in
     `popover_content(key)`, and only while the popover is open.
-
-    Args:
-        label: Label.
-        key: Widget key.
-        icon: Material icon.
-        help: Tooltip.
-        disabled: Whether the popover is disabled.
-        focus: Keys of widgets; the first enabled one gets the focus. By default the first widget of the content.
     """
 
     def move_focus() -> None:
-        is_open = st.session_state.get(key)
-        if is_open:
+        if st.session_state.get(key):  # it is open
             browser.focus_on(*(focus or (f"in-{key}",)))
 
     return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=move_focus)
@@ -174,18 +167,8 @@ def genre_menu(
     label: str,
     placeholder: str,
 ) -> None:
-    """Show a menu of genres. Chosen genres that the data set does not have stay chosen."""
-    st.session_state[key] = list(genres)
-    options = sorted({*features.genres, *genres})
-    st.multiselect(
-        label,
-        options,
-        select_all=False,
-        format_func=display_tag,
-        key=key,
-        placeholder=placeholder,
-        on_change=on_change,
-    )
+    """Show a menu of genres."""
+    multiselect(key, features.genres, genres, on_change, label, placeholder, format_func=display_tag)
 
 
 def multiselect(
@@ -195,35 +178,30 @@ def multiselect(
     on_change: Callable[[], None],
     label: str,
     placeholder: str,
-    format_func: Callable[[str], str] = str,
-    help_text: str | None = None,
+    **arguments: Any,
 ) -> None:
-    """Show a menu of options. Chosen options that the data set does not have stay chosen."""
+    """Show a menu of options. Chosen options that the data set does not have stay chosen.
+
+    arguments: Further arguments of `st.multiselect`.
+    """
     st.session_state[key] = list(chosen)
-    st.multiselect(
-        label,
-        [*options, *(option for option in chosen if option not in options)],
-        select_all=False,
-        format_func=format_func,
-        key=key,
-        placeholder=placeholder,
-        help=help_text,
-        on_change=on_change,
-    )
+    options = list(dict.fromkeys([*options, *chosen]))
+    st.multiselect(label, options, select_all=False, key=key, placeholder=placeholder, on_change=on_change, **arguments)
 
 
 def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:
     """Show a slider for the popularity of films."""
     st.session_state[key] = value
+    help_text = _(
+        "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
+        "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
+    )
     st.select_slider(
         _("How well known"),
         list(POPULARITY_LEVELS),
         key=key,
         format_func=lambda level: _(POPULARITY_LABELS[level]),
-        help=_(
-            "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
-            "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
-        ),
+        help=help_text,
         on_change=on_change,
     )
 
@@ -240,10 +218,11 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
     try:
         return history.user_history(dataset, users.user_row(dataset, user))
     except ServingError:
-        if dataset.user_names is not None:
-            st.caption(_("There is no person of that name."))
-        else:
-            st.caption(_("There is no person {number}: some numbers are missing.", number=user))
+        st.caption(
+            _("There is no person {number}: some numbers are missing.", number=user)
+            if dataset.user_names is None
+            else _("There is no person of that name.")
+        )
         return None
 
 
@@ -256,8 +235,7 @@ def user_popover(
     if panel.open:
         with panel, popover_content(name):
             if viewer := user_input(dataset, key, input_help):
-                label, icon = _("Use these films"), ":material/person:"
-                st.button(label, key=f"take-{key}", icon=icon, on_click=on_take, args=(viewer,))
+                button(_("Use these films"), f"take-{key}", "person", on_take, viewer)
 
 
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:

@@ -16,7 +16,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.ui import cache, errors, tasks
 from pages.ui.format import escape_markdown, format_duration, listed
 from pages.ui.i18n import _
-from pages.ui.widgets import selectbox
+from pages.ui.widgets import button, selectbox
 from recsys import monitoring, paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
@@ -33,6 +33,7 @@ COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders for
 )
 MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is chosen
 MAX_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
+MAX_QUICK_TITLES = 4
 WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
 # durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # constant part of each fit
@@ -63,14 +64,8 @@ def _version(data: str) -> str:
 
 def menu(data: str) -> dict[str, str]:
     """Return name → label of all recommenders, in the order of the menus."""
-    by_name, current = cache.all_recommenders(), states(data)
-    return {name: _label(by_name[name], current[name]) for name in ordered(by_name.values())}
-
-
-def ordered(unordered: Iterable[Recommender]) -> list[str]:
-    """Return the names of recommenders in the order of the menus."""
-    positions = {name: position for position, name in enumerate(predictors.names())}
-    return sorted((recommender.name for recommender in unordered), key=positions.__getitem__)
+    by_name = cache.all_recommenders()
+    return {name: _label(by_name[name], current) for name, current in states(data).items()}
 
 
 def select(data: str, key: str, width: int = 240, **options: Any) -> str:
@@ -111,8 +106,7 @@ def can_answer(name: str, data: str) -> bool:
 
 def ready(data: str) -> list[str]:
     """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
-    current, by_name = states(data), cache.all_recommenders()
-    return [name for name in ordered(by_name.values()) if current[name] is State.READY]
+    return [name for name, current in states(data).items() if current is State.READY]
 
 
 def state(name: str, data: str) -> State:
@@ -122,7 +116,7 @@ def state(name: str, data: str) -> State:
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
 def states(data: str) -> dict[str, State]:
-    """Return the state of each recommender for a data set of this computer, by name."""
+    """Return name → state for a data set of this computer, in the order of the menus."""
     return {name: _find_state(name, data) for name in cache.all_recommenders()}
 
 
@@ -168,10 +162,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
 
     The page shows the progress of the fit, or how to fit or train the recommender. A QUICK one is fitted automatically.
 
-    Args:
-        name: Name of the recommender.
-        dataset: The data set.
-        wait: Seconds to wait for a running fit before its progress is shown. By default WAIT_BEFORE_PROGRESS.
+    wait: Seconds to wait for a running fit before its progress is shown. By default WAIT_BEFORE_PROGRESS.
     """
     current, task = state(name, dataset.name), find_fit(name, dataset.name)
     if current is State.QUICK and task is None:
@@ -233,29 +224,26 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
         st.info(text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
-            label, icon = _("Fit {model} ({time})", **fields), ":material/play_arrow:"
-            st.button(label, key=f"fit-{name}", icon=icon, on_click=restart, args=(name, dataset))
+            button(_("Fit {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
     missing = predictors.missing_models(name, dataset.name)
-    if current is State.TOO_SLOW and paths.is_public():
-        text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
-    elif current is State.TOO_SLOW:
+    if current is State.TOO_SLOW and not paths.is_public():
         text = _("{model} has not been fitted for {data} yet, which takes more than a minute.", **fields)
+    elif current is State.TOO_SLOW:
+        text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif by_name[name].needs_training:
         text = _("{model} is not trained for {data} yet. Training takes minutes to hours.", **fields)
     else:
-        members = listed([cache.recommender_title(by_name[member]) for member in missing])
         text = _(
             "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to "
             "hours.",
-            members=members,
+            members=listed([cache.recommender_title(by_name[member]) for member in missing]),
             **fields,
         )
     st.info(text, icon=":material/model_training:")
     if current is State.UNTRAINED and not paths.is_public():
-        model = escape_markdown(cache.recommender_title(by_name[missing[0]]))
+        label = _("Train *{model}* here", model=escape_markdown(cache.recommender_title(by_name[missing[0]])))
         with suppress(StreamlitDuplicateElementKey):
-            label = _("Train *{model}* here", model=model)
             if st.button(label, key=f"train-{missing[0]}", icon=":material/model_training:"):
                 st.session_state[TO_TRAIN] = missing[0]
                 st.switch_page(TRAIN_PAGE)
@@ -264,14 +252,13 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
         st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=listed(quick)))
 
 
-def _quick_titles(data: str, max_titles: int = 4) -> list[str]:
+def _quick_titles(data: str) -> list[str]:
     """Return the titles of recommenders without training that answer within seconds, one for each family."""
-    by_name = cache.all_recommenders()
     by_family: dict[str, Recommender] = {}
-    for name in ordered(by_name.values()):
-        if not by_name[name].needs_training and can_answer(name, data):
-            by_family.setdefault(by_name[name].family, by_name[name])
-    return [cache.recommender_title(recommender) for recommender in by_family.values()][:max_titles]
+    for name, recommender in cache.all_recommenders().items():
+        if not recommender.needs_training and can_answer(name, data):
+            by_family.setdefault(recommender.family, recommender)
+    return [cache.recommender_title(recommender) for recommender in by_family.values()][:MAX_QUICK_TITLES]
 
 
 def _label(recommender: Recommender, current: State) -> str:

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -57,9 +57,7 @@ def load() -> None:
 def _leave_deleted_dataset() -> None:
     """Open the default data set after the open data set was deleted."""
     state, deleted = visitor(), visitor().current.dataset
-    state.by_dataset.pop(deleted, None)
-    state.undo_stack = [entry for entry in state.undo_stack if _exists(entry.dataset)]
-    state.user = None
+    _forget_dataset(deleted)
     _set_current(state.by_dataset.get(DEFAULT_DATASET) or ListState())
     text = "The data set {data} was deleted, so this shows the films that come with the app."
     state.notices = [Message(text, data=deleted)]
@@ -69,16 +67,19 @@ def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the visitor's own data set."""
     state, name = visitor(), visitor().current.dataset
     version = (name, prepared.fingerprint(name) if name not in datasets.SETS else "")
-    previous = state.version or version
-    state.version = version
-    is_replaced = previous[0] == name and previous != version
-    if not is_replaced:
-        return
-    ids = dict(parse_qsl(state.current_url))
+    previous, state.version = state.version, version
+    if previous and previous != version and previous[0] == name:
+        _forget_dataset(name)
+        state.by_url = {}
+        _set_current(ListState(name, pending_ids=_ids_in(dict(parse_qsl(state.current_url)))))
+
+
+def _forget_dataset(name: str) -> None:
+    """Remove the lists of a data set that was deleted or replaced."""
+    state = visitor()
     state.by_dataset.pop(name, None)
     state.undo_stack = [entry for entry in state.undo_stack if entry.dataset != name]
-    state.by_url, state.user = {}, None
-    _set_current(ListState(name, pending_ids=_ids_in(ids)))
+    state.user = None
 
 
 def _is_history_navigation() -> bool:
@@ -153,8 +154,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     state = visitor()
     if ids := state.current.pending_ids:
         lists = {name: history.from_url_params({FILMS_PARAM: text}, dataset.catalog) for name, text in ids.items()}
-        items = {name: tuple(numbers) for name, (numbers, _notices) in lists.items()}
-        state.current = state.current.with_lists(items, pending_ids={})
+        items: dict[str, Any] = {name: tuple(numbers) for name, (numbers, _notices) in lists.items()}
+        state.current = replace(state.current, pending_ids={}, **items)
         state.notices = [*state.notices, *lists.get("films", ([], []))[1]]
     if state.current.pending_titles:
         _find_pending_titles(dataset)
@@ -185,7 +186,7 @@ def add_film(item: int) -> None:
     """Append a film to the list. It loses its mark."""
     items = (*visitor().current.films, item)
     set_films(items)
-    visitor().current = visitor().current.with_lists(_without_mark(item))
+    _set_lists(_without_mark(item))
     announce(_("{film} added. Films in your list: {n}.", film=_label(item), n=len(items)))
 
 
@@ -207,14 +208,16 @@ def move_film(position: int, by: int) -> None:
 
 def mark_film(item: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
+    _push_undo()
     marks = _without_mark(item)
-    _set_marks(marks | {mark: (*marks[mark], item)})
+    _set_lists(marks | {mark: (*marks[mark], item)})
     announce(_(ANNOUNCEMENTS[mark][0], film=_label(item)))
 
 
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
-    _set_marks(_without_mark(item))
+    _push_undo()
+    _set_lists(_without_mark(item))
     announce(_(ANNOUNCEMENTS[mark][1], film=_label(item)))
 
 
@@ -224,28 +227,20 @@ def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
     return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
 
 
-def _set_marks(marks: Mapping[str, tuple[int, ...]]) -> None:
-    _push_undo()
-    visitor().current = visitor().current.with_lists(marks)
+def _set_lists(lists: Mapping[str, Any]) -> None:
+    """Replace the films of some of LISTS."""
+    visitor().current = replace(visitor().current, **lists)
 
 
 def set_choice(items: Sequence[int]) -> None:
     """Replace the list of films to choose from. An empty list allows all films."""
     _push_undo()
-    visitor().current = replace(visitor().current, choice=tuple(items))
+    _set_lists({CHOICE: tuple(items)})
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
     """Return a random user of the data set, or None if there are no ratings. Each call samples again."""
-    state = visitor()
-    state.n_draws += 1
-    return history.sample_user(dataset, np.random.default_rng((state.seed, state.n_draws)))
-
-
-def load_random_user(dataset: Dataset) -> None:
-    """Replace the list by the films of a random user."""
-    if user := random_user(dataset):
-        load_user(user)
+    return history.sample_user(dataset, visitor().rng)
 
 
 def load_user(user: history.UserHistory) -> None:
@@ -306,8 +301,8 @@ def _find_pending_titles(dataset: Dataset) -> None:
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    items = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
-    state.current = state.current.with_lists(items, pending_titles={})
+    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
+    state.current = replace(state.current, pending_titles={}, **items)
 
 
 def film_key(film: Film) -> str:
@@ -368,17 +363,7 @@ def rating(film: Film) -> float | None:
 
 
 def rate(film: Film, stars: float | None) -> None:
-    """Rate a film. None, or the rating that the film has already, removes the rating."""
-    key, ratings = film_key(film), visitor().ratings
-    others = {other: value for other, value in ratings.items() if other != key}
-    visitor().ratings = others if stars in (None, ratings.get(key)) else others | {key: stars}
-
-
-def import_ratings(ratings: dict[str, float]) -> None:
-    """Add ratings of an imported history: `film_key` → stars."""
-    visitor().ratings = visitor().ratings | ratings
-
-
-def clear_ratings() -> None:
-    """Remove all ratings."""
-    visitor().ratings = {}
+    """Rate a film. None removes the rating."""
+    rated_key = film_key(film)
+    ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}
+    visitor().ratings = ratings if stars is None else ratings | {rated_key: stars}

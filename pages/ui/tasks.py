@@ -15,6 +15,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 from pages.ui.errors import show_error
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _
+from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
@@ -29,37 +30,30 @@ class BackgroundTask:
         self.event: dict[str, Any] = {}  # the latest progress event; events of the stage "wait" are ignored
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
-        self._function = function
-        self._finished = threading.Event()
-        threading.Thread(target=self._run, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)
+        self._thread.start()
 
     @property
     def is_finished(self) -> bool:
         """Whether the function returned, failed or was cancelled."""
-        return self._finished.is_set()
-
-    @property
-    def progress(self) -> float:
-        """Completed share of the task, 0…1."""
-        return progress(self.event)
+        return not self._thread.is_alive()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end of the task. Return whether it is finished."""
-        return self._finished.wait(seconds)
+        self._thread.join(seconds)
+        return self.is_finished
 
     def cancel(self) -> None:
         """Stop the task at its next progress event."""
         self.is_cancelled = True
 
-    def _run(self) -> None:
+    def _run(self, function: Function) -> None:
         try:
-            self._function(self._report)
+            function(self._report)
         except Cancelled:
             pass
         except BaseException as error:  # noqa: BLE001 - pages show or raise it
             self.error = error
-        finally:
-            self._finished.set()
 
     def _report(self, event: dict[str, Any]) -> None:
         if self.is_cancelled:
@@ -118,10 +112,9 @@ def show_progress(
     if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(task.progress, escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
-        icon = ":material/close:"
+        st.progress(progress(task.event), escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
         with suppress(StreamlitDuplicateElementKey):
-            st.button(cancel_label, key=key, icon=icon, on_click=task.cancel, disabled=task.is_cancelled)
+            button(cancel_label, key, "close", task.cancel, disabled=task.is_cancelled)
 
 
 def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], Any]) -> None:
@@ -131,7 +124,7 @@ def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], 
         raise error
     show_error(error)
     with suppress(StreamlitDuplicateElementKey):
-        st.button(_("Try again"), key=key, icon=":material/refresh:", on_click=retry)
+        button(_("Try again"), key, "refresh", retry)
 
 
 _LOCK = threading.Lock()

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui import browser
 from pages.ui.i18n import N_, _
+from pages.ui.widgets import button
 
 STEPS = (
     (N_("Your films."), N_("Search for a film and add it, or start with an example. The latest film goes last.")),
@@ -40,10 +41,8 @@ def panel(page: st.Page) -> None:
     browser.show_page(page.title, step, state.tour_closed)
     if step is not None:
         _show_step(step)
-        st.html(OUTLINE.format(target=TARGETS[step]))
     elif is_default_page:
-        label = _("Take the tour")
-        st.button(label, key="tour-again", icon=":material/tour:", on_click=go_to, args=(0,), type="tertiary")
+        button(_("Take the tour"), "tour-again", "tour", go_to, 0, type="tertiary")
 
 
 def _show_step(step: int) -> None:
@@ -59,6 +58,7 @@ def _show_step(step: int) -> None:
             st.button(_("Back"), key="tour-back", on_click=go_to, args=(step - 1,))
         if not is_last:
             st.button(_("Skip the tour"), key="tour-skip", type="tertiary", on_click=close)
+    st.html(OUTLINE.format(target=TARGETS[step]))
 
 
 def go_to(step: int) -> None:

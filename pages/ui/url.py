@@ -71,22 +71,13 @@ def _slug(value: Any) -> str:
 
 @dataclass(frozen=True)
 class UrlParam:
-    """A setting in the URL.
+    """A setting in the URL. It is omitted if it has the default value or an empty text."""
 
-    Attributes:
-        name: Name in the URL.
-        key: A field of `Filters`, or a key of the session state. The data set of Evaluation replaces "{results_of}" in
-            a key.
-        parse: Returns the value of a text.
-        default: The default value, or a function that returns it. A setting with this value is not in the URL.
-        format: Returns the text of a value. A setting with an empty text is not in the URL.
-    """
-
-    name: str
-    key: str
+    name: str  # in the URL
+    key: str  # field of `Filters`, or key of the session state, where the data set of Evaluation replaces {results_of}
     parse: Parse
-    default: Any
-    format: Callable[[Any], str] = _slug
+    default: Any  # value, or a function that returns it
+    format: Callable[[Any], str] = _slug  # value → text
 
     @property
     def default_value(self) -> Any:
@@ -109,10 +100,6 @@ def _find_option(text: str, options: Iterable[Any]) -> Any:
         if _slug(value) == text:
             return value
     raise ValueError(text)
-
-
-def _format_recommenders(names: list[str]) -> str:
-    return SEPARATOR.join(names) or SEPARATOR  # an empty text would mean the default, not an empty choice
 
 
 def _split(text: str) -> list[str]:
@@ -165,11 +152,7 @@ def _from_open_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
 
 
 def evaluation_datasets() -> list[str]:
-    """Return the data sets of the menu on Evaluation.
-
-    They are all built-in or public data sets with results. If the open data set was added by the visitor, it is the
-    only one.
-    """
+    """Return the public data sets with results or, if the visitor has added the open data set, only this one."""
     current = visitor().current.dataset
     if current not in datasets.SETS:
         return [current]
@@ -206,12 +189,8 @@ def _evaluation_sections() -> list[str]:
     def ignore(_warning: object) -> None:
         """Ignore a warning, because the section itself shows it."""
 
-    empty = set()
-    if not studies(ignore):
-        empty.add("studies")
-    if not (dataset and read_ties(dataset, ignore)):
-        empty.add("ties")
-    return [name for name in EVALUATION_SECTIONS if name not in empty]
+    has_data = {"studies": bool(studies(ignore)), "ties": bool(dataset and read_ties(dataset, ignore))}
+    return [name for name in EVALUATION_SECTIONS if has_data.get(name, True)]
 
 
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
@@ -233,7 +212,7 @@ URL_PARAMS = (
         "compared",
         _parse_recommenders,
         _from_open_dataset(recommenders.default_comparison),
-        _format_recommenders,
+        lambda names: SEPARATOR.join(names) or SEPARATOR,  # an empty text would mean the default, not an empty choice
     ),
     UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
     # Evaluation

@@ -1,10 +1,9 @@
 """The state of one visitor. Values of widgets and settings of `pages.ui.url` are stored elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from secrets import randbits
-from typing import Any
+from dataclasses import dataclass, field
 
+import numpy as np
 import streamlit as st
 
 from recsys.data.datasets import DEFAULT_DATASET
@@ -36,10 +35,6 @@ class ListState:
         """The films that are not recommended, in addition to `films`."""
         return (*self.not_interested, *self.watched_before)
 
-    def with_lists(self, lists: Mapping[str, tuple[int, ...]], **changes: Any) -> "ListState":
-        """Return a copy with other films in some of LISTS, and with other changes."""
-        return replace(self, **{**lists, **changes})
-
     @property
     def is_empty(self) -> bool:
         """Whether no list has a film."""
@@ -70,8 +65,7 @@ class VisitorState:
     by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
-    seed: int = field(default_factory=lambda: randbits(32))  # seed of the sampled users
-    n_draws: int = 0  # number of sampled users
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars; replaced, never changed
     url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them

@@ -1,13 +1,27 @@
-"""Widgets to choose one of several options. The choice stays when the visitor opens another page."""
+"""Buttons, uploads, and widgets to choose one of several options. A choice stays when another page opens."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.server.uploads import allow_uploads
 from pages.ui.i18n import _
 
 T = TypeVar("T")
+
+
+def button(label: str, key: str, icon: str, on_click: Callable[..., Any], *args: Any, **options: Any) -> None:
+    """Show a button that calls `on_click(*args)`. icon: Material icon. options: Further arguments of `st.button`."""
+    st.button(label, key=key, icon=f":material/{icon}:", on_click=on_click, args=args, **options)
+
+
+def file_uploader(label: str, key: str, max_bytes: int, **options: Any) -> Any:
+    """Show a file uploader, and allow this session to upload. options: Further arguments of `st.file_uploader`."""
+    if context := get_script_run_ctx():
+        allow_uploads(context.session_id, max_bytes)
+    return st.file_uploader(label, key=key, max_upload_size=max_bytes >> 20, **options)
 
 
 def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:

@@ -7,16 +7,13 @@ Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (
 """
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.server.uploads import allow_uploads
 from pages.ui import browser, errors, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, join_names, ngettext
-from pages.ui.page import popover_content
 from pages.ui.url import CHOICE_MODES
 from pages.ui.visitor import visitor
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import button, file_uploader, segmented_control, translated
 from pages.watch.import_dialog import matcher
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
@@ -46,9 +43,8 @@ def popover(dataset: Dataset) -> None:
     panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
     if not panel.open:
         return
-    with panel, popover_content(OPEN_KEY):
-        if error := visitor().flash.pop("choice_file", None):
-            errors.show_error(error)
+    with panel, page.popover_content(OPEN_KEY):
+        errors.show_flash("choice_file")
         st.text_area(
             _("Titles, one in each line"),
             key="choice_text",
@@ -56,18 +52,13 @@ def popover(dataset: Dataset) -> None:
             placeholder=_("Title (year), or a file name"),
             help=_("A watchlist, a festival programme, or the file names of your films."),
         )
-        if context := get_script_run_ctx():
-            allow_uploads(context.session_id, MAX_FILE_BYTES)
-        st.file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), max_upload_size=MAX_FILE_BYTES >> 20, key="choice_file")
-        st.button(
-            _("Choose from these"), key="choice_set", icon=":material/check:", on_click=_find_films, args=(dataset,)
-        )
+        file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), "choice_file", MAX_FILE_BYTES)
+        button(_("Choose from these"), "choice_set", "check", _find_films, dataset)
         if films:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
-            _show_result(dataset, films)
-            st.button(_("All films again"), key="choice_clear", icon=":material/undo:", on_click=_clear)
-        elif missing := _missing(films):
-            st.caption(_not_found(missing))
+        _show_result(dataset, films)
+        if films:
+            button(_("All films again"), "choice_clear", "undo", _clear)
 
 
 def _find_films(dataset: Dataset) -> None:
@@ -94,27 +85,25 @@ def _clear() -> None:
 
 def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the number of films that were found, the number that cannot be ranked, and the missing titles."""
-    texts = [ngettext("{n:,} film found.", "{n:,} films found.", len(films))]
+    texts = []
+    if films:
+        texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
     if n_infrequent := sum(film >= dataset.n_items for film in films):
-        texts.append(
-            ngettext(
-                "{n:,} of them has too few ratings to be recommended.",
-                "{n:,} of them have too few ratings to be recommended.",
-                n_infrequent,
-            )
+        text = ngettext(
+            "{n:,} of them has too few ratings to be recommended.",
+            "{n:,} of them have too few ratings to be recommended.",
+            n_infrequent,
         )
-    if missing := _missing(films):
-        texts.append(_not_found(missing))
-    st.caption(" ".join(texts))
-
-
-def _missing(films: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the titles of the list that were not found. Empty for a list of a link or of Undo."""
+        texts.append(text)
     result: title_list.TitleList | None = st.session_state.get("choice_result")
-    return result.missing if result and result.films == films else ()
-
-
-def _not_found(titles: tuple[str, ...]) -> str:
-    """Return a sentence about titles that were not found, as Markdown."""
-    names = join_names([escape_markdown(title) for title in titles[:MAX_NAMES]])
-    return ngettext("Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(titles), names=names)
+    if result and result.films == films and result.missing:  # another list is of a link or of Undo
+        names = join_names([escape_markdown(title) for title in result.missing[:MAX_NAMES]])
+        note = ngettext(
+            "Not found: {n:,} title ({names}).",
+            "Not found: {n:,} titles ({names}).",
+            len(result.missing),
+            names=names,
+        )
+        texts.append(note)
+    if texts:
+        st.caption(" ".join(texts))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui import cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from recsys.serving.evening_plan import DEFAULT_LENGTH, PlanStep, plan_evening, plan_reasons
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
@@ -34,36 +34,25 @@ def panel(predictor: Predictor, request: Request) -> None:
     with st.expander(label, icon=":material/nightlife:", key="plan", on_change="rerun") as expander:
         if not expander.open:
             return
-        st.caption(
-            _(
-                "Films for one evening. Each is chosen as if you had just watched the films before it, and no two "
-                "belong to the same series."
-            )
+        text = _(
+            "Films for one evening. Each is chosen as if you had just watched the films before it, and no two "
+            "belong to the same series."
         )
+        st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
         basis = (predictor.key, replace(request, k=0))
         evening = st.session_state.get("evening")
         if evening is None or evening.basis != basis:
             evening = st.session_state.evening = EveningPlan(basis)
-        steps = _plan(predictor, request, length, evening.rejected, evening.kept[:length])
+        steps = _plan(predictor, request, length, evening.rejected, kept=evening.kept[:length])
         _show_films(predictor, request, evening, steps)
         _explain(predictor, steps, length)
         _show_buttons(evening, steps, request.history)
 
 
-@cache.cached_for_predictor()
-def _plan(
-    predictor: Predictor, request: Request, length: int, rejected: tuple[int, ...], kept: tuple[PlanStep, ...]
-) -> list[PlanStep]:
-    """Cache `plan_evening`."""
-    return plan_evening(predictor, request, length, rejected, kept=kept)
-
-
-@cache.cached_for_predictor()
-def _reasons(predictor: Predictor, request: Request, items: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Cache `plan_reasons`."""
-    return plan_reasons(predictor, request, items)
+_plan = cache.cached_for_predictor()(plan_evening)
+_reasons = cache.cached_for_predictor()(plan_reasons)
 
 
 def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, steps: list[PlanStep]) -> None:
@@ -88,14 +77,8 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
                 note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
                 st.html(film_cards.row(number, film, step.probability, best, note=note))
-                st.button(
-                    _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label)),
-                    key=f"reject-{step.item}",
-                    icon=":material/thumb_down:",
-                    on_click=reject,
-                    args=(tuple(steps[:number]),),
-                    type="tertiary",
-                )
+                label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))
+                button(label, f"reject-{step.item}", "thumb_down", reject, tuple(steps[:number]), type="tertiary")
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
@@ -116,20 +99,14 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
 
 def _show_buttons(evening: EveningPlan, steps: list[PlanStep], films: tuple[int, ...]) -> None:
     """Render the buttons that add the plan to the list and start over."""
+
+    def add_all() -> None:
+        session.set_films((*films, *(step.item for step in steps)))
+        st.rerun()  # the whole page, not only the fragment
+
+    def start_over() -> None:
+        del st.session_state.evening
+
     with st.container(horizontal=True, gap="small"):
-        if st.button(
-            _("Add all to my films"),
-            key="plan-add",
-            icon=":material/playlist_add:",
-            on_click=session.set_films,
-            args=((*films, *(step.item for step in steps)),),
-            disabled=not steps,
-        ):
-            st.rerun()  # the whole page, not only the fragment
-        st.button(
-            _("Start over"),
-            key="plan-afresh",
-            icon=":material/restart_alt:",
-            on_click=lambda: st.session_state.pop("evening", None),
-            disabled=not evening.rejected,
-        )
+        button(_("Add all to my films"), "plan-add", "playlist_add", add_all, disabled=not steps)
+        button(_("Start over"), "plan-afresh", "restart_alt", start_over, disabled=not evening.rejected)

@@ -1,14 +1,10 @@
 """The dialog that imports a watch history: files, questions about them, a review of the films, and the watch list.
 
 After the dialog, the server has only the films, stars and dates in the session. On request, the browser stores the
-history in its local storage.
+history in its local storage. The script is assets/style/history_store.js.
 
-Session state:
-    importing: ImportState of the open dialog, or None.
-    saved_history: Text from the local storage, until the dialog opens.
-    keep_in_browser: Number of requests to store a history, and the last request.
-    in_browser_asked-<place>: For each place of the buttons ("dialog" or "start"), the number of requests and the last
-        request: "load" or "forget".
+Session state: keep_in_browser, in_browser_asked-<place of the buttons> (number of requests to the script, and the last
+request).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 from babel.dates import format_date
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.server.uploads import allow_uploads
-from pages.ui import cache, charts, errors, format, i18n, session
+from pages.ui import browser, cache, charts, errors, format, i18n, session
 from pages.ui.i18n import N_, _, localize, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button, file_uploader
 from recsys.data.dataset import Dataset, Film
 from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
@@ -33,7 +29,6 @@ from recsys.serving.history_import import Review, WatchedFilm
 
 CHECKS_PER_PAGE = 6  # uncertain films
 MAX_FILES = 20
-MAX_TABLE_HEIGHT_PX = 320
 MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}
 BROWSER_FILE = "browser"  # id of the history from the local storage, in place of an uploaded file
 SERVICES = {
@@ -60,32 +55,7 @@ MATCH_TEXTS = {
     MatchMethod.TITLE: N_("{n:,} by title only"),
 }
 
-_STORE = st.components.v2.component(
-    "nextreel_store",
-    js="""
-const KEY = "nextreel_history", SUMMARY_KEY = "nextreel_history_about"
-export default function ({ data, setStateValue, setTriggerValue }) {
-  // number of the last handled request of each instance, because this function runs repeatedly
-  const done = window.nextreelStore ??= {}
-  if (data.number && data.number !== done[data.name]) {
-    done[data.name] = data.number
-    try {
-      if (data.request === "keep") {
-        localStorage.setItem(KEY, data.text)
-        localStorage.setItem(SUMMARY_KEY, data.summary)
-        setTriggerValue("kept", true)
-      }
-      if (data.request === "forget") { localStorage.removeItem(KEY); localStorage.removeItem(SUMMARY_KEY) }
-      if (data.request === "load") setTriggerValue("loaded", localStorage.getItem(KEY) ?? "")
-    } catch { setTriggerValue("refused", true) }
-  }
-  if (!data.reports) return
-  let summary = ""
-  try { summary = localStorage.getItem(SUMMARY_KEY) ?? "" } catch {}
-  if (summary !== data.reported) setStateValue("summary", summary)
-}
-""",
-)
+_STORE = st.components.v2.component("nextreel_store", js=(browser.STYLE / "history_store.js").read_text("utf-8"))
 
 
 @dataclass
@@ -99,7 +69,7 @@ class ImportState:
     saved: str = ""  # history from the local storage
 
 
-def button(dataset: Dataset) -> None:
+def open_button(dataset: Dataset) -> None:
     """Render the button that opens the dialog."""
     if st.button(
         _("Import your history"),
@@ -112,49 +82,26 @@ def button(dataset: Dataset) -> None:
 
 def saved_history_on_start(dataset: Dataset) -> None:
     """Offer a history in the local storage while the list is empty, and open it in the dialog."""
-
-    def load(text: str) -> None:
-        st.session_state.saved_history = text
-
-    _offer_saved_history(load, "start")
-    if text := st.session_state.pop("saved_history", ""):
+    if text := _offer_saved_history("start"):
         _open(dataset, ImportState(saved=text))
 
 
 def _open(dataset: Dataset, importing: ImportState) -> None:
-    def close() -> None:
-        st.session_state.importing = None
-
-    st.session_state.importing = importing
-    st.dialog(_("Import your history"), width="medium", on_dismiss=close)(body)(dataset)
+    st.dialog(_("Import your history"), width="medium")(body)(dataset, importing)
 
 
 @errors.show_errors()
-def body(dataset: Dataset) -> None:
-    """Render the content of the dialog."""
-    importing: ImportState = st.session_state.setdefault("importing", None) or ImportState()
-    st.session_state.importing = importing
-    st.caption(
-        _(
-            "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
-            "app, or use any CSV. You can add several files. A film that is in several files counts once."
-        )
+def body(dataset: Dataset, importing: ImportState) -> None:
+    """Render the content of the dialog. importing: Its state, which is gone when the dialog closes."""
+    text = _(
+        "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
+        "app, or use any CSV. You can add several files. A film that is in several files counts once."
     )
-
-    def load(text: str) -> None:
-        st.session_state.importing.saved = text
-
-    _offer_saved_history(load, "dialog")
-    if context := get_script_run_ctx():
-        allow_uploads(context.session_id, MAX_FILE_BYTES)
+    st.caption(text)
+    importing.saved = _offer_saved_history("dialog") or importing.saved
     privacy = _("Your files are only read in memory. The server does not store, log or share them.")
-    uploads = st.file_uploader(
-        _("History files: CSV, JSON or ZIP"),
-        accept_multiple_files=True,
-        max_upload_size=MAX_FILE_BYTES >> 20,
-        key="history-files",
-        help=privacy,
-    )
+    label = _("History files: CSV, JSON or ZIP")
+    uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
     if not (uploads or importing.saved):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
@@ -163,13 +110,12 @@ def body(dataset: Dataset) -> None:
             )
         return
     if len(uploads) > MAX_FILES:
-        st.warning(
-            ngettext(
-                "Only the first file was read. Import the rest in a second step.",
-                "Only the first {n} files were read. Import the rest in a second step.",
-                MAX_FILES,
-            )
+        note = ngettext(
+            "Only the first file was read. Import the rest in a second step.",
+            "Only the first {n} files were read. Import the rest in a second step.",
+            MAX_FILES,
         )
+        st.warning(note)
     files = [(upload.name, upload.file_id, upload.getvalue()) for upload in uploads[:MAX_FILES]]
     if importing.saved:
         files.append((_("The history saved in this browser"), BROWSER_FILE, importing.saved.encode()))
@@ -198,51 +144,45 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
         for note in part.notes:
             st.caption(format.escape_markdown(f"{localize(note)}."))
-        _ask(part, file_id, answers)
+        _ask(importing, part, file_id)
     return parts
 
 
-def _ask(part: Imported, file_id: str, answers: Answers) -> None:
+def _ask(importing: ImportState, part: Imported, file_id: str) -> None:
     """Render the open questions about a file."""
-    name = format.escape_markdown(part.file)
+    name, answers = format.escape_markdown(part.file), importing.answers
+
+    def answer(field: str, key: str) -> None:
+        """Store the value of a widget as a field of `Answers`."""
+        answers[file_id] = replace(answers[file_id], **{field: st.session_state[key]})
+
+    def choice(field: str, question: str, options: dict[bool, str], default: bool) -> None:
+        key = f"{field}-{file_id}"
+        st.segmented_control(
+            question,
+            list(options),
+            default=default,
+            required=True,
+            format_func=options.__getitem__,
+            key=key,
+            on_change=answer,
+            args=(field, key),
+        )
+
     if part.may_be_watchlist:
-        _choice(
-            _("Which films are in {file}?", file=name),
-            {False: _("Films I watched"), True: _("A watchlist")},
-            part.looks_like_watchlist,
-            file_id,
-            "watchlist",
-        )
+        options = {False: _("Films I watched"), True: _("A watchlist")}
+        choice("watchlist", _("Which films are in {file}?", file=name), options, part.looks_like_watchlist)
     if part.dates:
-        _choice(
-            _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name),
-            {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)},
-            part.dates.likely,
-            file_id,
-            "day_first",
-        )
+        options = {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)}
+        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name)
+        choice("day_first", question, options, part.dates.likely)
     if part.columns:
-        _column_menus(part.columns, name, file_id, answers.columns)
+        columns = answers[file_id].columns or part.columns.guess
 
+        def set_column(role: str, key: str) -> None:
+            answers[file_id] = replace(answers[file_id], columns=replace(columns, **{role: st.session_state[key]}))
 
-def _choice(question: str, options: dict[bool, str], default: bool, file_id: str, answer: str) -> None:
-    """Render a question with two answers. The answer is stored as the field `answer` of `Answers`."""
-    key = f"{answer}-{file_id}"
-    st.segmented_control(
-        question,
-        list(options),
-        default=default,
-        required=True,
-        format_func=options.__getitem__,
-        key=key,
-        on_change=lambda: _answer(file_id, **{answer: st.session_state[key]}),
-    )
-
-
-def _answer(file_id: str, **answer: Any) -> None:
-    """Store an answer about a file."""
-    answers = st.session_state.importing.answers
-    answers[file_id] = replace(answers[file_id], **answer)
+        _column_menus(part.columns, columns, name, file_id, set_column)
 
 
 def _format_day(day: datetime) -> str:
@@ -250,20 +190,22 @@ def _format_day(day: datetime) -> str:
     return format_date(day, "d MMMM y", locale=i18n.current())
 
 
-def _column_menus(question: ColumnQuestion, file: str, file_id: str, chosen: Columns | None) -> None:
-    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_ROLES."""
-    columns, width = chosen or question.guess, len(question.header)
+def _column_menus(
+    question: ColumnQuestion, columns: Columns, file: str, file_id: str, on_change: Callable[[str, str], None]
+) -> None:
+    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_ROLES.
+
+    on_change: Receives the name of a field of `Columns` and the key of its menu.
+    """
+    width = len(question.header)
     headings = [head or name for head, name in zip(question.header, question.names, strict=True)]
     names = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
 
     def menu(role: str, label: str, options: Sequence[Any], texts: Callable[[Any], str], width: int) -> None:
-        key = f"{role}-{file_id}"
-
-        def choose() -> None:
-            _answer(file_id, columns=replace(columns, **{role: st.session_state[key]}))
-
-        index = options.index(getattr(columns, role))
-        st.selectbox(label, options, index=index, format_func=texts, key=key, on_change=choose, width=width)
+        index, key = options.index(getattr(columns, role)), f"{role}-{file_id}"
+        st.selectbox(
+            label, options, index, format_func=texts, key=key, on_change=on_change, args=(role, key), width=width
+        )
 
     label = _("What is in the columns of {file}?", file=file)
     with st.expander(label, icon=":material/view_column:", expanded=not question.guess.names_films):
@@ -308,13 +250,10 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.history:
-            st.info(
-                _(
-                    "None of these films is in {data}. Close this dialog and try another data set at the top.",
-                    data=title,
-                ),
-                icon=":material/search_off:",
+            text = _(
+                "None of these films is in {data}. Close this dialog and try another data set at the top.", data=title
             )
+            st.info(text, icon=":material/search_off:")
         return
     text = ngettext(
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
@@ -324,21 +263,19 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     st.markdown(f"{text}: {matches}." if matches else f"{text}.")
     notes = []
     if n_undated := sum(not entry.dated for entry in watched):
-        notes.append(
-            ngettext(
-                "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
-                "{n:,} films have no watch date. They are sorted by the date of their rating, or come first.",
-                n_undated,
-            )
+        note = ngettext(
+            "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
+            "{n:,} films have no watch date. They are sorted by the date of their rating, or come first.",
+            n_undated,
         )
+        notes.append(note)
     if n_infrequent := sum(entry.film >= dataset.n_items for entry in watched):
-        notes.append(
-            ngettext(
-                "{n:,} film has too few ratings here, so a similar film is used instead.",
-                "{n:,} films have too few ratings here, so similar films are used instead.",
-                n_infrequent,
-            )
+        sentence = ngettext(
+            "{n:,} film has too few ratings here, so a similar film is used instead.",
+            "{n:,} films have too few ratings here, so similar films are used instead.",
+            n_infrequent,
         )
+        notes.append(sentence)
     if notes:
         st.caption(" ".join(notes))
 
@@ -356,27 +293,28 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         # genres distinguish films of equal title and year
         return f"{match.label} · {format.display_genres(match.genres)}"
 
-    def menu(position: int) -> None:
-        entry, match = review.history[position], review.matches[position]
-        options, key = [None, *match.films], f"check-{entry.key}"
-        origin = _(
-            "{file}, line {line}", file=format.escape_markdown(entry.entries[0].file), line=entry.entries[0].line
-        )
-        st.selectbox(
-            f"{format.escape_markdown(entry.name)} :small[:gray[· {origin}]]",
-            options,
-            index=options.index(importing.choices.get(entry.key, match.films[0] if match.likely else None)),
-            format_func=candidate,
-            key=key,
-            on_change=lambda: importing.choices.update({entry.key: st.session_state[key]}),
-        )
+    def choose(film_key: str, widget_key: str) -> None:
+        importing.choices[film_key] = st.session_state[widget_key]
 
     with st.expander(label, icon=":material/rule:", expanded=True):
         st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
         n_pages = -(-len(review.unsure) // CHECKS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
         for position in review.unsure[(page - 1) * CHECKS_PER_PAGE : page * CHECKS_PER_PAGE]:
-            menu(position)
+            film, match = review.history[position], review.matches[position]
+            file, line = format.escape_markdown(film.entries[0].file), film.entries[0].line
+            origin = _("{file}, line {line}", file=file, line=line)
+            options, key = [None, *match.films], f"check-{film.key}"
+            choice = importing.choices.get(film.key, match.films[0] if match.likely else None)
+            st.selectbox(
+                f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
+                options,
+                index=options.index(choice),
+                format_func=candidate,
+                key=key,
+                on_change=choose,
+                args=(film.key, key),
+            )
 
 
 def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> None:
@@ -384,22 +322,18 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
     rejected = review.rejected(importing.choices)
     matches = review.accepted(importing.choices, dataset.catalog.films)
 
-    def table(data: Any) -> None:
-        height = min(38 + 35 * len(data), MAX_TABLE_HEIGHT_PX)
-        st.dataframe(translate_table(data), hide_index=True, height=height)
-
     if len(rejected):
         label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(rejected))
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
-            table(rejected)
+            st.dataframe(translate_table(rejected), hide_index=True)
             charts.download_buttons(rejected, "not-taken", quiet=True)
     if len(matches):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
-            table(matches)
+            st.dataframe(translate_table(matches), hide_index=True)
 
 
-def translate_table(table: Any) -> Any:
+def translate_table(table: pd.DataFrame) -> pd.DataFrame:
     """Translate the headings and the reasons of a table. Other cells are texts of the visitor's files."""
     reasons = {column: table[column].map(_) for column in history_import.REASON_COLUMNS if column in table}
     return table.assign(**reasons).rename(columns=_)
@@ -407,22 +341,18 @@ def translate_table(table: Any) -> Any:
 
 def _show_import_button(importing: ImportState, review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
     """Render the button that imports the films, and the option to save the history in the browser."""
-    save = st.toggle(
-        _("Save this history in this browser"),
-        key="keep-history",
-        help=_(
-            "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
-            "The server keeps nothing. Do not use it on a shared computer."
-        ),
+    help_text = _(
+        "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
+        "The server keeps nothing. Do not use it on a shared computer."
     )
+    save = st.toggle(_("Save this history in this browser"), key="keep-history", help=help_text)
     if n_replaced := len(visitor().current.films):
-        st.caption(
-            ngettext(
-                "This replaces the film in your list. You can undo it.",
-                "This replaces the {n:,} films in your list. You can undo it.",
-                n_replaced,
-            )
+        note = ngettext(
+            "This replaces the film in your list. You can undo it.",
+            "This replaces the {n:,} films in your list. You can undo it.",
+            n_replaced,
         )
+        st.caption(note)
     label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
@@ -436,14 +366,13 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     """Replace the watch list by the imported films, with their stars and watch dates."""
-    state = st.session_state
     keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
     session.set_films(list(keys), watch_dates={keys[entry.film]: entry for entry in watched})
     stars = {keys[entry.film]: entry.stars for entry in watched if entry.stars is not None}
-    session.import_ratings(stars)
+    visitor().ratings = visitor().ratings | stars
     if stars:
-        state.rate_by = "stars"
-    state.importing = visitor().user = None
+        st.session_state.rate_by = "stars"
+    visitor().user = None
 
 
 def watch_note(film: Film) -> str:
@@ -468,20 +397,19 @@ def watch_note(film: Film) -> str:
 
 def _save_in_browser(text: str, n_films: int) -> None:
     """Request that the browser stores a history after this run."""
-    number, _unused = st.session_state.get("keep_in_browser", (0, {}))
+    n_requests, _request = st.session_state.get("keep_in_browser", (0, {}))
     request = {"request": "keep", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
-    st.session_state.keep_in_browser = (number + 1, request)
+    st.session_state.keep_in_browser = (n_requests + 1, request)
 
 
 def browser_storage() -> None:
-    """Render the component that stores a requested history, and show the result."""
+    """Render the script that stores a requested history, and show the result."""
+    n_requests, request = st.session_state.get("keep_in_browser", (0, {}))
 
     def forget_request() -> None:
-        number, _unused = st.session_state.keep_in_browser
-        st.session_state.keep_in_browser = (number, {})  # the session does not need the text any more
+        st.session_state.keep_in_browser = (n_requests, {})  # the session does not need the text any more
 
-    number, request = st.session_state.get("keep_in_browser", (0, {}))
-    data = {"name": "keep", "number": number, **request}
+    data = {"name": "keep", "number": n_requests, **request}
     result = _STORE(
         key="store-keep", data=data, on_kept_change=forget_request, on_refused_change=forget_request, height=0
     )
@@ -492,40 +420,41 @@ def browser_storage() -> None:
         st.caption(_("Your history is saved in this browser. To load or delete it, click “Import your history”."))
 
 
-def _offer_saved_history(load: Callable[[str], None], place: str) -> None:
+def _offer_saved_history(place: str) -> str:
     """Render buttons that load and delete the history in the local storage, if there is one.
 
     Args:
-        load: Receives the text of the history.
-        place: "dialog" or "start". It distinguishes widget keys and session keys.
+        place: "dialog" or "start", for the widget keys.
+
+    Returns:
+        The text of the history in the run after a click on Load, else "".
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
-    number, request = state.setdefault(request_key, (0, ""))
+    n_requests, request = state.get(request_key, (0, ""))
     reported = str(state[key].summary or "") if key in state else ""
-    data: dict[str, Any] = {"name": f"tell-{place}", "number": number, "request": request}
+    data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": reported}
     result = _STORE(
         key=key,
-        data=data | {"reports": True, "reported": reported},
+        data=data,
         default={"summary": ""},
         on_summary_change=lambda: None,
-        on_loaded_change=lambda: load(str(state[key].loaded or "")),
+        on_loaded_change=lambda: None,
         height=0,
     )
-    n_films, _unused, day = str(result.summary or "").partition(" ")
-    if not n_films.isdigit():
-        return
+    n_films, _space, day = str(result.summary or "").partition(" ")
+    if n_films.isdigit():
 
-    def send_request(action: str) -> None:
-        n_requests, _last = state[request_key]
-        state[request_key] = (n_requests + 1, action)
+        def send_request(action: str) -> None:
+            state[request_key] = (n_requests + 1, action)
 
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
-        text = ngettext(
-            "Saved in this browser: {n:,} film ({date}).",
-            "Saved in this browser: {n:,} films ({date}).",
-            int(n_films),
-            date=day[:10],
-        )
-        st.caption(text, width="content")
-        for action, label, icon in (("load", _("Load"), "download"), ("forget", _("Delete"), "delete")):
-            st.button(label, key=f"{place}-{action}", icon=f":material/{icon}:", on_click=send_request, args=(action,))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
+            text = ngettext(
+                "Saved in this browser: {n:,} film ({date}).",
+                "Saved in this browser: {n:,} films ({date}).",
+                int(n_films),
+                date=day[:10],
+            )
+            st.caption(text, width="content")
+            button(_("Load"), f"{place}-load", "download", send_request, "load")
+            button(_("Delete"), f"{place}-forget", "delete", send_request, "forget")
+    return str(result.loaded or "")

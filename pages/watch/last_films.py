@@ -27,14 +27,13 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
         if not positions:
             st.caption(_("Add a second film. To predict a film, a recommender needs at least one film before it."))
             return
-        st.caption(
-            ngettext(
-                "Your last film is hidden, and each available recommender predicts it from the films before it.",
-                "Each of your last {n} films is hidden in turn, and each available recommender predicts it from the "
-                "films before it.",
-                len(positions),
-            )
+        text = ngettext(
+            "Your last film is hidden, and each available recommender predicts it from the films before it.",
+            "Each of your last {n} films is hidden in turn, and each available recommender predicts it from the "
+            "films before it.",
+            len(positions),
         )
+        st.caption(text)
         tested, answers = st.session_state.get("guessed", (None, {}))
         if tested == (dataset.name, films) or (answers := _test(dataset, films, positions)):
             _show_results(answers, len(positions))
@@ -73,12 +72,11 @@ def _show_results(answers: Answers, n_films: int) -> None:
         k=list_comparison.TOP_K,
     )
     st.table(_table(rows, n_films), alt=alt, border="horizontal")
-    st.caption(
-        _(
-            "The 95% intervals only cover your films: a Wilson interval for the share, order statistics for the "
-            "median rank."
-        )
+    text = _(
+        "The 95% intervals only cover your films: a Wilson interval for the share, order statistics for the "
+        "median rank."
     )
+    st.caption(text)
     charts.download_buttons(rows, "last-films-guessed", quiet=True)
 
 

@@ -1,10 +1,5 @@
 """The four kinds of lists on Watch next. The kind sets the recommender and the filters.
 
-- "Best guess": the recommender that the visitor chose.
-- "In your taste": the same recommender, but similar films count more (`predictor.by_taste`).
-- "Like the last one": the Markov chain, which counts what users watched after the last film.
-- "Hidden gems": as "In your taste", without the best known films.
-
 Session state: list_kind (a key of LIST_KINDS).
 """
 
@@ -39,14 +34,13 @@ def select_recommender(kind: str, data: str) -> str:
 
     The list LAST ignores the menu. A choice in the menu therefore selects the list BEST.
     """
-    chosen = recommenders.select(data, "model", on_change=_leave_last)
+
+    def leave_last() -> None:
+        if kind == LAST:
+            st.session_state.list_kind = BEST
+
+    chosen = recommenders.select(data, "model", on_change=leave_last)
     return LAST_MODEL if kind == LAST else chosen
-
-
-def _leave_last() -> None:
-    """Select the list BEST if LAST is selected."""
-    if st.session_state.get("list_kind") == LAST:
-        st.session_state.list_kind = BEST
 
 
 def predictor(kind: str, chosen: Predictor) -> Predictor:

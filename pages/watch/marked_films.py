@@ -7,8 +7,8 @@ import streamlit as st
 from pages.ui import browser, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _
-from pages.ui.page import popover_content
 from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
+from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 
 
@@ -58,43 +58,30 @@ def popovers(dataset: Dataset) -> None:
         if items:
             panel = page.stable_popover(_(texts.label, n=len(items)), texts.open_key, texts.icon)
             if panel.open:
-                with panel, popover_content(texts.open_key):
+                with panel, page.popover_content(texts.open_key):
                     st.caption(_(texts.caption))
                     _show_films(dataset, items, mark, texts)
 
 
 def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, texts: MarkTexts) -> None:
-    """Render a button that removes the mark of each film. A film to watch later can also be added as watched."""
+    """Render a button that removes the mark of each film. A film to watch later can also be added as watched.
+
+    A click removes the film from the popover, and the focus moves to the next film.
+    """
+
+    def remove(item: int, next_keys: list[str]) -> None:
+        session.unmark_film(item, mark)
+        browser.focus_on(*next_keys, "filters_open")
+
+    def add(item: int, next_keys: list[str]) -> None:
+        session.add_film(item)
+        browser.focus_on(*next_keys, "filters_open")
+
     for position, item in enumerate(items):
         name = escape_markdown(dataset.catalog.films[item].label)
         next_keys = [f"back-{other}" for other in items[position + 1 :] + items[:position]]
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.button(
-                _(texts.remove, film=name),
-                key=f"back-{item}",
-                icon=":material/undo:",
-                on_click=_remove,
-                args=(item, mark, next_keys),
-                type="tertiary",
-            )
+            button(_(texts.remove, film=name), f"back-{item}", "undo", remove, item, next_keys, type="tertiary")
             if mark == LATER and item not in visitor().current.films:
-                st.button(
-                    _("Add *{film} to your films*", film=name),
-                    key=f"watched-{item}",
-                    icon=":material/add:",
-                    on_click=_add,
-                    args=(item, next_keys),
-                    type="tertiary",
-                )
-
-
-def _remove(item: int, mark: str, next_keys: list[str]) -> None:
-    """Remove the mark of a film. The focus moves to the next film."""
-    session.unmark_film(item, mark)
-    browser.focus_on(*next_keys, "filters_open")
-
-
-def _add(item: int, next_keys: list[str]) -> None:
-    """Append a film to the watched films. The focus moves to the next film."""
-    session.add_film(item)
-    browser.focus_on(*next_keys, "filters_open")
+                label = _("Add *{film} to your films*", film=name)
+                button(label, f"watched-{item}", "add", add, item, next_keys, type="tertiary")

@@ -3,6 +3,7 @@
 Session state: rate_by ("thumbs" or "stars").
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -11,7 +12,7 @@ from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.visitor import visitor
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, share, theme_search
 from pages.watch.predictions import Answer
 from recsys.data.dataset import Dataset, Film
@@ -100,14 +101,14 @@ def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
             _thumbs(film)
         up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
         movie_id = film.movie_id
-        _icon_button(up, f"up-{movie_id}", "arrow_upward", on_click=_move, args=(position, -1), disabled=position == 0)
-        _icon_button(down, f"down-{movie_id}", "arrow_downward", on_click=_move, args=(position, 1), disabled=is_last)
-        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", on_click=_remove, args=(position,))
+        _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, position, -1, disabled=position == 0)
+        _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, position, 1, disabled=is_last)
+        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, position)
 
 
-def _icon_button(label: str, key: str, icon: str, **arguments: Any) -> None:
+def _icon_button(label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, **options: Any) -> None:
     """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
-    st.button(f"*{label}*", key=key, icon=f":material/{icon}:", **{"type": "tertiary"} | arguments)
+    button(f"*{label}*", key, icon, on_click, *args, **{"type": "tertiary"} | options)
 
 
 def _move(position: int, by: int) -> None:
@@ -147,8 +148,8 @@ def _thumbs(film: Film) -> None:
         (dislike, "dislike", "thumb_down", DISLIKED_STARS, disliked),
     ):
         key = f"{kind}-{film.movie_id}"
-        args = (None if is_given else value, key)
-        _icon_button(label, key, icon, type="primary" if is_given else "tertiary", on_click=rate, args=args)
+        new_value = None if is_given else value
+        _icon_button(label, key, icon, rate, new_value, key, type="primary" if is_given else "tertiary")
 
 
 def _stars(film: Film) -> None:
@@ -167,32 +168,16 @@ def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show how many films the URL contains if it cannot contain all."""
     n_in_link = history.count_that_fits(dataset.catalog, films)
     if n_in_link < len(films):
-        st.caption(
-            ngettext(
-                "Your list is too long for the page address. A link or a reload only brings back the newest film.",
-                "Your list is too long for the page address. A link or a reload only brings back the newest {n:,} "
-                "films.",
-                n_in_link,
-            )
+        text = ngettext(
+            "Your list is too long for the page address. A link or a reload only brings back the newest film.",
+            "Your list is too long for the page address. A link or a reload only brings back the newest {n:,} films.",
+            n_in_link,
         )
+        st.caption(text)
 
 
 def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the buttons and popovers below the list."""
-    with st.container(horizontal=True, gap="small"):
-        if films or visitor().undo_stack:
-            _undo_and_clear(films)
-            share.popover(dataset, films, answer)
-        if films:
-            _ratings_popover(answer)
-        if dataset.noun == "film":  # import files are from film services
-            import_dialog.button(dataset)
-        _random_viewer(dataset, films)
-        _viewer_by_number(dataset)
-
-
-def _undo_and_clear(films: tuple[int, ...]) -> None:
-    """Render Undo and Clear. When a click disables a button, the focus moves to another one."""
+    """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
 
     def undo() -> None:
         session.undo()
@@ -202,8 +187,24 @@ def _undo_and_clear(films: tuple[int, ...]) -> None:
         session.set_films(())
         browser.focus_on("undo")
 
-    st.button(_("Undo"), key="undo", icon=":material/undo:", on_click=undo, disabled=not visitor().undo_stack)
-    st.button(_("Clear"), key="clear", icon=":material/delete_sweep:", on_click=clear, disabled=not films)
+    with st.container(horizontal=True, gap="small"):
+        if films or visitor().undo_stack:
+            button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
+            button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
+            share.popover(dataset, films, answer)
+        if films:
+            _ratings_popover(answer)
+        if dataset.noun == "film":  # import files are from film services
+            import_dialog.open_button(dataset)
+        _random_viewer(dataset, films)
+        input_help = ngettext(
+            "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
+            "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
+            dataset.n_users,
+            data=cache.dataset_title(dataset.name),
+        )
+        help_text = _("Fill the list with the films of one person of this data set.")
+        ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
 def _ratings_popover(answer: Answer | None) -> None:
@@ -211,6 +212,10 @@ def _ratings_popover(answer: Answer | None) -> None:
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
+
+    def clear_ratings() -> None:
+        visitor().ratings = {}
+
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
@@ -219,47 +224,30 @@ def _ratings_popover(answer: Answer | None) -> None:
                 _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
             )
             if visitor().ratings:
-                st.button(
-                    _("Clear all ratings"),
-                    key="ratings-forget",
-                    icon=":material/restart_alt:",
-                    on_click=session.clear_ratings,
-                )
+                button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)
 
 
 def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render "Surprise me", which loads the films of a random viewer. A popover asks before films are replaced."""
 
     def fill(*focus: str) -> None:
-        session.load_random_user(dataset)
+        if user := session.random_user(dataset):
+            session.load_user(user)
         browser.focus_on(*focus)
 
-    label, icon = _("Surprise me"), ":material/casino:"
+    label, icon = _("Surprise me"), "casino"
     help_text = _("Fill the list with the films of a random viewer of this data set.")
     if not films:
-        args = ("surprise-open", "surprise")  # the popover replaces the button
-        st.button(label, key="surprise", icon=icon, help=help_text, on_click=fill, args=args)
+        # the popover replaces the button
+        button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)
         return
-    panel = ui_page.popover(label, "surprise-open", "casino", help_text)
+    panel = ui_page.popover(label, "surprise-open", icon, help_text)
     if panel.open:
         with panel, ui_page.popover_content("surprise-open"):
-            st.caption(
-                ngettext(
-                    "This replaces the film in your list with the films of a random viewer. You can undo it.",
-                    "This replaces the {n} films in your list with the films of a random viewer. You can undo it.",
-                    len(films),
-                )
+            text = ngettext(
+                "This replaces the film in your list with the films of a random viewer. You can undo it.",
+                "This replaces the {n} films in your list with the films of a random viewer. You can undo it.",
+                len(films),
             )
-            st.button(_("Replace my films"), key="surprise", icon=icon, on_click=fill, args=("surprise",))
-
-
-def _viewer_by_number(dataset: Dataset) -> None:
-    """Render a popover that fills the list with the films of a person of the ratings file."""
-    help_text = _("Fill the list with the films of one person of this data set.")
-    input_help = ngettext(
-        "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
-        "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
-        dataset.n_users,
-        data=cache.dataset_title(dataset.name),
-    )
-    ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
+            st.caption(text)
+            button(_("Replace my films"), "surprise", icon, fill, "surprise")

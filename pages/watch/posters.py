@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui import explanation
 from pages.ui.i18n import _, localize
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys.data.dataset import Catalog
 from recsys.errors import RecsysError
 from recsys.serving import tmdb
@@ -22,23 +23,16 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
 
 
-def dataset_images(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return the image URL of each item that has one in the data set."""
-    urls = {item: catalog.images.get(catalog.films[item].movie_id) for item in items}
-    return {item: url for item, url in urls.items() if url}
-
-
 def settings() -> None:
     """Render a popover for the TMDB key."""
     with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as popover:
         if not popover.open:
             return
-        st.caption(
-            _(
-                "With your own TMDB key, this app shows posters, plots and casts. The key is only kept until you "
-                "close the page."
-            )
+        text = _(
+            "With your own TMDB key, this app shows posters, plots and casts. The key is only kept until you "
+            "close the page."
         )
+        st.caption(text)
         key = explanation.tmdb_key()
         if key and explanation.tmdb_service().service_status(key) is not ServiceStatus.REFUSED:
             _show_status(key)
@@ -51,9 +45,8 @@ def _show_status(key: tmdb.Key) -> None:
     """Show whether posters are available, and a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
     if explanation.tmdb_service().service_status(key) is ServiceStatus.RESTING:
-        st.warning(
-            _("TMDB does not answer at the moment. Posters appear when it does."), icon=":material/hourglass_empty:"
-        )
+        text = _("TMDB does not answer at the moment. Posters appear when it does.")
+        st.warning(text, icon=":material/hourglass_empty:")
     else:
         text = _("Posters are on.") if is_visitors_key else _("Posters are on, with the key of this server.")
         st.success(text, icon=":material/check:")
@@ -63,7 +56,7 @@ def _show_status(key: tmdb.Key) -> None:
         visitor().flash.pop("poster_key", None)
 
     if is_visitors_key:
-        st.button(_("Delete the key"), key="poster-forget", icon=":material/delete:", on_click=delete)
+        button(_("Delete the key"), "poster-forget", "delete", delete)
 
 
 def _show_key_field() -> None:

@@ -6,7 +6,6 @@ Session state: filters (a `Filters`). It is kept when another page opens, and th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -14,16 +13,15 @@ from babel import Locale
 
 from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.page import popover_content
-from pages.ui.url import AS_CARDS, AS_LIST, LIST_LENGTHS
+from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters, film_features
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import Ratings, Recommendation, Request, count_candidates, recommend
+from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
 FILTER_LABELS = {  # field of `Filters` → label of its widget
@@ -35,12 +33,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
-# options of a film's menu
-WHY = "why"
-TO_LATER = "later"
-TO_SEEN = "seen"
-NOT_FOR_ME = "not-for-me"
-MARK_OF_OPTION = {TO_SEEN: SEEN, NOT_FOR_ME: NOT_INTERESTED}
+WHY = "why"  # option of a film's menu; the other options are MARKS
 
 
 @dataclass(frozen=True)
@@ -116,34 +109,22 @@ def _show_notes(answer: Answer) -> None:
     """Show captions about an empty history, about the model and about ratings."""
     title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
-        st.caption(
-            _(
-                "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
-                model=title,
-            )
+        text = _(
+            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
+            model=title,
         )
+        st.caption(text)
     if answer.predictor.favours_content(answer.request.history):
         st.caption(_("Few people rated your films, so similar films count more than usual."))
     if note:
         st.caption(format.escape_markdown(_(note)))
-    if effect := _rating_effect(answer.predictor, answer.request.ratings):
-        st.caption(format.escape_markdown(effect))
-
-
-def _rating_effect(predictor: Predictor, ratings: Ratings) -> str:
-    """Return a sentence about the effect of the visitor's ratings, or "" without ratings."""
-    if not ratings:
-        return ""
-    if predictor.model.uses_query_ratings:
-        return _("{model} uses your ratings.", model=cache.recommender_title(predictor))
-    return _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
-
-
-def candidate_group(request: Request) -> Literal["all", "unwatched", "allowed"]:
-    """Return which films a list is chosen from. The probabilities of these films sum to 1."""
-    if request.filters.restricts or request.unwanted:
-        return "allowed"
-    return "unwatched" if request.filters.hide_seen and request.history else "all"
+    if answer.request.ratings:
+        if answer.predictor.model.uses_query_ratings:
+            st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
+        else:
+            st.caption(
+                _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
+            )
 
 
 def _explain_probabilities(answer: Answer) -> None:
@@ -152,13 +133,13 @@ def _explain_probabilities(answer: Answer) -> None:
     if answer.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
-    match candidate_group(answer.request):
-        case "allowed":
-            films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
-        case "unwatched":
-            films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
-        case "all":
-            films = ngettext("the only film", "all {n:,} films", n)
+    request = answer.request
+    if request.filters.restricts or request.unwanted:
+        films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
+    elif request.filters.hide_seen and request.history:
+        films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
+    else:
+        films = ngettext("the only film", "all {n:,} films", n)
     if answer.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
@@ -178,19 +159,21 @@ def _explain_probabilities(answer: Answer) -> None:
 
 def _show_cards(answer: Answer) -> None:
     """Render the films as poster cards."""
-    catalog = answer.predictor.dataset.catalog
-    items = [pick.item for pick in answer.picks]
-    images = posters.dataset_images(catalog, items)
-    is_films = answer.predictor.dataset.noun == "film"  # TMDB only has films
-    tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images]) if is_films else {}
+    dataset = answer.predictor.dataset
+    catalog, items = dataset.catalog, [pick.item for pick in answer.picks]
+    images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
+    tmdb_posters: dict[int, str] = {}
+    if dataset.noun == "film":  # TMDB only has films
+        tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images])
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in answer.picks:
             with st.container(gap=None):
                 links, image = film_links(catalog, pick.item), (tmdb_posters | images).get(pick.item)
-                html = film_cards.card(
-                    pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
+                st.html(
+                    film_cards.card(
+                        pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
+                    )
                 )
-                st.html(html)
                 _pick_buttons(answer, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
@@ -198,7 +181,6 @@ def _show_cards(answer: Answer) -> None:
 
 def _show_rows(answer: Answer) -> None:
     """Render the films as rows."""
-    catalog, top_probability = answer.predictor.dataset.catalog, answer.top_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in answer.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
@@ -206,8 +188,8 @@ def _show_rows(answer: Answer) -> None:
                     pick.rank,
                     pick.film,
                     pick.probability,
-                    top_probability,
-                    film_links(catalog, pick.item),
+                    answer.top_probability,
+                    film_links(answer.predictor.dataset.catalog, pick.item),
                     answer.format_probability,
                     credits_text=_credits(answer, pick),
                 )
@@ -226,21 +208,15 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
     # the films after this one, then the films before it; one of them gets the focus when this film disappears
     other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
-    st.button(
-        _("Add *{film} to your films*", film=name),
-        key=f"pick-{pick.film.movie_id}",
-        icon=":material/add:",
-        on_click=_add,
-        args=(pick.item, other_ids),
-        type="tertiary",
-        disabled=pick.item in answer.request.history,
-    )
+    label, is_listed = _("Add *{film} to your films*", film=name), pick.item in answer.request.history
+    key = f"pick-{pick.film.movie_id}"
+    button(label, key, "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
     is_later = pick.item in visitor().current.later
     labels = {
         WHY: _("Why this film?"),
-        TO_LATER: _("Do not watch later") if is_later else _("Watch later"),
-        TO_SEEN: _("Seen it"),
-        NOT_FOR_ME: _("Not for me"),
+        LATER: _("Do not watch later") if is_later else _("Watch later"),
+        SEEN: _("Seen it"),
+        NOT_INTERESTED: _("Not for me"),
     }
     option = st.menu_button(
         _("*More about {film}*", film=name),
@@ -263,19 +239,14 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 
 def _on_menu(menu: str, item: int, other_ids: list[int]) -> None:
-    """Mark a film, or remove the mark LATER.
-
-    The option WHY is not handled here, because a callback cannot open a dialog.
-    """
-    option = st.session_state[menu]
-    if option == TO_LATER:
-        if item in visitor().current.later:
-            session.unmark_film(item, LATER)
-        else:
-            session.mark_film(item, LATER)
+    """Mark a film, or remove the mark LATER. A callback cannot open the dialog of the option WHY."""
+    mark = st.session_state[menu]
+    if mark == LATER:
+        change = session.unmark_film if item in visitor().current.later else session.mark_film
+        change(item, LATER)
         browser.focus_on(menu, "picks")
-    elif option in MARK_OF_OPTION:
-        session.mark_film(item, MARK_OF_OPTION[option])
+    elif mark in (SEEN, NOT_INTERESTED):
+        session.mark_film(item, mark)
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
@@ -289,10 +260,10 @@ def _filter_popover(dataset: Dataset) -> None:
     n_active = len(_filters().active)
     panel = page.filter_popover("filters_open", n_active)
     if panel.open:
-        with panel, popover_content("filters_open"):
+        with panel, page.popover_content("filters_open"):
             _filter_controls(film_features(dataset))
     if n_active:
-        _reset_button("reset", "*" + _("Reset filters") + "*", "tertiary")
+        button("*" + _("Reset filters") + "*", "reset", "filter_alt_off", _reset_filters, type="tertiary")
 
 
 def _filter_controls(features: FilmFeatures) -> None:
@@ -301,39 +272,21 @@ def _filter_controls(features: FilmFeatures) -> None:
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
 
     def read_widgets() -> None:
-        state.filters = Filters(
-            years=page.chosen_years(features, "years"),
-            genres=tuple(state.genres),
-            excluded_genres=tuple(state.excluded_genres),
-            languages=tuple(state.get("languages", filters.languages)),
-            countries=tuple(state.get("countries", filters.countries)),
-            popularity=state.popularity,
-            released_by_last_film=state.released_by_last_film,
-            hide_seen=state.hide_seen,
-            diversity=state.diversity,
-        )
+        values = {field: state.get(field, getattr(filters, field)) for field in FILTER_FIELDS}
+        values |= {field: tuple(value) for field, value in values.items() if isinstance(value, list)}
+        state.filters = Filters(**values | {"years": page.chosen_years(features, "years")})
 
     for name in ("hide_seen", "released_by_last_film", "diversity"):
         state[name] = getattr(filters, name)
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    st.toggle(
-        labels["released_by_last_film"],
-        key="released_by_last_film",
-        help=_("Only films released by the year of the last film in your list. If it is from 2007, none from 2015."),
-        on_change=read_widgets,
-    )
+    help_text = _("Only films released by the year of the last film in your list. If it is from 2007, none from 2015.")
+    label = labels["released_by_last_film"]
+    st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
     page.year_slider(features, "years", filters.years, read_widgets)
     page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
-    page.genre_menu(
-        features,
-        "excluded_genres",
-        filters.excluded_genres,
-        read_widgets,
-        labels["excluded_genres"],
-        _("All genres allowed"),
-    )
+    label = labels["excluded_genres"]
+    page.genre_menu(features, "excluded_genres", filters.excluded_genres, read_widgets, label, _("All genres allowed"))
     if features.languages:
-        help_text = _("Films whose language is not in our table are in English, or their language is unknown.")
         page.multiselect(
             "languages",
             _by_count(features.languages),
@@ -341,27 +294,21 @@ def _filter_controls(features: FilmFeatures) -> None:
             read_widgets,
             labels["languages"],
             _("Any language"),
-            _language_name,
-            help_text,
+            format_func=_language_name,
+            help=_("Films whose language is not in our table are in English, or their language is unknown."),
         )
     if features.countries:
         countries = _by_count(features.countries)
         page.multiselect("countries", countries, filters.countries, read_widgets, labels["countries"], _("Any country"))
     page.popularity_slider("popularity", filters.popularity, read_widgets)
+    help_text = _(
+        "A higher value prefers films that differ from the films above them, even if they are less likely. "
+        "Films are compared by the vectors of the model or, if it has none, by genre. "
+        "At 0%, the list is the model's own ranking. "
+        "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
+    )
     st.slider(
-        _("Variety"),
-        0.0,
-        1.0,
-        step=0.1,
-        format="percent",
-        key="diversity",
-        help=_(
-            "A higher value prefers films that differ from the films above them, even if they are less likely. "
-            "Films are compared by the vectors of the model or, if it has none, by genre. "
-            "At 0%, the list is the model's own ranking. "
-            "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
-        ),
-        on_change=read_widgets,
+        _("Variety"), 0.0, 1.0, step=0.1, format="percent", key="diversity", help=help_text, on_change=read_widgets
     )
 
 
@@ -372,20 +319,13 @@ def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
 
 def _language_name(code: str) -> str:
     """Return the name of a language in the visitor's language, with a capital letter."""
-    if code == OTHER_LANGUAGE:
-        return _("English or unknown")
     name = Locale(i18n.current()).languages.get(code, code)
-    return name[:1].upper() + name[1:]
+    return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
 
 
-def _reset_button(key: str, label: str, type: Literal["secondary", "tertiary"]) -> None:
-    """Render a button that resets all filters."""
-
-    def reset() -> None:
-        st.session_state.filters = Filters()
-        browser.focus_on("filters_open")
-
-    st.button(label, key=key, icon=":material/filter_alt_off:", on_click=reset, type=type)
+def _reset_filters() -> None:
+    st.session_state.filters = Filters()
+    browser.focus_on("filters_open")
 
 
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:
@@ -404,5 +344,5 @@ def _explain_empty_list(dataset: Dataset, request: Request) -> None:
             else _("No film passes your filters, and changing a single filter is not enough. Reset all filters.")
         )
         st.info(text, icon=":material/filter_alt:")
-        _reset_button("reset-here", _("Reset filters"), "secondary")
+        button(_("Reset filters"), "reset-here", "filter_alt_off", _reset_filters)
     browser.status(text)

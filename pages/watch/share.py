@@ -12,7 +12,7 @@ from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
 from pages.ui.visitor import MARKS, visitor
 from pages.watch.predictions import Answer
-from recsys.data.dataset import Dataset, Film
+from recsys.data.dataset import Dataset
 from recsys.serving import export, share_image
 
 
@@ -76,7 +76,9 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
         (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
         for pick in answer.picks[: share_image.MAX_NEXT]
     )
-    png = _png(tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model))
+    png = _png(
+        tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model), charts.fonts()
+    )
     titles = ", ".join(film.label for film, _probability in picks)
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
@@ -84,10 +86,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
     st.caption(_("Your latest films and the five next recommendations."))
 
 
-@lru_cache(maxsize=32)
-def _png(films: tuple[Film, ...], picks: tuple[tuple[Film, str], ...], texts: share_image.ShareTexts) -> bytes:
-    """Cache `share_png`. picks: Each recommended film with its probability as a text."""
-    return share_image.share_png(films, picks, texts, charts.fonts())
+_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:

@@ -42,12 +42,11 @@ def panel(dataset_name: str) -> None:
     with st.expander(label, icon=":material/auto_awesome:", key="theme-open", on_change="rerun") as expander:
         if not expander.open:
             return
-        st.caption(
-            _(
-                "Describe what you would like to watch, for example with a decade. The search uses tags of viewers, "
-                "genres, years and titles."
-            )
+        note = _(
+            "Describe what you would like to watch, for example with a decade. The search uses tags of viewers, "
+            "genres, years and titles."
         )
+        st.caption(note)
         text = st.text_input(
             _("Theme"), key="theme", type="search", live="400ms", placeholder=_("rainy detective story")
         )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, ngettext
+from pages.ui.widgets import button
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
@@ -75,20 +76,15 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
     changes = _compare(predictor, request, changed)
     st.markdown(f"**{format.escape_markdown(summary(changes, request.k, cache.recommender_title(predictor)))}**")
     st.html(table(changes, predictor.dataset.catalog.films))
-    if st.button(
-        _("Change my list"),
-        key="what-if-apply",
-        icon=":material/check:",
-        on_click=session.set_films,
-        args=(changed.history,),
-    ):
+
+    def change_list() -> None:
+        session.set_films(changed.history)
         st.rerun()  # the whole page, not only the fragment
 
+    button(_("Change my list"), "what-if-apply", "check", change_list)
 
-@cache.cached_for_predictor()
-def _compare(predictor: Predictor, request: Request, changed: Request) -> list[RankChange]:
-    """Cache `rank_changes`."""
-    return rank_changes(predictor, request, changed)
+
+_compare = cache.cached_for_predictor()(rank_changes)
 
 
 def summary(changes: list[RankChange], k: int, model: str) -> str:

@@ -136,45 +136,11 @@ def test_a_new_upload_is_parsed_and_checked(work, form):
     assert "13 rows: 4 people" in said(form)
 
 
-def test_a_file_that_cannot_be_read_is_parsed_once(work, form):
-    given(form, b"just words\nand more of them\n", "notes.txt")
-    form.run()
-    assert work == ["notes.txt"]
-    assert "columns" in said(form)
-
-
-def test_columns_that_cannot_be_read_are_checked_once(work, form):
+def test_the_results_are_dropped_with_the_upload(work, form):
     given(form, USUAL)
-    form.selectbox(key="own_column_rating_shop.csv").select("product").run()
-    form.run()
-    assert "has no numbers" in said(form)
-    assert len(work) == 3
-
-
-def test_the_results_of_one_upload_are_kept_at_most(form):
-    for number in range(3):
-        given(form, USUAL + f"dora,x,{number}\n".encode(), items=b"product,title\nx,Tea\n")
-    assert sorted(form.session_state.own_results.by_kind) == ["checked", "items", "roles", "table"]
-
-
-def test_the_results_are_dropped_with_the_upload_and_when_the_dialog_closes(home):
-    def page():
-        import streamlit as st
-
-        from pages.ui import dataset_menu, session
-
-        session.load()
-        if not st.session_state.get("sets_done") or st.button("close"):
-            dataset_menu.dialog()
-
-    app = given(AppTest.from_function(page, default_timeout=60).run(), USUAL)
-    assert "own_results" in app.session_state
-    app.file_uploader(key="own_file").clear().run()
-    assert "own_results" not in app.session_state
-    given(app, USUAL)
-    app.button(key="own-add").click().run()
-    app.button[0].click().run()
-    assert "own_results" not in app.session_state
+    form.file_uploader(key="own_file").clear().run()
+    given(form, USUAL)
+    assert work == ["shop.csv", COLUMNS] * 2
 
 
 def test_a_set_of_items_is_not_called_one_of_films(visit):

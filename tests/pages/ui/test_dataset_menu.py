@@ -1,6 +1,7 @@
 import hashlib
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,6 +19,7 @@ from tests.pages import world
 from tests.pages.reading import keys, said, titles, watched
 
 FIRST, OTHER = "ml-latest-sample", "ml-1m"
+FETCH = DatasetTask("fetch", OTHER)
 LONG = 30.0  # seconds, at most, for what ends in milliseconds
 
 
@@ -182,8 +184,8 @@ def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, 
 
 def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
     app = visit(s="1-2-3")
-    app.session_state.visitor.tasks = [DatasetTask("fetch", OTHER)]
-    dataset_menu._fetch(OTHER)
+    app.session_state.visitor.tasks = [FETCH]
+    tasks.start(FETCH.name, partial(dataset_menu.run, FETCH))
     fetched()
     app.run()
     assert watched(app) == titles(0, 1, 2)
@@ -197,8 +199,8 @@ def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
 
 def test_an_arrival_can_be_put_away(visit, site):
     app = visit()
-    app.session_state.visitor.tasks = [DatasetTask("fetch", OTHER)]
-    dataset_menu._fetch(OTHER)
+    app.session_state.visitor.tasks = [FETCH]
+    tasks.start(FETCH.name, partial(dataset_menu.run, FETCH))
     fetched()
     app.run().button(key=f"fetch-{OTHER}-away").click().run()
     assert not app.success

@@ -22,7 +22,7 @@ def test_the_last_event_that_says_something_is_kept():
     done = tasks.start("one", task)
     assert done.wait(LONG)
     assert done.event == {"stage": "download", "done": 1, "total": 4}
-    assert done.progress == 0.25
+    assert tasks.progress(done.event) == 0.25
     assert done.error is None
 
 

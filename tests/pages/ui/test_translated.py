@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import string
 from dataclasses import replace
 
 import numpy as np
@@ -245,7 +246,7 @@ def own_films():
     from pages.watch import import_dialog
 
     session.load()
-    import_dialog.body(cache.dataset("ml-latest-sample"))
+    import_dialog.body(cache.dataset("ml-latest-sample"), import_dialog.ImportState())
 
 
 @pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)
@@ -317,7 +318,8 @@ def test_the_map(marked, colour):
 
 def test_the_ukrainian_catalogue_has_the_texts_of_the_app_and_no_others(monkeypatch):
     monkeypatch.setattr(paths, "ASSETS", paths.REPOSITORY / "assets")  # with the texts of shipped studies
-    entries = {i18n.forms(entry.id)[0]: i18n.forms(entry.id) for entry in i18n.read_catalog("uk") if entry.id}
+    forms = [(entry.id,) if isinstance(entry.id, str) else entry.id for entry in i18n.read_catalog("uk") if entry.id]
+    entries = {texts[0]: texts for texts in forms}
     in_code, in_data = texts_in_code(), texts_in_data()
     missing = {text for text in {*in_code, *in_data} - entries.keys() if needs_translation(text, entries.keys())}
     assert missing == set()
@@ -344,7 +346,8 @@ def test_texts_about_items_replace_texts_of_the_app(name):
 def fields(text):
     """Return the placeholders of a text. A formula has none."""
     try:
-        return i18n.placeholders(text)
+        parts = string.Formatter().parse(text)
+        return {f"{name}:{spec}!{conversion}" for _literal, name, spec, conversion in parts if name is not None}
     except ValueError:
         return set()
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 import app
-from pages.server import ready
+from pages.server import health
 from pages.ui import warm
 from recsys.data import datasets
 from recsys.data.dataset import DataError
@@ -26,7 +26,7 @@ def _cold(monkeypatch):
 
 def status():
     """What the server says of itself."""
-    start, body = request(ready.route(warm.is_ready).app)
+    start, body = request(health.ready_route(warm.is_ready).app)
     return start["status"], body["body"]
 
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -102,7 +103,7 @@ def test_when_no_single_filter_is_to_blame_the_page_says_so(visit):
 
 
 def refuse(app, movie):
-    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click("not-for-me").run()
+    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click("not_interested").run()
 
 
 def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
@@ -144,7 +145,7 @@ def first_item(app):
 def test_a_film_that_was_seen_is_excluded_and_the_list_of_watched_films_stays(visit):
     app = visit(s="1-2-3")
     before, item = picks(app), first_item(visit(s="1-2-3"))
-    choose(app, item + 1, "seen")
+    choose(app, item + 1, "watched_before")
     assert picks(app)[:9] == before[1:]
     assert watched(app) == titles(0, 1, 2)
     assert str(item + 1) in app.query_params["seen"]
@@ -178,7 +179,7 @@ def test_a_film_to_watch_later_can_be_added_as_watched(visit):
 def test_a_film_has_one_mark(visit):
     app = visit(s="1-2-3", later="5", seen="6")
     assert app.session_state.visitor.current.later == (4,)
-    choose(app, 5, "not-for-me")
+    choose(app, 5, "not_interested")
     current = app.session_state.visitor.current
     assert (current.later, current.watched_before, current.not_interested) == ((), (5,), (4,))
     app.button(key="undo").click().run()
@@ -209,7 +210,7 @@ def test_unwanted_films_go_along_to_another_data_set(visit):
 def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     app = visit(s="1-2-3")
     state = app.session_state.visitor
-    state.seed, state.n_draws = 7, 0
+    state.rng = np.random.default_rng(8)
     assert "surprise" not in keys(app)  # one click alone does not replace what is there
     app.session_state["surprise-open"] = True
     app.run()
@@ -220,7 +221,7 @@ def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     assert "A real user" in said(app)
     app.button(key="surprise").click().run()
     assert watched(app) != first
-    state.n_draws = 0
+    state.rng = np.random.default_rng(8)
     app.button(key="surprise").click().run()
     assert watched(app) == first  # the same seed and turn: the same person
     for _ in range(3):

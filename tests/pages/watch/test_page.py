@@ -225,8 +225,7 @@ def test_the_sequence_survives_a_change_of_page(visit):
 def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit, home, monkeypatch):
     fetched = paths.prepared("ml-latest-sample").rename(home / "elsewhere")
 
-    def fail(name, report):
-        report({"stage": "download", "done": 1, "total": 2})
+    def fail(name):
         raise DataError("no network; connect and try again")
 
     monkeypatch.setattr(datasets, "ensure", fail)
@@ -234,7 +233,7 @@ def test_the_first_start_fetches_the_data_and_a_failure_can_be_tried_again(visit
     assert "No network" in said(app)
     assert app.button(key="retry-ml-latest-sample").label == "Try again"
 
-    monkeypatch.setattr(datasets, "ensure", lambda name, report: fetched.rename(paths.prepared(name)))
+    monkeypatch.setattr(datasets, "ensure", lambda name: fetched.rename(paths.prepared(name)))
     app.button(key="retry-ml-latest-sample").click().run()
     assert watched(app) == titles(0, 1)
 

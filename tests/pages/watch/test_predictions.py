@@ -1,7 +1,7 @@
 import pytest
 
 from pages.ui import format
-from pages.watch.predictions import MIN_TOP_PROBABILITY, Answer, candidate_group
+from pages.watch.predictions import MIN_TOP_PROBABILITY, Answer
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, recommend
 from tests import toys
@@ -42,18 +42,16 @@ def test_the_average_is_that_of_the_films_that_are_allowed():
 
 
 @pytest.mark.parametrize(
-    ("asked", "group"),
+    ("link", "films"),
     [
-        (Request(()), "all"),
-        (Request((0,), filters=Filters(hide_seen=False)), "all"),
-        (Request((0,)), "unwatched"),
-        (Request((0,), filters=Filters(years=(1990, 1999))), "allowed"),
-        (Request((0,), unwanted=(3,)), "allowed"),
-        (Request((0,), filters=Filters(diversity=0.5)), "unwatched"),
+        ({}, "all 30 films."),
+        ({"s": "1-2-3", "hide": "false"}, "all 30 films."),
+        ({"s": "1-2-3", "variety": "5"}, "27 films you have not watched."),
+        ({"s": "1-2-3", "not": "5"}, "26 films that pass your filters."),
     ],
 )
-def test_a_list_is_chosen_from_one_group_of_films(asked, group):
-    assert candidate_group(asked) == group
+def test_the_page_says_from_which_films_a_list_is_chosen(visit, link, films):
+    assert f"chooses from {films}" in said(visit(**link))
 
 
 def test_filters_and_percentages_explain_each_other(visit):

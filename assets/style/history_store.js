@@ -1,0 +1,23 @@
+// The watch history in the local storage of the browser, see pages/watch/import_dialog.py. Runs whenever `data` changes.
+
+const KEY = "nextreel_history", SUMMARY_KEY = "nextreel_history_about"
+export default function ({ data, setStateValue, setTriggerValue }) {
+  // number of the last handled request of each instance, because this function runs repeatedly
+  const done = window.nextreelStore ??= {}
+  if (data.number && data.number !== done[data.name]) {
+    done[data.name] = data.number
+    try {
+      if (data.request === "keep") {
+        localStorage.setItem(KEY, data.text)
+        localStorage.setItem(SUMMARY_KEY, data.summary)
+        setTriggerValue("kept", true)
+      }
+      if (data.request === "forget") { localStorage.removeItem(KEY); localStorage.removeItem(SUMMARY_KEY) }
+      if (data.request === "load") setTriggerValue("loaded", localStorage.getItem(KEY) ?? "")
+    } catch { setTriggerValue("refused", true) }
+  }
+  if (!data.reports) return
+  let summary = ""
+  try { summary = localStorage.getItem(SUMMARY_KEY) ?? "" } catch {}
+  if (summary !== data.reported) setStateValue("summary", summary)
+}
