@@ -51,7 +51,7 @@ def choose(name: str) -> torch.device:
 
 @contextmanager
 def default_device(name: str) -> Iterator[None]:
-    """Make "auto" the device with this name inside the block, for example for models that are loaded there."""
+    """Make "auto" this device inside the block, for example for models that are loaded there."""
     token = _default_device.set(name)
     try:
         yield
@@ -85,11 +85,11 @@ def deterministic(device: torch.device) -> Iterator[None]:
         yield
         return
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # PyTorch requires it for deterministic products
-    previous = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    was_enabled = torch.are_deterministic_algorithms_enabled()
     # Filling every new tensor with NaN would take time, and no code reads a tensor before writing it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(previous[0], warn_only=previous[1])
+        torch.use_deterministic_algorithms(was_enabled)

@@ -6,7 +6,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.config import ConfigError
 from recsys.training import losses
 from recsys.training.losses import PAIRWISE
 
@@ -79,8 +78,8 @@ def test_shared_negatives_are_the_same_negatives_for_each():
     each = negatives.expand(len(targets), 5)
     shared = losses.sampled_softmax(*leaves, targets, negatives, log_q)
     torch.testing.assert_close(shared, losses.sampled_softmax(*leaves, targets, each, log_q))
-    shared = losses.gbce(*leaves, targets, negatives, 37, 0.5)
-    torch.testing.assert_close(shared, losses.gbce(*leaves, targets, each, 37, 0.5))
+    shared = losses.gbce(*leaves, targets, negatives, 0.5)
+    torch.testing.assert_close(shared, losses.gbce(*leaves, targets, each, 0.5))
 
 
 def test_the_sampled_softmax_equals_torch_on_the_scores_it_chose():
@@ -102,7 +101,7 @@ def calibrated(t):
 
     def loss(hidden, weight, scores):
         hidden = hidden.expand(len(pairs), 1)
-        return losses.gbce(hidden, weight, scores, pairs[:, 0], pairs[:, 1:], n, t) / len(pairs)
+        return losses.gbce(hidden, weight, scores, pairs[:, 0], pairs[:, 1:], t) / len(pairs)
 
     return lowest(loss).sigmoid()
 
@@ -123,7 +122,7 @@ def test_gbce_equals_the_papers_formula():
     beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)
     positive, negative = scores.gather(1, targets[:, None]).sigmoid(), scores.gather(1, negatives).sigmoid()
     expected = -(positive**beta).log().sum() - (1 - negative).log().sum()
-    torch.testing.assert_close(losses.gbce(*leaves, targets, negatives, 37, t), expected, rtol=1e-4, atol=0)
+    torch.testing.assert_close(losses.gbce(*leaves, targets, negatives, t), expected, rtol=1e-4, atol=0)
 
 
 def test_gbce_leaves_out_a_negative_that_is_the_target():
@@ -131,7 +130,7 @@ def test_gbce_leaves_out_a_negative_that_is_the_target():
     spared = torch.stack([targets, targets], 1)
     scores = (leaves[0] @ leaves[1].T + leaves[2]).gather(1, targets[:, None])
     beta = 1 - 0.75 * (1 - 2 / 36)  # the paper's β for t = .75 and α = 2 / 36
-    ours = losses.gbce(*leaves, targets, spared, 37, 0.75)
+    ours = losses.gbce(*leaves, targets, spared, 0.75)
     torch.testing.assert_close(ours, -beta * F.logsigmoid(scores).sum())
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(ours, leaves))
 
@@ -193,11 +192,6 @@ def test_positions_share_many_negatives_of_gbce_but_not_few(monkeypatch):
     for negatives in (8, 9):
         losses.item_loss("gbce", negatives, 0.75, np.ones(37))(*leaves, targets)
     assert [tuple(films.shape) for films in drawn] == [(50, 8), (9,)]
-
-
-def test_an_unknown_loss_names_those_there_are():
-    with pytest.raises(ConfigError, match="'softmax', 'sampled-softmax', 'gbce'"):
-        losses.item_loss("hinge", negatives=4, gbce_t=0.75, counts=np.ones(3))
 
 
 def test_the_sampled_softmax_is_corrected_by_the_distribution_that_it_draws_from(monkeypatch):
