@@ -43,10 +43,6 @@ class TrainingError(RecsysError):
     """The training cannot start or continue."""
 
 
-class ResumeError(RecsysError):
-    """The saved state is damaged, or belongs to another run or version."""
-
-
 @dataclass(frozen=True)
 class Task:
     """The model-specific part of a training. Under torchrun, `batches` yields the shard of this process."""
@@ -71,11 +67,7 @@ class RunFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other trainings out of the folder until the block or the process ends.
-
-        Raises:
-            TrainingError: On all ranks, if another training holds the lock.
-        """
+        """Keep other trainings out of the folder. Raise TrainingError on all ranks if another one holds the lock."""
         self.path.mkdir(parents=True, exist_ok=True)
         lock = self.path / self.LOCK
         with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
@@ -99,7 +91,7 @@ class RunFolder:
         storage.replace_file(self.state_path, storage.sealed_bytes(buffer.getvalue()))
 
     def load(self) -> dict[str, Any] | None:
-        """Return the saved state, or None without one. Raise ResumeError if it is damaged or of another version."""
+        """Return the saved state, or None without one. Raise TrainingError if it is damaged or of another version."""
         path = self.state_path
         if not path.exists():
             return None
@@ -107,14 +99,14 @@ class RunFolder:
             data = storage.read_sealed_bytes(path)
             state: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
         except Exception as error:  # torch raises many types for a file of another version
-            raise ResumeError("{path} is damaged; delete it, or train without --resume", path=path) from error
+            raise TrainingError("{path} is damaged; delete it, or train without --resume", path=path) from error
         if state.get("version") != STATE_VERSION:
             raise self.version_error()
         return state
 
-    def version_error(self) -> ResumeError:
+    def version_error(self) -> TrainingError:
         """Return the error for a state of another version."""
-        return ResumeError("{path} is of another version; delete it, or train without --resume", path=self.state_path)
+        return TrainingError("{path} is of another version; delete it, or train without --resume", path=self.state_path)
 
     def finish(self) -> None:
         """Write the log, and delete the state and temporary files of killed runs, after the checkpoint was saved."""
@@ -132,10 +124,8 @@ def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary
     state stays in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
 
     Raises:
-        TrainingError: If the loss or a gradient is not finite.
-        ResumeError: If the saved state is damaged, or belongs to another run or version.
-        Cancelled: After SIGTERM. The state has been saved.
-        KeyboardInterrupt: After Ctrl-C. The state has been saved.
+        TrainingError: If the loss or a gradient is not finite, or the run cannot resume from the saved state.
+        Cancelled: After SIGTERM, or KeyboardInterrupt after Ctrl-C. The state has been saved.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
@@ -286,8 +276,8 @@ class Trainer:
     def check_finite(self, loss: Tensor) -> None:
         """Record whether the loss and the gradients of this step are finite.
 
-        If they are not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch
-        and each save raise the error, so a state with NaN is never saved.
+        If not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch and each
+        save raise the error, so a state with NaN is never saved.
         """
         gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
@@ -375,14 +365,14 @@ class Trainer:
         }
 
     def resume(self, folder: RunFolder, state: dict[str, Any]) -> None:
-        """Continue from a saved state. Raise ResumeError for another run, precision or version."""
+        """Continue from a saved state. Raise TrainingError for another run, precision or version."""
         path, precision = folder.state_path, state["precision"]
         if state["run"] != self.identity:
-            raise ResumeError(
+            raise TrainingError(
                 "{path} belongs to a run with other settings or data; train without --resume to begin anew", path=path
             )
         if precision != self.precision:
-            raise ResumeError(
+            raise TrainingError(
                 "{path} was trained in {precision}, and this run computes in {run_precision}; "
                 "add --precision {precision}",
                 path=path,

@@ -217,7 +217,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
 def test_a_state_of_other_settings_is_refused(tmp_path):
     with pytest.raises(KilledError):
         fit(tmp_path, stop_after=2)
-    with pytest.raises(trainer.ResumeError, match="without --resume"):
+    with pytest.raises(trainer.TrainingError, match="without --resume"):
         fit(tmp_path, resume=True, seed=5)
 
 
@@ -226,7 +226,7 @@ def test_a_state_of_another_precision_is_refused_with_the_flag_that_continues_it
         fit(tmp_path, stop_after=2)
     precision = RunFolder(tmp_path).load()["precision"]
     monkeypatch.setattr(device, "has_fast_bf16", lambda where: precision == "fp32")
-    with pytest.raises(trainer.ResumeError, match=f"add --precision {precision}"):
+    with pytest.raises(trainer.TrainingError, match=f"add --precision {precision}"):
         fit(tmp_path, resume=True)
 
 
@@ -235,7 +235,7 @@ def test_a_damaged_state_is_refused_with_one_line(tmp_path):
         fit(tmp_path, stop_after=2)
     state = RunFolder(tmp_path).state_path
     state.write_bytes(state.read_bytes()[:1000])
-    with pytest.raises(trainer.ResumeError, match="damaged; delete it"):
+    with pytest.raises(trainer.TrainingError, match="damaged; delete it"):
         fit(tmp_path, resume=True)
 
 
@@ -256,7 +256,7 @@ def test_a_state_of_another_version_is_refused_before_a_step_is_taken(tmp_path, 
     alter(state)
     folder.save(state)
     kept = folder.state_path.read_bytes()
-    with pytest.raises(trainer.ResumeError, match="another version; delete it"):
+    with pytest.raises(trainer.TrainingError, match="another version; delete it"):
         fit(tmp_path, resume=True)
     assert folder.state_path.read_bytes() == kept
 
