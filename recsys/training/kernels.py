@@ -28,12 +28,8 @@ def softmax_cross_entropy(
 ) -> Tensor:
     """Return `F.cross_entropy(hidden @ weight.T + bias, targets, reduction="sum")` without storing all M·I logits.
 
-    Args:
-        hidden: The hidden state before each target, (M, D).
-        weight: Output weights, (I, D).
-        bias: Output biases, (I,).
-        targets: Items to predict, (M,) int64.
-        excluded: `Batch.excluded_items`, or None if nothing is excluded. A target itself is never excluded.
+    The shapes are (M, D), (I, D), (I,) and (M,). `excluded` is `Batch.excluded_items`, or None if no item is excluded.
+    A target itself is never excluded.
     """
     return _ChunkedSoftmax.apply(hidden, weight, bias, targets, excluded)
 

@@ -139,18 +139,6 @@ def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary
     return TrainingSummary(best_epoch, trainer.epoch, trainer.seconds, metrics, device.type)
 
 
-class LossModule(nn.Module):
-    """Encoder and loss as one module. The loss also reads weights, and DistributedDataParallel wraps only `forward`."""
-
-    def __init__(self, encoder: nn.Module, loss: Callable[[Any, Batch], Tensor]) -> None:
-        super().__init__()
-        self.encoder, self.loss = encoder, loss
-
-    def forward(self, batch: Batch) -> Tensor:
-        """Return the sum of the losses of a batch, ()."""
-        return self.loss(self.encoder, batch)
-
-
 class Trainer:
     """The state of one training run, and the loop.
 
@@ -167,12 +155,11 @@ class Trainer:
         self.precision = "bf16" if has_bf16 else "fp32"
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
         self.module = task.module.to(device)
-        encoder: Any = self.module
+        self.encoder: Any = self.module
         if run.compile and devices.can_compile(device):
-            encoder = torch.compile(self.module, dynamic=True)
+            self.encoder = torch.compile(self.module, dynamic=True)
         elif run.compile:
             warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
-        self.loss = distributed.data_parallel(LossModule(encoder, task.loss))
         self.average = deepcopy(self.module) if schedule.ema_decay else self.module
         for layer in self.average.modules():
             if isinstance(layer, nn.RNNBase):
@@ -254,15 +241,16 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate * (1 - self.step / (self.task.steps * self.schedule.epochs))  # linear decay to zero
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            loss = self.loss(batch)
+            loss = self.task.loss(self.encoder, batch)
         n_targets = torch.full_like(loss, len(batch.targets))
         stop_vote = torch.full_like(loss, self.stop.signal is not None)
         totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # (3,), of all processes
         self.optimizer.zero_grad()
-        # The gradient of the mean over the targets of all processes. DistributedDataParallel averages over processes,
-        # so `world_size` turns its mean into a sum. The clamp gives 0, not 0 / 0, if no process has a target.
-        (loss * (distributed.world_size() / totals[1].clamp(min=1))).backward()
-        self.check_finite(totals[0])
+        # The mean is over the targets of all processes. The clamp gives 0, not 0 / 0, if no process has a target.
+        (loss * (1 / totals[1].clamp(min=1))).backward()
+        gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
+        distributed.sum_gradients(gradients)
+        self.check_finite(totals[0], gradients)
         self.sums += totals[:2]
         self.stop_votes += totals[2]
         self.optimizer.step()
@@ -273,13 +261,12 @@ class Trainer:
             decay = min(self.schedule.ema_decay, self.step / (self.step + 10))  # lower at first, to drop early weights
             get_ema_multi_avg_fn(decay)(list(self.average.parameters()), list(self.module.parameters()), self.step)
 
-    def check_finite(self, loss: Tensor) -> None:
+    def check_finite(self, loss: Tensor, gradients: list[Tensor]) -> None:
         """Record whether the loss and the gradients of this step are finite.
 
         If not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch and each
         save raise the error, so a state with NaN is never saved.
         """
-        gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
         if self.can_read_each_step and not is_finite:
             self.save()  # the optimiser has not changed the weights yet
