@@ -10,7 +10,7 @@ from scipy import sparse
 
 from recsys.config import Positive, config_class
 from recsys.data.dataset import Dataset, Queries
-from recsys.models.array_model import ArrayModel, csr_state, item_array
+from recsys.models.array_model import ArrayModel, csr_from_state, csr_state, item_array
 from recsys.models.histories import profile_weights
 from recsys.text import films
 from recsys.text.fields import field_vectors
@@ -48,7 +48,6 @@ class Content(ArrayModel):
     uses_item_texts: ClassVar[bool] = True
 
     def __init__(self, config: Any = None, title: str = "") -> None:
-        """Create an unfitted model. Without a config it has the defaults."""
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
         self.uses_credits = self.config.vectors in ("tf-idf", "fields")
@@ -90,17 +89,14 @@ class Content(ArrayModel):
 
     def state(self) -> dict[str, np.ndarray]:
         """Return "counts" (I,) and "vectors" (I, D), float32. Sparse vectors have the three arrays of `csr_state`."""
-        if isinstance(self.vectors, np.ndarray):
-            return {"counts": self.counts, "vectors": self.vectors}
-        return {"counts": self.counts, **csr_state(self.vectors)}
+        vectors = csr_state(self.vectors) if sparse.issparse(self.vectors) else {"vectors": self.vectors}
+        return {"counts": self.counts, **vectors}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """Restore the arrays of `state`."""
         self.counts = item_array(state, "counts", n_items)
         if "indptr" in state:
-            n_dims = int(state["indices"].max(initial=0)) + 1  # SciPy cannot infer it if all rows are 0
-            shape = (len(state["indptr"]) - 1, n_dims)
-            self.vectors = sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape)
+            self.vectors = csr_from_state(state, int(state["indices"].max(initial=0)) + 1)
         else:
             self.vectors = item_array(state, "vectors", n_items)
         self._prepare()

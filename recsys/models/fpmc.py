@@ -5,12 +5,11 @@
 u is the user and l the last item. FMC (`personal=False`) has no first term. The loss is the paper's S-BPR.
 
 Departures from the paper:
-- The user's factors v_u^{U,I} are the mean of learnt vectors of the start token and all items so far, as in FISM
-  (Kabbur, Ning and Karypis, KDD 2013). So users without training data have factors too. The paper learns a row per
-  user.
+- The user's factors v_u^{U,I} are a `running_mean` of learnt vectors, so users without training data have factors too.
+  The paper learns a row per user.
 - A basket contains one item.
-- Each item has a bias b_j. A start token precedes each history. It predicts the first item and stands for an
-  empty history.
+- Each item has a bias b_j. A start token precedes each history. It predicts the first item and stands for an empty
+  history.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
 - The optimiser is AdamW, and the weights are averaged over steps (EMA). The paper uses stochastic gradient descent
   with weight decay.
@@ -73,7 +72,7 @@ class FpmcEncoder(SequenceEncoder):
 
 
 class Fpmc(SequenceModel):
-    """The model. The last item and, if `personal`, the user predict the next item."""
+    """The last item and, if `personal`, the user predict the next item."""
 
     Config: ClassVar[type] = FpmcConfig
     Encoder: ClassVar[type] = FpmcEncoder

@@ -29,18 +29,11 @@ def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
 
 
 def history_matrix(
-    histories: Sequence[np.ndarray],
-    n_items: int,
-    ratings: Sequence[np.ndarray] | None = None,
-    unrated: float = 1.0,
+    histories: Sequence[np.ndarray], n_items: int, ratings: Sequence[np.ndarray] | None = None, unrated: float = 1.0
 ) -> sparse.csr_array:
-    """Return the rating or `unrated` of each item of each history, (B, I) float32.
+    """Return the rating of each item of each history, or `unrated` for an item without one, (B, I) float32.
 
-    Args:
-        histories: Items of each history, oldest first.
-        n_items: I.
-        ratings: Ratings of the same items, NaN for none. Of a repeated item, the last one counts. None: no ratings.
-        unrated: The value of an item without a rating.
+    `ratings` are the ratings of the items of each history, NaN for none. Of a repeated item, the last one counts.
     """
     row, item, age = distinct_items(histories, n_items)
     values = np.full(len(item), unrated, np.float32)
@@ -74,16 +67,11 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
 def transition_counts(
     groups: np.ndarray, items: np.ndarray, n_items: int, distance: int, weight: float = 1.0, dtype: type = np.float32
 ) -> sparse.csr_array:
-    """Return how often item j came exactly `distance` positions after item i in the same group, (I, I).
+    """Return how often item j came exactly `distance` positions after item i, times `weight`, (I, I).
 
-    Args:
-        groups: The user or session of each event, (E,). Events of a group are adjacent, oldest first.
-        items: The item of each event, (E,).
-        n_items: I.
-        distance: Positions from i to j.
-        weight: The value that each occurrence adds.
-        dtype: The type of the result.
+    Both events have the same group: the user or session of each event, (E,). Events of a group are adjacent, oldest
+    first. `items` (E,) are the items of the events.
     """
-    earlier = np.flatnonzero(groups[distance:] == groups[:-distance])  # both events are of the same group
+    earlier = np.flatnonzero(groups[distance:] == groups[:-distance])
     weights: np.ndarray = np.full(len(earlier), weight, dtype)
     return sparse.csr_array((weights, (items[earlier], items[earlier + distance])), shape=(n_items, n_items))

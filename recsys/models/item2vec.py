@@ -68,7 +68,6 @@ class NegativeSampling:
     """
 
     def __init__(self, negatives: float, q: np.ndarray) -> None:
-        """Prepare the loss for k `negatives` with the probabilities `q` (I,)."""
         self.negatives, self.sampler = negatives, Sampler(q)
         self.log_kq = torch.from_numpy(np.log(negatives * q)).float()
 
@@ -118,7 +117,6 @@ class Item2Vec(SequenceModel):
     former_settings: ClassVar[Mapping[str, Any]] = {"subsample": 1.0}  # see `Model.former_settings`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
-        """Create an unfitted model. Without a config it has the defaults."""
         super().__init__(config, title)
         self.can_fill_masks = self.config.cbow
 
@@ -128,7 +126,7 @@ class Item2Vec(SequenceModel):
             module.bias.copy_(torch.from_numpy(np.log(sampling_distribution(train.counts, self.config.sampling_power))))
 
     def make_loss(self, train: Dataset) -> Loss:
-        """Return the loss of the module docstring."""
+        """Return `NegativeSampling` with the settings of the config."""
         return NegativeSampling(self.config.negatives, sampling_distribution(train.counts, self.config.sampling_power))
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
@@ -172,14 +170,9 @@ class Item2Vec(SequenceModel):
 
 
 def neighbours(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, max_window: int) -> np.ndarray:
-    """Return the neighbours of each token in its history, the nearest first, with padding, (E, 2 · `max_window`).
+    """Return the neighbours of each token in its history, the nearest first, with padding I, (E, 2 · `max_window`).
 
-    Args:
-        items: Tokens of a batch, (E,).
-        row: The history of each token, (E,).
-        window: The window of each token, (E,).
-        n_items: I. Token I is padding.
-        max_window: The largest window.
+    `items`, `row` and `window` (E,) are the tokens of a batch, the history of each token, and its window.
     """
     distances = np.arange(1, max_window + 1)
     offsets = np.column_stack([distances, -distances]).ravel()  # 1, -1, 2, -2, …

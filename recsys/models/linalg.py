@@ -6,16 +6,11 @@ from scipy.sparse.linalg import svds
 
 
 def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the largest singular values of a matrix (m, n) and their singular vectors.
+    """Return the largest singular values of a matrix (m, n) and their singular vectors: (m, r), (r,), (r, n).
 
-    Args:
-        matrix: A sparse matrix, (m, n).
-        rank: The number of singular values to compute. ARPACK computes at most min(m, n) - 1.
-        start: Start vector of the iteration, (min(m, n),). Without it, ARPACK would start from a random vector.
-
-    Returns:
-        Left singular vectors (m, r), singular values (r,) in no particular order, right singular vectors (r, n).
-        r is min(rank, min(m, n) - 1). It is 1 for a matrix with one row or column and 0 for a matrix of zeros.
+    The values have no particular order. r is min(rank, min(m, n) - 1), because ARPACK computes no more. It is 1 for a
+    matrix with one row or column, and 0 for a matrix of zeros. `start` (min(m, n),) is the start vector of ARPACK's
+    iteration, which is random by default.
     """
     if not matrix.count_nonzero():  # ARPACK fails for a matrix of zeros
         return np.zeros((matrix.shape[0], 0)), np.zeros(0), np.zeros((0, matrix.shape[1]))
@@ -25,9 +20,6 @@ def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Flip columns so that the entry with the largest absolute value in each column is positive, (m, r).
-
-    The sign of a singular vector is arbitrary and differs between processors.
-    """
+    """Flip columns (m, r) so that the entry with the largest absolute value is positive. Signs depend on processors."""
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(0, keepdims=True), 0)  # (1, r)
     return np.where(largest < 0, -vectors, vectors)

@@ -6,8 +6,6 @@ computed from the history of the query (fold-in). So a user may be new, and a hi
 Shapes: B queries, I items, F factors.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,13 +28,18 @@ class FactorModel(ArrayModel):
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         """Set `factors` to all item factors of `_library_model`. Each iteration is reported."""
-        with _implicit() as cpu:
-            model = self._library_model(cpu, run.seed)
-            views = sparse.csr_matrix(history_matrix(train.histories, train.n_items))  # the type that implicit expects
+        try:
+            import implicit.cpu.als
+            import implicit.cpu.bpr
+        except ImportError as error:
+            raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
 
-            def report(iteration: int, *_: Any) -> None:
-                run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
+        def report(iteration: int, *_: Any) -> None:
+            run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
 
+        views = sparse.csr_matrix(history_matrix(train.histories, train.n_items))  # the type that implicit expects
+        with threadpool_limits(1, "blas"):  # threads of implicit are many times slower beside threads of BLAS
+            model = self._library_model(implicit.cpu, run.seed)
             model.fit(views, show_progress=False, callback=report)
         self.factors = model.item_factors
 
@@ -165,19 +168,3 @@ class BprMf(FactorModel):
         covariance = centred.T @ centred / len(centred)  # (F, F)
         negative_hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
         self.newton = (np.linalg.inv(negative_hessian) / 2).astype(np.float32)
-
-
-@contextmanager
-def _implicit() -> Iterator[Any]:
-    """Yield `implicit.cpu`, with one BLAS thread: its own threads are many times slower beside threads of BLAS.
-
-    Raises:
-        MissingLibraryError: If implicit is not installed.
-    """
-    try:
-        import implicit.cpu.als
-        import implicit.cpu.bpr
-    except ImportError as error:
-        raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
-    with threadpool_limits(1, "blas"):
-        yield implicit.cpu

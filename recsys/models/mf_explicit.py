@@ -68,11 +68,10 @@ class MfExplicit(ArrayModel):
         return scores.astype(np.float32)
 
     def _solve(self, ratings: sparse.csr_array, others: np.ndarray) -> np.ndarray:
-        """Return the biases and factors of one side, (rows, 1 + F) float32, with the other side fixed.
+        """Return the biases and factors of the rows of `ratings`, (rows, 1 + F) float32.
 
-        Args:
-            ratings: Ratings, (rows, columns). Rows are users and columns are items, or the reverse.
-            others: Biases and factors of the columns, (columns, 1 + F).
+        Rows are users and columns are items, or the reverse. `others` are the fixed biases and factors of the columns,
+        (columns, 1 + F).
         """
         solution = np.zeros((ratings.shape[0], others.shape[1]), np.float32)
         features = np.column_stack([np.ones(len(others)), others[:, 1:]])

@@ -6,9 +6,8 @@ p, p' are factors of the user and q, q' factors of the item. The loss is the pap
 target and of 4 items drawn uniformly.
 
 Departures from the paper:
-- The user's factors p_u, p'_u are the mean of learnt vectors of the start token and all items so far, as in FISM
-  (Kabbur, Ning and Karypis, KDD 2013). So users without training data have factors too. The paper learns a row per
-  user.
+- The user's factors p_u, p'_u are a `running_mean` of learnt vectors, so users without training data have factors too.
+  The paper learns a row per user.
 - The first layer of the MLP is W[p'; q'] = W₁p' + W₂q'. Its matrices are part of the learnt vectors p' and q'.
 - Both parts are trained together from the start. The paper trains them separately first.
 - A negative may be an item that the user watched, except the target.
@@ -55,14 +54,10 @@ class NcfConfig:
 
     def __post_init__(self) -> None:
         """Raise ConfigError if the last layer would have the width 0."""
-        if self.dim >> (self.layers - 1) < 1:
-            min_dim = 1 << (self.layers - 1)
-            raise ConfigError(
-                "dim is {dim}, but must be at least {minimum} to be halved for {layers} layers",
-                dim=self.dim,
-                minimum=min_dim,
-                layers=self.layers,
-            )
+        min_dim = 1 << (self.layers - 1)
+        if self.dim < min_dim:
+            text = "dim is {dim}, but must be at least {minimum} to be halved for {layers} layers"
+            raise ConfigError(text, dim=self.dim, minimum=min_dim, layers=self.layers)
 
 
 class NeuMf(SequenceEncoder):
@@ -116,15 +111,9 @@ class Ncf(SequenceModel):
         return self.binary_cross_entropy
 
     def binary_cross_entropy(self, users: Tensor, items: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
-        """Return the sum of the cross-entropies of the targets and of K negatives for each, ().
+        """Return the sum of the cross-entropies of the targets (M,) and of K negatives for each, ().
 
-        A negative that equals the target is ignored.
-
-        Args:
-            users: [p; p'], (M, 2D).
-            items: [q; q'], (I, 2D).
-            bias: Biases, (I,).
-            targets: Items to predict, (M,) int64.
+        `users` are [p; p'] (M, 2D), `items` are [q; q'] (I, 2D). A negative that equals the target is ignored.
         """
         drawn = torch.randint(len(items), (len(targets), self.config.negatives), device=targets.device)  # (M, K)
         candidates = torch.cat([targets[:, None], drawn], 1)  # (M, 1 + K)

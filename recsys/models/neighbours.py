@@ -1,6 +1,6 @@
 """Nearest neighbours: users with similar ratings, and items with the same users.
 
-Shapes: B queries, b queries of a chunk, U users of the training data, I items, E ratings, X neighbours.
+Shapes: B queries, b queries of a chunk, U users of the training data, I items, X neighbours.
 """
 
 import warnings
@@ -102,23 +102,19 @@ class UserKnn(ArrayModel):
         ratings = self.ratings
         self.mean = float(ratings.data.mean())
         self.votes, self.base = ratings, 0.0  # r_kj or r_kj - r̄_k, and the first summand of the formula
+        n_ratings = np.diff(ratings.indptr)  # (U,)
         if self.config.centred:
-            means = ratings.sum(1) / np.maximum(np.diff(ratings.indptr), 1)  # (U,)
-            self.votes, self.base = _with_values(ratings, ratings.data - _per_rating(ratings, means)), self.mean
+            means = (ratings.sum(1) / np.maximum(n_ratings, 1)).astype(np.float32)  # (U,)
+            self.votes, self.base = _with_values(ratings, ratings.data - np.repeat(means, n_ratings)), self.mean
         self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
-        lengths = np.sqrt((ratings * ratings).sum(1))  # (U,)
-        directions = _with_values(ratings, ratings.data / _per_rating(ratings, lengths))
+        lengths = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
+        directions = _with_values(ratings, ratings.data / np.repeat(lengths, n_ratings))
         self.directions = sparse.csr_array(directions.T)  # (I, U)
 
 
 def _with_values(matrix: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    """Return a matrix with other values at the same positions."""
+    """Return a matrix with other values at the same positions, which both matrices share in memory."""
     return sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def _per_rating(ratings: sparse.csr_array, values: np.ndarray) -> np.ndarray:
-    """Return the value (U,) of the user who gave each rating, (E,)."""
-    return np.repeat(values, np.diff(ratings.indptr)).astype(np.float32)
 
 
 @config_class

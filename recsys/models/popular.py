@@ -94,9 +94,6 @@ class SessionPopular(ArrayModel):
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:
-    """Return the session number of each event, (E,). The events are sorted by user, then time.
-
-    A new user or a pause longer than `gap` hours starts a new session.
-    """
+    """Return the session number of each event, (E,). The events are sorted by user, then time."""
     pause = np.diff(events.timestamp) > gap * 3600
     return np.concatenate([[0], np.cumsum(pause | (np.diff(events.user) != 0))])

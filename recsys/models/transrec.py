@@ -6,8 +6,8 @@ i is the last item, γ are coordinates of items, t is a global translation and t
 Euclidean distance is one of the paper's two distances. The loss is the paper's S-BPR.
 
 Departures from the paper:
-- t_u is the mean of learnt vectors of the start token and all items so far, as in FISM (Kabbur, Ning and Karypis, KDD
-  2013). So users without training data have a translation too. The paper learns a vector per user.
+- t_u is a `running_mean` of learnt vectors, so users without training data have a translation too. The paper learns a
+  vector per user.
 - A start token precedes each history. It has coordinates, predicts the first item and stands for an empty history.
 - Coordinates may leave the unit ball.
 - The negatives are shared by a batch, and a negative that equals the target is ignored.
@@ -70,7 +70,7 @@ class TransRecEncoder(SequenceEncoder):
 
 
 class TransRec(SequenceModel):
-    """The model. The next item is near the last item after the translation."""
+    """The next item is near the last item after the translation."""
 
     Config: ClassVar[type] = TransRecConfig
     Encoder: ClassVar[type] = TransRecEncoder

@@ -80,12 +80,7 @@ ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}
 
 
 def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
-    """Return a point for each pair of a recommender and a change. Ablations use the variants in ABLATED.
-
-    Args:
-        recommenders: Title of a recommender in the table → its name.
-        changes: Label of a row → settings that differ from the preset.
-    """
+    """Return a point for each recommender (title → name) and change. Ablations use the variants in ABLATED."""
     return tuple(
         Point(title, label, ABLATED[recommender] if settings.keys() & ABLATION_SETTINGS else recommender, settings)
         for title, recommender in recommenders.items()

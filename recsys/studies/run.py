@@ -43,15 +43,7 @@ def run_trials(
 ) -> None:
     """Train and measure the trials of a plan that are not stored yet, and wait for trials of other processes.
 
-    Args:
-        plan: The plan.
-        dataset: The data set.
-        protocol: The protocol by which test users are ranked.
-        seeds: Seeds of the trainings. Some points use the first seed only, see `uses_all_seeds`.
-        report: Receives a note before each trial, and the progress of the trial.
-
-    Raises:
-        RecsysError: A trial cannot be run, see `trials.measure`.
+    Some points use the first seed only, see `uses_all_seeds`. Raises RecsysError as `trials.measure` does.
     """
     pending = list(list_trials(plan, dataset.name, seeds))
     total = len(pending)
@@ -86,31 +78,26 @@ def uses_all_seeds(point: Point, plan: Plan, dataset: str) -> bool:
 
 
 def is_baseline(point: Point, dataset: str) -> bool:
-    """Return whether a point has the settings of the recommender's preset.
-
-    Points with the same title share a baseline. If a plan compares recommenders with their usual settings, every point
-    is a baseline, and the columns of changes stay empty.
-    """
+    """Return whether a point has the settings of the recommender's preset. Points with the same title share it."""
     return Trial(point.recommender, point.changes).config(dataset) == Trial(point.recommender).config(dataset)
 
 
 def build_document(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequence[int] = (0,)) -> dict[str, Any]:
     """Build the document of a study, in the format of `evaluation.studies`, from the stored trials.
 
-    Raises:
-        RecsysError: Fewer than two points have been measured.
+    Raises RecsysError if fewer than two points have been measured.
     """
     outcomes = [_outcomes(point, dataset, protocol, seeds) for point in plan.points]
     measured = [(point, by_seed) for point, by_seed in zip(plan.points, outcomes, strict=True) if by_seed]
+    if len(measured) < 2:
+        raise RecsysError(
+            "next to nothing of “{title}” has been measured on {name} yet", title=plan.title, name=dataset.name
+        )
     baselines = {point.title: by_seed for point, by_seed in measured if is_baseline(point, dataset.name)}
     rows = [
         _row(point, by_seed, {} if is_baseline(point, dataset.name) else baselines.get(point.title, {}))
         for point, by_seed in measured
     ]
-    if len(rows) < 2:
-        raise RecsysError(
-            "next to nothing of “{title}” has been measured on {name} yet", title=plan.title, name=dataset.name
-        )
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return {
         "title": plan.title if protocol.name == default_protocol(dataset.name) else f"{plan.title} ({protocol.title})",

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from recsys import boards, checkpoints, errors, machine, paths, storage
 from recsys.config import replace_settings, to_document
@@ -41,11 +40,7 @@ class Trial:
     seed: int = 0
 
     def config(self, dataset: str) -> Any:
-        """Return the config for a data set.
-
-        Raises:
-            ConfigError: A setting does not exist or has an invalid value.
-        """
+        """Return the config for a data set. Raise ConfigError if a setting is unknown or has an invalid value."""
         return replace_settings(registry.get(self.recommender).preset(dataset), self.changes)
 
     def model(self, dataset: str) -> Model:
@@ -62,18 +57,6 @@ class Trial:
         return paths.trial_run(dataset, protocol, self.name(dataset))
 
 
-class TrialDocument(BaseModel):
-    """The fields of a trial that are read."""
-
-    model_config = ConfigDict(strict=True)
-
-    fingerprint: str  # of the data set
-    valid: dict[str, float]
-    training: dict[str, Any]
-    run: dict[str, Any]
-    members: dict[str, str] = {}  # versions of the members
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The measurements of a trial."""
@@ -85,9 +68,7 @@ class Outcome:
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """Return the stored or shipped outcome of a trial.
-
-    Warns of damaged files.
+    """Return the stored or shipped outcome of a trial. Warns of damaged files.
 
     Returns:
         None if there is no outcome, or if the data or a member of the recommender has changed.
@@ -114,10 +95,7 @@ def measure(
         The outcome, or None if another process is running the trial.
 
     Raises:
-        ConfigError: A setting does not exist or has an invalid value.
-        TrainingError: The training cannot continue.
-        DeviceError: The device cannot be used.
-        StoreError: The recommender is a mixture, and a member has not been trained.
+        RecsysError: A setting or device is invalid, the training fails, or a member of a mixture has not been trained.
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,7 +104,7 @@ def measure(
             return None
         if outcome := read(trial, dataset, protocol):
             return outcome
-        model, training = _load(trial, dataset, protocol) or _train(trial, dataset, protocol, folder, report)
+        model, training = _load(trial, dataset, protocol) or _train(trial, dataset, protocol, report)
         held_out = protocol.split(dataset, trial.seed).test
         test_ranks = rank_held_out(model, held_out, protocol, dataset, report, trial.seed, with_lists=False).ranks
         outcome = Outcome(test_ranks, training.get("validation", {}), training, machine.describe())
@@ -148,15 +126,13 @@ def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Out
             ranks = np.array(document["ranks"].split())
         else:
             return None
-        stored = TrialDocument.model_validate(document)
     except (OSError, storage.DamagedFileError) as error:
         errors.warn(errors.RecsysError("{reason}, so a trial is run again", reason=str(error)))
         return None
-    except ValueError:  # the document is of another version
+    members = document.get("members", {})
+    if document["fingerprint"] != dataset.fingerprint or members != _members(trial, dataset, protocol):
         return None
-    if stored.fingerprint != dataset.fingerprint or stored.members != _members(trial, dataset, protocol):
-        return None
-    return Outcome(ranks.astype(np.int64), stored.valid, stored.training, stored.run)
+    return Outcome(ranks.astype(np.int64), document["valid"], document["training"], document["run"])
 
 
 def _write(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path, outcome: Outcome) -> None:
@@ -191,29 +167,33 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     be removed from the model of a checkpoint with counts.
     """
     config = to_document(trial.config(dataset.name))
-    with_counts = {name: value for name, value in config.items() if name != "memory"} | {"memory": True}
+    with_counts = config | {"memory": True}
     for name in registry.siblings(trial.recommender):
-        folder = checkpoints.find(name, dataset.name, trial.seed, protocol.splitting)
         with suppress(checkpoints.StoreError, ValueError):
-            meta = checkpoints.read_meta(folder) if folder else None
-            stored = to_document(registry.get(name).read_config(meta.config)) if meta else {}
-            if folder and meta and stored in (config, with_counts):
-                model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
-                if not config.get("memory"):
-                    model.remove_count_memory()
-                if not model.added_dataset:  # trained on this data set alone
-                    return model, meta.notes
+            if folder := checkpoints.find(name, dataset.name, trial.seed, protocol.splitting):
+                meta = checkpoints.read_meta(folder)
+                if to_document(registry.get(name).read_config(meta.config)) in (config, with_counts):
+                    model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
+                    if not config.get("memory"):
+                        model.remove_count_memory()
+                    if not model.added_dataset:  # trained on this data set alone
+                        return model, meta.notes
     return None
 
 
 def _train(
-    trial: Trial, dataset: Dataset, protocol: Protocol, folder: Path, report: ProgressCallback
+    trial: Trial, dataset: Dataset, protocol: Protocol, report: ProgressCallback
 ) -> tuple[Model, dict[str, Any]]:
     """Train a model with the config and seed of a trial, and return it with the notes of its training."""
     split = protocol.split(dataset, trial.seed)
     model = trial.model(dataset.name)
     checkpoints.attach_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
-    counts = registry.count_configs(model.config, dataset.name)
-    run = RunOptions(seed=trial.seed, folder=folder, resume=True, report=report, count_configs=counts)
+    run = RunOptions(
+        seed=trial.seed,
+        folder=trial.folder(dataset.name, protocol.name),
+        resume=True,
+        report=report,
+        count_configs=registry.count_configs(model.config, dataset.name),
+    )
     model.fit(split.train, split.valid, run)
     return model, model.training_summary.notes() if model.training_summary else {}

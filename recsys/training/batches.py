@@ -47,11 +47,10 @@ class Batch:
             targets: The items to predict, row after row, (M,).
         """
         width = (tokens if positions is None else positions).shape[1]
-        loss_index = np.flatnonzero(np.arange(width) < n_targets[:, None])
         return cls(
             torch.from_numpy(tokens),
             None if positions is None else torch.from_numpy(positions),
-            torch.from_numpy(loss_index),
+            torch.from_numpy(np.flatnonzero(np.arange(width) < n_targets[:, None])),
             torch.from_numpy(targets),
         )
 
@@ -68,10 +67,7 @@ class Batch:
         return self.loss_index // width, self.loss_index % width
 
     def excluded_items(self, losses: slice) -> Tensor:
-        """Return the mask (m, I) of a slice of the M losses, True where the softmax excludes an item.
-
-        A mask of all losses would be large.
-        """
+        """Return the mask (m, I) of a slice of the M losses, True where the softmax excludes an item."""
         assert self.excluded_from is not None
         row, column = self.loss_positions
         return self.excluded_from[row[losses]] <= column[losses, None]
@@ -81,9 +77,7 @@ class Batch:
         return replace(self, loss_index=self.loss_index[:0], targets=self.targets[:0])
 
     def to(self, device: torch.device) -> Self:
-        """Return the batch on a device. The copy to a GPU is asynchronous."""
-        if device.type == "cpu":
-            return self
+        """Return the batch on a GPU. The copy is asynchronous."""
         tensors = {name: tensor.pin_memory() for name, tensor in vars(self).items() if tensor is not None}
         return replace(self, **{name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()})
 
@@ -118,17 +112,11 @@ class CounterRNG:
     epoch: int
 
     def key(self, stream: int) -> int:
-        """Return the key of a stream in this epoch, a hash below 2⁶⁴ of seed, epoch and stream."""
+        """Return a hash below 2⁶⁴ of seed, epoch and stream."""
         return int(np.random.SeedSequence([self.seed, self.epoch, stream]).generate_state(1, np.uint64)[0])
 
     def uniform(self, stream: int, sequence: np.ndarray, position: np.ndarray | int = 0) -> np.ndarray:
-        """Return numbers in [0, 1), one per pair of sequence and position.
-
-        Args:
-            stream: A `Stream`. Two streams are independent.
-            sequence: Row numbers of sequences.
-            position: Positions below 2³², broadcast against `sequence`.
-        """
+        """Return numbers in [0, 1), one per pair of a sequence (a row number) and a position below 2³²."""
         key = np.uint64(self.key(stream))
         x = _mix(np.asarray(sequence).astype(np.uint64) ^ key)
         x = _mix(x + np.asarray(position).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
@@ -169,17 +157,10 @@ def _mix(x: np.ndarray) -> np.ndarray:
 
 
 def bucketed_batches(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Split sequences into random batches of similar length.
+    """Split n sequences into random batches of similar length, and return their row numbers, (batch_size,) each.
 
-    The sequences are shuffled and cut into buckets. Each bucket is sorted by length and cut into batches.
-
-    Args:
-        lengths: The length of each sequence, (n,).
-        batch_size: The number of sequences of a batch. The last batch of the last bucket may have fewer.
-        rng: The random generator of the epoch.
-
-    Returns:
-        The row numbers of each batch, (batch_size,), in random order of batches.
+    The sequences are shuffled and cut into buckets. Each bucket is sorted by length (n,) and cut into batches. The last
+    batch may have fewer rows.
     """
     order = rng.permutation(len(lengths))
     batches = []
@@ -189,25 +170,22 @@ def bucketed_batches(lengths: np.ndarray, batch_size: int, rng: np.random.Genera
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
-def pad(values: np.ndarray, lengths: np.ndarray, padding: int) -> np.ndarray:
-    """Return rows (B, T) int64, padded at their ends. T is the longest length, rounded up to WIDTH_MULTIPLE.
-
-    Args:
-        values: The values of all rows, row after row, (sum of lengths,).
-        lengths: The number of values of each row, (B,).
-        padding: The value that fills the rest of a row.
-    """
-    width = max(1, math.ceil(lengths.max(initial=0) / WIDTH_MULTIPLE)) * WIDTH_MULTIPLE
-    padded = np.full((len(lengths), width), padding, np.int64)
-    padded[np.arange(width) < lengths[:, None]] = values
-    return padded
-
-
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
     """Yield batches of row numbers (b,), from short to long sequences."""
     order = np.argsort(lengths, kind="stable")
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]
+
+
+def pad(values: np.ndarray, lengths: np.ndarray, padding: int) -> np.ndarray:
+    """Return rows (B, T) int64, padded at their ends, from the values of all rows, row after row.
+
+    T is the longest of the lengths (B,), rounded up to WIDTH_MULTIPLE.
+    """
+    width = max(1, math.ceil(lengths.max(initial=0) / WIDTH_MULTIPLE)) * WIDTH_MULTIPLE
+    padded = np.full((len(lengths), width), padding, np.int64)
+    padded[np.arange(width) < lengths[:, None]] = values
+    return padded
 
 
 def prefetch(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:

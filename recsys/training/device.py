@@ -15,18 +15,12 @@ DEVICE_VARIABLE = "RECSYS_DEVICE"  # environment variable with the device of "au
 _default_device: ContextVar[str] = ContextVar("default_device")  # the device of "auto" in a `default_device` block
 
 
-class DeviceError(RecsysError):
-    """The machine does not have the device, or the program does not support it."""
-
-
 def choose(name: str) -> torch.device:
     """Return the device with this name, and prepare PyTorch for it.
 
     "auto" is the device of the enclosing `default_device` block, else of RECSYS_DEVICE, else the first NVIDIA GPU, else
-    the CPU. Under torchrun, each process gets the GPU of its local rank.
-
-    Raises:
-        DeviceError: If the machine has no such device, or it is neither a CPU nor an NVIDIA GPU.
+    the CPU. Under torchrun, each process gets the GPU of its local rank. Raises RecsysError for a device that does not
+    exist, or is neither a CPU nor an NVIDIA GPU.
     """
     if name == "auto":
         name = _default_device.get(os.environ.get(DEVICE_VARIABLE, "auto"))
@@ -35,7 +29,7 @@ def choose(name: str) -> torch.device:
     try:
         device = torch.device(name)
         if device.type not in ("cpu", "cuda"):
-            raise DeviceError("{name} is not supported; use --device cpu or --device auto", name=name)
+            raise RecsysError("{name} is not supported; use --device cpu or --device auto", name=name)
         if device.type == "cuda":
             torch.backends.cuda.enable_cudnn_sdp(False)  # cuDNN attention compiles a plan per shape in about a second
             torch.backends.cudnn.allow_tf32 = False  # TF32 keeps 10 bits of the mantissa
@@ -45,13 +39,13 @@ def choose(name: str) -> torch.device:
                 torch.cuda.set_device(device)
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise DeviceError("this machine has no device {name}; use --device cpu or --device auto", name=name) from error
+        raise RecsysError("this machine has no device {name}; use --device cpu or --device auto", name=name) from error
     return device
 
 
 @contextmanager
 def default_device(name: str) -> Iterator[None]:
-    """Make "auto" the device with this name inside the block, for example for models that are loaded there."""
+    """Make "auto" this device inside the block, for example for models that are loaded there."""
     token = _default_device.set(name)
     try:
         yield
@@ -85,11 +79,11 @@ def deterministic(device: torch.device) -> Iterator[None]:
         yield
         return
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # PyTorch requires it for deterministic products
-    previous = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    was_enabled = torch.are_deterministic_algorithms_enabled()
     # Filling every new tensor with NaN would take time, and no code reads a tensor before writing it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     torch.use_deterministic_algorithms(True)
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(previous[0], warn_only=previous[1])
+        torch.use_deterministic_algorithms(was_enabled)

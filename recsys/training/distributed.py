@@ -24,12 +24,12 @@ def process_group(device: torch.device) -> Iterator[None]:
 
 def world_size() -> int:
     """Return the number of processes."""
-    return distributed.get_world_size() if _is_initialized() else 1
+    return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
 def rank() -> int:
     """Return the number of this process. Only process 0 writes files and reports progress."""
-    return distributed.get_rank() if _is_initialized() else 0
+    return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 def shard(rows: np.ndarray) -> np.ndarray:
@@ -37,26 +37,23 @@ def shard(rows: np.ndarray) -> np.ndarray:
     return rows[rank() :: world_size()]
 
 
-def data_parallel(module: nn.Module) -> nn.Module:
-    """Return the module, wrapped so that each backward pass averages gradients over all processes."""
-    return nn.parallel.DistributedDataParallel(module) if _is_initialized() else module
-
-
 def all_reduce(value: Tensor) -> Tensor:
     """Return the sum of a tensor over all processes."""
-    if _is_initialized():
+    if distributed.is_initialized():
         value = value.clone()
         distributed.all_reduce(value)
     return value
 
 
+def sum_gradients(gradients: list[Tensor]) -> None:
+    """Replace gradients by their sums over all processes. One message is faster than one per gradient."""
+    if distributed.is_initialized():
+        nn.utils.vector_to_parameters(all_reduce(nn.utils.parameters_to_vector(gradients)), gradients)
+
+
 def all_reduce_array(values: np.ndarray) -> np.ndarray:
     """Return the sum of an array over all processes, for example of results that are zero outside the `shard`."""
-    if not _is_initialized():
+    if not distributed.is_initialized():
         return values
     device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
     return all_reduce(torch.from_numpy(values).to(device)).cpu().numpy()
-
-
-def _is_initialized() -> bool:
-    return distributed.is_available() and distributed.is_initialized()

@@ -28,18 +28,14 @@ def softmax_cross_entropy(
 ) -> Tensor:
     """Return `F.cross_entropy(hidden @ weight.T + bias, targets, reduction="sum")` without storing all M·I logits.
 
-    Args:
-        hidden: The hidden state before each target, (M, D).
-        weight: Output weights, (I, D).
-        bias: Output biases, (I,).
-        targets: Items to predict, (M,) int64.
-        excluded: `Batch.excluded_items`, or None if nothing is excluded. A target itself is never excluded.
+    The shapes are (M, D), (I, D), (I,) and (M,). `excluded` is `Batch.excluded_items`, or None if no item is excluded.
+    A target itself is never excluded.
     """
     return _ChunkedSoftmax.apply(hidden, weight, bias, targets, excluded)
 
 
 class _ChunkedSoftmax(torch.autograd.Function):
-    """Softmax cross-entropy that computes loss and gradients in the forward pass, so each chunk is visited once.
+    """Computes loss and gradients in the forward pass, so each chunk is visited once.
 
     The gradient of the logits z is softmax(z) - onehot(target). Inside autocast, logits, probabilities and products
     are rounded to bf16 and summed in fp32. Sums have a fixed order, so a GPU repeats them exactly.
@@ -79,8 +75,7 @@ def _softmax_gradient(
 ) -> tuple[Tensor, Tensor]:
     """Return the gradient of a chunk's logits (rows, I), and the sum of the targets' log-probabilities, ().
 
-    `hidden` (rows, D) may end with rows of padding, which `targets` and the mask `excluded` do not have. Their gradient
-    is 0.
+    `hidden` (rows, D) may end with rows of padding, which have no target and no gradient.
     """
     z = torch.addmm(bias, hidden, weight.T)  # logits (rows, I)
     if excluded is not None:
@@ -104,19 +99,16 @@ def attention_with_bias(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, padding: 
         q: Queries, (B, H, Q, D). Each query needs at least one key without padding.
         k: Keys, (B, H, T, D).
         v: Values, (B, H, T, D).
-        bias: Added to the logits, (B or 1, H, Q, T). It has a gradient.
-        padding: 0 or -∞ for each key, (B, 1, 1, T). It has no gradient. None if no key is padding.
+        bias: Added to the logits, (B or 1, H, Q, T).
+        padding: 0 or -∞ for each key, (B, 1, 1, T), without a gradient. None if no key is padding.
     """
-    output: Tensor = _AttentionWithBias.apply(q, k, v, bias, padding)
-    return output
+    return _AttentionWithBias.apply(q, k, v, bias, padding)
 
 
 class _AttentionWithBias(torch.autograd.Function):
-    """The forward pass stores the attention weights P; the backward pass computes dS = P ⊙ (dP - rowsum(dO ⊙ O)).
+    """Stores the attention weights P. The gradient of the logits S and of the bias is dS = P ⊙ (dP - rowsum(dO ⊙ O)).
 
-    S are the logits and O the output. The gradient of the bias is dS itself.
-
-    Reference: Dao et al., FlashAttention, NeurIPS 2022, arXiv:2205.14135, appendix B.2.
+    O is the output. Reference: Dao et al., FlashAttention, NeurIPS 2022, arXiv:2205.14135, appendix B.2.
     """
 
     @staticmethod

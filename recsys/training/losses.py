@@ -15,7 +15,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from recsys.config import check
 from recsys.training.kernels import ROW_MULTIPLE, softmax_cross_entropy
 
 # Up to this number, gBCE draws negatives for each target, else for all targets at once. With 8 on ML-100K, NDCG@10 was
@@ -25,11 +24,8 @@ BPR_MAX_PENALTY = 0.5  # λ of BPR-max
 
 
 def sampling_distribution(counts: np.ndarray, power: float) -> np.ndarray:
-    """Return q (I,), the probability of each item as a negative, in proportion to (counts + 1)^power.
-
-    word2vec (arXiv:1310.4546) has no + 1. With it, items without interactions are drawn too.
-    """
-    q = (counts + 1.0) ** power
+    """Return q (I,), the probability of each item as a negative, in proportion to (counts + 1)^power."""
+    q = (counts + 1.0) ** power  # word2vec (arXiv:1310.4546) has no + 1, so it never draws items without interactions
     return q / q.sum()
 
 
@@ -83,9 +79,7 @@ def sampled_softmax(
     return (torch.cat([positive[:, None], negative], 1).logsumexp(1) - positive).sum()
 
 
-def gbce(
-    hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, n_items: int, t: float
-) -> Tensor:
+def gbce(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor, t: float) -> Tensor:
     """Return gSASRec's generalised binary cross-entropy, -β log σ(r⁺) - Σ log(1 - σ(r⁻)), with uniform negatives.
 
     α = K / (I - 1) and β = α (t (1 - 1/α) + 1/α). A negative that equals the target is ignored. With t = 1, the loss is
@@ -95,23 +89,25 @@ def gbce(
     Reference: Petrov and Macdonald, RecSys 2023, arXiv:2308.07192.
     """
     positive, negative = scores_of(hidden, weight, bias, targets, negatives)
-    alpha = negatives.shape[-1] / max(1, n_items - 1)
+    alpha = negatives.shape[-1] / max(1, len(weight) - 1)
     beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)
     negative = negative.masked_fill(negatives == targets[:, None], -torch.inf)
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
 
 
-# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a negative equals the target.
+# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a negative equals the target. Such a
+# negative adds 0. A mean still divides by K. Otherwise the other negatives of popular targets would weigh more.
 
 
 def bpr(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
     """Return the mean over K of -log σ(r⁺ - r⁻) (Rendle et al., arXiv:1205.2618)."""
-    return _mean_over_negatives(-F.logsigmoid(positive - negative), is_negative)
+    return (-F.logsigmoid(positive - negative) * is_negative).mean(1).sum()
 
 
 def top1(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
     """Return the mean over K of σ(r⁻ - r⁺) + σ((r⁻)²) (GRU4Rec, arXiv:1511.06939, section 3.1.3)."""
-    return _mean_over_negatives(torch.sigmoid(negative - positive) + torch.sigmoid(negative.square()), is_negative)
+    loss = torch.sigmoid(negative - positive) + torch.sigmoid(negative.square())
+    return (loss * is_negative).mean(1).sum()
 
 
 def bpr_max(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
@@ -129,14 +125,6 @@ def top1_max(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
     return ((s * loss).sum(1) * is_negative.any(1)).sum()
 
 
-def _mean_over_negatives(loss: Tensor, is_negative: Tensor) -> Tensor:
-    """Return the sum over M of the mean over K, where a negative that equals the target adds 0.
-
-    The mean still divides by K. Otherwise the other negatives of popular targets would weigh more.
-    """
-    return (loss * is_negative).mean(1).sum()
-
-
 PAIRWISE = {"bpr": bpr, "top1": top1, "bpr-max": bpr_max, "top1-max": top1_max}
 LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "bpr-max", "top1-max"]
 
@@ -144,34 +132,30 @@ LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "
 Loss = Callable[..., Tensor]
 
 
-def item_loss(name: str, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75) -> Loss:
+def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75) -> Loss:
     """Return the loss with this name. A sampled loss draws new negatives in each call.
 
     Args:
-        name: One of `LossName`. "bce" is gBCE with t = 0 and without the shift by log I.
+        name: "bce" is gBCE with t = 0 and without the shift by log I.
         negatives: K, the number of negatives of a sampled loss. All targets of a call share them. Only gBCE and BCE
             draw K for each target, if K is at most MAX_OWN_NEGATIVES.
         gbce_t: The t of gBCE.
         counts: The number of interactions of each item in the training data, (I,).
         sampling_power: The exponent of `sampling_distribution`. gBCE and BCE draw uniformly.
-
-    Raises:
-        ConfigError: If no loss has this name.
     """
-    check(LossName, loss=name)
     sampler = Sampler(sampling_distribution(counts, sampling_power))
 
     def sampled_loss(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
+        n_items = len(weight)
         if name in ("gbce", "bce"):
-            n_items = len(weight)
             k = max(1, min(negatives, n_items - 1))  # a larger k would make the sampling rate α exceed 1
             shape = (len(targets), k) if k <= MAX_OWN_NEGATIVES else (k,)
             drawn = torch.randint(n_items, shape, device=hidden.device)
             if name == "bce":
-                return gbce(hidden, weight, bias, targets, drawn, n_items, t=0.0)
+                return gbce(hidden, weight, bias, targets, drawn, t=0.0)
             # Unlike in the paper, a score of 0 means a probability of about 1 / I. Otherwise all biases, which start
             # at 0, would fall during the whole training.
-            return gbce(hidden, weight, bias - math.log(n_items), targets, drawn, n_items, gbce_t)
+            return gbce(hidden, weight, bias - math.log(n_items), targets, drawn, gbce_t)
         drawn = sampler(negatives, hidden.device)
         if name == "sampled-softmax":
             return sampled_softmax(hidden, weight, bias, targets, drawn, sampler.log_q)

@@ -34,16 +34,13 @@ from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 
 METRIC = "ndcg@10"  # the validation metric for early stopping; higher is better
 STATE_VERSION = 2  # format of the saved state
-STATE_ATTRIBUTES = ("step", "stale_validations", "best_epoch", "best_metrics", "epoch_start_seconds", "sequences")
+STATE_DICTS = ("module", "average", "optimizer")  # attributes of `Trainer` whose `state_dict` is saved
+STATE_NUMBERS = ("step", "sequences", "epoch_start_seconds", "stale_validations", "best_epoch")  # saved as they are
 STOP_CHECK_STEPS = 20  # steps between two checks of `stop_votes` on several GPUs, because a check waits for the GPU
 
 
 class TrainingError(RecsysError):
     """The training cannot start or continue."""
-
-
-class ResumeError(RecsysError):
-    """The saved state is damaged, or belongs to another run or version."""
 
 
 @dataclass(frozen=True)
@@ -63,18 +60,14 @@ class RunFolder:
 
     LOCK = "train.lock"
     STATE = "resume.pt"
-    NEW_LOG = f"{LOG}.new"  # the run's log; LOG belongs to the checkpoint until `finish` replaces it
 
     def __init__(self, path: Path) -> None:
         self.path = path  # created by `lock` or by the first write
+        self.state_path = path / self.STATE
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other trainings out of the folder until the block or the process ends.
-
-        Raises:
-            TrainingError: On all ranks, if another training holds the lock.
-        """
+        """Keep other trainings out of the folder. Raise TrainingError on all ranks if another one holds the lock."""
         self.path.mkdir(parents=True, exist_ok=True)
         lock = self.path / self.LOCK
         with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
@@ -95,53 +88,44 @@ class RunFolder:
         """Replace the saved state atomically. If the process is killed, the old state or the new one remains."""
         buffer = io.BytesIO()
         torch.save(state | {"version": STATE_VERSION}, buffer)
-        storage.replace_file(self.path / self.STATE, storage.sealed_bytes(buffer.getvalue()))
+        storage.replace_file(self.state_path, storage.sealed_bytes(buffer.getvalue()))
 
     def load(self) -> dict[str, Any] | None:
-        """Return the saved state, or None without one. Raise ResumeError if it is damaged or of another version."""
-        path = self.path / self.STATE
+        """Return the saved state, or None without one. Raise TrainingError if it is damaged or of another version."""
+        path = self.state_path
         if not path.exists():
             return None
         try:
             data = storage.read_sealed_bytes(path)
-            state = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
+            state: dict[str, Any] = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
         except Exception as error:  # torch raises many types for a file of another version
-            raise ResumeError("{path} is damaged; delete it, or train without --resume", path=path) from error
-        if not isinstance(state, dict) or state.get("version") != STATE_VERSION:
+            raise TrainingError("{path} is damaged; delete it, or train without --resume", path=path) from error
+        if state.get("version") != STATE_VERSION:
             raise self.version_error()
         return state
 
-    def version_error(self) -> ResumeError:
+    def version_error(self) -> TrainingError:
         """Return the error for a state of another version."""
-        return ResumeError(
-            "{path} is of another version; delete it, or train without --resume", path=self.path / self.STATE
-        )
-
-    def write_log(self, events: list[dict[str, Any]]) -> None:
-        """Replace the log of the unfinished run by these events, one per epoch."""
-        storage.replace_file(
-            self.path / self.NEW_LOG, "".join(progress.to_line(event) + "\n" for event in events).encode()
-        )
+        return TrainingError("{path} is of another version; delete it, or train without --resume", path=self.state_path)
 
     def finish(self) -> None:
-        """Publish the log, and delete the state and temporary files of killed runs, after the checkpoint was saved."""
-        if (self.path / self.NEW_LOG).exists():
-            os.replace(self.path / self.NEW_LOG, self.path / LOG)
-        for path in (self.path / self.STATE, *self.path.glob("*.part")):
+        """Write the log, and delete the state and temporary files of killed runs, after the checkpoint was saved."""
+        if state := self.load():
+            lines = "".join(progress.to_line(event) + "\n" for event in state["events"])
+            storage.replace_file(self.path / LOG, lines.encode())
+        for path in (self.state_path, *self.path.glob("*.part")):
             path.unlink(missing_ok=True)
 
 
 def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary:
     """Train `task.module` in place and return a summary.
 
-    The module ends with the weights of the best validation, or with the last weights if there is no validation. State
-    and log stay in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
+    The module ends with the weights of the best validation, or with the last weights if there is no validation. The
+    state stays in `run.folder` until the caller has saved the weights and calls `RunFolder.finish`.
 
     Raises:
-        TrainingError: If the loss or a gradient is not finite.
-        ResumeError: If the saved state is damaged, or belongs to another run or version.
-        Cancelled: After SIGTERM. The state has been saved.
-        KeyboardInterrupt: After Ctrl-C. The state has been saved.
+        TrainingError: If the loss or a gradient is not finite, or the run cannot resume from the saved state.
+        Cancelled: After SIGTERM, or KeyboardInterrupt after Ctrl-C. The state has been saved.
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
@@ -155,29 +139,11 @@ def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary
     return TrainingSummary(best_epoch, trainer.epoch, trainer.seconds, metrics, device.type)
 
 
-class LossModule(nn.Module):
-    """Encoder and loss as one module. The loss also reads weights, and DistributedDataParallel wraps only `forward`."""
-
-    def __init__(self, encoder: nn.Module, loss: Callable[[Any, Batch], Tensor]) -> None:
-        super().__init__()
-        self.encoder, self.loss = encoder, loss
-
-    def forward(self, batch: Batch) -> Tensor:
-        """Return the sum of the losses of a batch, ()."""
-        return self.loss(self.encoder, batch)
-
-
-def learning_rate(schedule: TrainConfig, step: int, n_steps: int) -> float:
-    """Return the rate of a step, counted from 0: linear warm-up times linear decay to zero after `n_steps`."""
-    return schedule.lr * min(1, (step + 1) / max(1, schedule.warmup_steps)) * (1 - step / n_steps)
-
-
 class Trainer:
     """The state of one training run, and the loop.
 
     Each step seeds torch by the seed of the run, the step and the rank. So a run resumes at any step without saved
-    states of random generators. A step reads no tensor on a GPU, because that would wait for all queued work. On
-    several GPUs, `must_stop` reads one every STOP_CHECK_STEPS steps.
+    states of random generators. A step reads no tensor on a GPU, because that would wait for all queued work.
     """
 
     def __init__(
@@ -189,12 +155,11 @@ class Trainer:
         self.precision = "bf16" if has_bf16 else "fp32"
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
         self.module = task.module.to(device)
-        encoder: Any = self.module
+        self.encoder: Any = self.module
         if run.compile and devices.can_compile(device):
-            encoder = torch.compile(self.module, dynamic=True)
+            self.encoder = torch.compile(self.module, dynamic=True)
         elif run.compile:
             warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
-        self.loss = distributed.data_parallel(LossModule(encoder, task.loss))
         self.average = deepcopy(self.module) if schedule.ema_decay else self.module
         for layer in self.average.modules():
             if isinstance(layer, nn.RNNBase):
@@ -203,19 +168,17 @@ class Trainer:
             self.module.parameters(), lr=schedule.lr, weight_decay=schedule.weight_decay, fused=True
         )
         self.step = 0  # number of steps taken
+        self.sequences = 0  # number of sequences in this epoch, of this process
+        self.sums = torch.zeros(2, device=device)  # total loss and number of targets in this epoch, of all processes
+        self.epoch_start_seconds = 0.0  # value of `seconds` at the start of the epoch
         self.stale_validations = 0  # validations since the best validation
         self.best: dict[str, Tensor] | None = None  # weights of the best validation; None before the first validation
         self.best_epoch, self.best_metrics = 0, {METRIC: -math.inf}
         self.events: list[dict[str, Any]] = []  # one per finished epoch
-        self.sums = torch.zeros(2, device=device)  # total loss and number of targets in this epoch, of all processes
-        self.all_finite = torch.ones(
-            (), dtype=torch.bool, device=device
-        )  # whether all losses and gradients were finite
-        self.stop_votes = torch.zeros((), device=device)  # above 0 after a process has received a signal
-        self.sequences = 0  # number of sequences in this epoch, of this process
         self.start_time = time.perf_counter()  # a resumed run subtracts its earlier training time
-        self.epoch_start_seconds = 0.0  # value of `seconds` at the start of the epoch
         self.last_save_seconds = 0.0  # value of `seconds` at the last save
+        self.all_finite = torch.tensor(True, device=device)  # whether all losses and gradients were finite
+        self.stop_votes = torch.zeros((), device=device)  # above 0 after a process has received a signal
 
     @property
     def seconds(self) -> float:
@@ -234,7 +197,7 @@ class Trainer:
 
     @property
     def can_read_each_step(self) -> bool:
-        """Whether each step may read tensors. Reading from a GPU waits for all queued work."""
+        """Whether each step may read tensors."""
         return self.device.type == "cpu"
 
     @property
@@ -245,21 +208,19 @@ class Trainer:
         return (self.can_read_each_step or self.step % STOP_CHECK_STEPS == 0) and bool(self.stop_votes)
 
     def start(self) -> None:
-        """Load the saved state if the run resumes, and write the log of the epochs so far."""
-        state = self.folder.load() if self.folder and self.run.resume else None
-        if self.folder and state:
+        """Load the saved state if the run resumes."""
+        if self.folder and self.run.resume and (state := self.folder.load()):
             self.resume(self.folder, state)
         steps = np.array([self.step])
         if (distributed.all_reduce_array(steps) != steps * distributed.world_size()).any():
             raise TrainingError("the processes see different states of the run; keep RECSYS_HOME on a disk they share")
         self.last_save_seconds = self.seconds
-        if self.folder and distributed.rank() == 0:
-            self.folder.write_log(self.events)
 
     def run_epochs(self) -> None:
         """Train from the current step until the run is done."""
         if len(self.events) < self.epoch:  # a signal interrupted the validation of the last epoch
             self.end_epoch()
+            self.save()
         while not self.is_done:
             batches = islice(self.task.batches(self.epoch), self.step % self.task.steps, None)
             for batch in prefetch(batches, self.device):
@@ -276,18 +237,20 @@ class Trainer:
         """Take one optimiser step."""
         seeds = np.random.SeedSequence([self.run.seed, self.step, distributed.rank()])
         torch.manual_seed(int(seeds.generate_state(1)[0]))
+        rate = self.schedule.lr * min(1, (self.step + 1) / max(1, self.schedule.warmup_steps))  # linear warm-up
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.schedule, self.step, self.task.steps * self.schedule.epochs)
+            group["lr"] = rate * (1 - self.step / (self.task.steps * self.schedule.epochs))  # linear decay to zero
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            loss = self.loss(batch)
+            loss = self.task.loss(self.encoder, batch)
         n_targets = torch.full_like(loss, len(batch.targets))
         stop_vote = torch.full_like(loss, self.stop.signal is not None)
         totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # (3,), of all processes
         self.optimizer.zero_grad()
-        # The gradient of the mean over the targets of all processes. DistributedDataParallel averages over processes,
-        # so `world_size` turns its mean into a sum. The clamp gives 0, not 0 / 0, if no process has a target.
-        (loss * (distributed.world_size() / totals[1].clamp(min=1))).backward()
-        self.check_finite(totals[0])
+        # The mean is over the targets of all processes. The clamp gives 0, not 0 / 0, if no process has a target.
+        (loss * (1 / totals[1].clamp(min=1))).backward()
+        gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
+        distributed.sum_gradients(gradients)
+        self.check_finite(totals[0], gradients)
         self.sums += totals[:2]
         self.stop_votes += totals[2]
         self.optimizer.step()
@@ -298,13 +261,12 @@ class Trainer:
             decay = min(self.schedule.ema_decay, self.step / (self.step + 10))  # lower at first, to drop early weights
             get_ema_multi_avg_fn(decay)(list(self.average.parameters()), list(self.module.parameters()), self.step)
 
-    def check_finite(self, loss: Tensor) -> None:
+    def check_finite(self, loss: Tensor, gradients: list[Tensor]) -> None:
         """Record whether the loss and the gradients of this step are finite.
 
-        If they are not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch
-        and each save raise the error, so a state with NaN is never saved.
+        If not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch and each
+        save raise the error, so a state with NaN is never saved.
         """
-        gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
         if self.can_read_each_step and not is_finite:
             self.save()  # the optimiser has not changed the weights yet
@@ -315,17 +277,11 @@ class Trainer:
     def raise_if_not_finite(self) -> None:
         """Raise TrainingError if a recorded loss or gradient was not finite."""
         if not self.all_finite:
-            if self.folder:
-                text = (
-                    "the loss or a gradient is no longer a finite number in epoch {epoch}, so this run ends, and what "
-                    "was trained before is left as it was; train again with a lower --lr"
-                )
-            else:
-                text = (
-                    "the loss or a gradient is no longer a finite number in epoch {epoch}, so this run ends; "
-                    "train again with a lower --lr"
-                )
-            raise TrainingError(text, epoch=len(self.events) + 1)
+            raise TrainingError(
+                "the loss or a gradient is no longer a finite number in epoch {epoch}, so this run ends, and what was "
+                "trained before is left as it was; train again with a lower --lr",
+                epoch=len(self.events) + 1,
+            )
 
     def end_epoch(self) -> None:
         """Validate if `validate_every` epochs have passed or the run ends. Then log and report the epoch."""
@@ -350,8 +306,6 @@ class Trainer:
         event = {name: round(value, 4) if isinstance(value, float) else value for name, value in event.items()}
         self.events.append(event)
         if distributed.rank() == 0:
-            if self.folder:
-                self.folder.write_log(self.events)
             self.run.report(event)
         self.sums.zero_()
         self.sequences, self.epoch_start_seconds = 0, self.seconds
@@ -388,25 +342,24 @@ class Trainer:
         return {
             "run": self.identity,
             "precision": self.precision,
-            "module": self.module.state_dict(),
-            "average": self.average.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
             "best": self.best,
+            "best_metrics": self.best_metrics,
             "sums": self.sums,
             "events": self.events,
             "seconds": self.seconds,
-            **{name: getattr(self, name) for name in STATE_ATTRIBUTES},
+            **{name: getattr(self, name) for name in STATE_NUMBERS},
+            **{name: getattr(self, name).state_dict() for name in STATE_DICTS},
         }
 
     def resume(self, folder: RunFolder, state: dict[str, Any]) -> None:
-        """Continue from a saved state. Raise ResumeError for another run, precision or version."""
-        path, precision = folder.path / folder.STATE, state.get("precision", self.precision)
-        if state.get("run") != self.identity:
-            raise ResumeError(
+        """Continue from a saved state. Raise TrainingError for another run, precision or version."""
+        path, precision = folder.state_path, state["precision"]
+        if state["run"] != self.identity:
+            raise TrainingError(
                 "{path} belongs to a run with other settings or data; train without --resume to begin anew", path=path
             )
         if precision != self.precision:
-            raise ResumeError(
+            raise TrainingError(
                 "{path} was trained in {precision}, and this run computes in {run_precision}; "
                 "add --precision {precision}",
                 path=path,
@@ -414,17 +367,12 @@ class Trainer:
                 run_precision=self.precision,
             )
         try:
-            if state["best"] is not None:
-                self.module.load_state_dict(state["best"])  # checks the shapes now, not at the end of the run
-            self.module.load_state_dict(state["module"])
-            self.average.load_state_dict(state["average"])
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.best = state["best"]
-            self.sums.copy_(state["sums"])
-            self.events = list(state["events"])
-            self.start_time -= state["seconds"]
-            for name in STATE_ATTRIBUTES:
+            for name in STATE_DICTS:
+                getattr(self, name).load_state_dict(state[name])
+            for name in STATE_NUMBERS:
                 setattr(self, name, state[name])
-            self.step = int(self.step)  # raises ValueError if it is not a number
-        except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+        except (KeyError, ValueError, RuntimeError) as error:  # the network has changed since the state was saved
             raise folder.version_error() from error
+        self.best, self.best_metrics, self.events = state["best"], state["best_metrics"], state["events"]
+        self.sums.copy_(state["sums"])
+        self.start_time -= state["seconds"]

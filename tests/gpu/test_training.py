@@ -9,7 +9,7 @@ from recsys.data.split import leave_one_out
 from recsys.models import registry
 from recsys.training.device import default_device
 from recsys.training.options import RunOptions
-from recsys.training.trainer import ResumeError, Trainer
+from recsys.training.trainer import Trainer, TrainingError
 from tests import toys
 from tests.models.configs import changed
 
@@ -69,7 +69,7 @@ def test_a_run_resumes_on_a_cpu_with_its_precision(tmp_path):
 
     with pytest.raises(StopError):
         fit("bert4rec", folder=tmp_path, report=report, save_every=0, precision="bf16")
-    with pytest.raises(ResumeError, match="--precision bf16"):
+    with pytest.raises(TrainingError, match="--precision bf16"):
         fit("bert4rec", "cpu", folder=tmp_path, resume=True, precision="fp32")
     assert fit("bert4rec", "cpu", folder=tmp_path, resume=True, precision="bf16").training_summary.epochs == 2
 

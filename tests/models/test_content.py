@@ -3,7 +3,6 @@ import pytest
 from safetensors.numpy import load, save
 from sklearn.metrics.pairwise import cosine_similarity
 
-from recsys.config import ConfigError
 from recsys.data.dataset import Queries
 from recsys.data.download import DownloadError
 from recsys.models.content import Content, ContentConfig
@@ -91,12 +90,6 @@ def test_titles_without_words_score_0_also_after_saving(config, monkeypatch):
         assert fitted.score(Queries([[1], [0, 2]])).tolist() == [[0, 0, 0]] * 2
 
 
-def test_an_empty_history_gets_the_order_of_popularity(model):
-    model.counts = np.arange(30, dtype=np.float32)[::-1].copy()
-    [scores] = model.score(Queries([[]]))
-    assert list(scores.argsort()[::-1]) == list(range(30))
-
-
 def test_without_the_encoder_tf_idf_is_used_and_the_note_is_set(monkeypatch):
     def out_of_reach(texts, report):
         raise DownloadError("the package index sent no wheel")
@@ -122,13 +115,6 @@ def test_only_sentence_vectors_are_item_embeddings(model):
         assert not model.has_item_embeddings
         with pytest.raises(NotImplementedError):
             model.item_embeddings()
-
-
-def test_an_invalid_setting_raises_an_error():
-    with pytest.raises(ConfigError, match="vectors is words, but must be 'sentences', 'tf-idf', 'genres' or 'fields'"):
-        ContentConfig(vectors="words")
-    with pytest.raises(ConfigError, match="half_life is 0, but must be greater than 0"):
-        ContentConfig(half_life=0)
 
 
 def test_progress_of_the_encoder_reaches_the_run():

@@ -1,6 +1,7 @@
 """The contract of all models. Every recommender of the registry is tested."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from recsys.data.dataset import HeldOut, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import presets, registry
+from recsys.models.array_model import ArrayModel
 from recsys.models.registry import Recommender
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
@@ -99,6 +101,34 @@ def test_every_item_gets_a_finite_score(model):
     assert scores.shape == (len(HISTORIES), WORLD.n_items)
     assert scores.dtype == np.float32
     assert np.isfinite(scores).all()
+
+
+@for_models(lambda model: isinstance(model, ArrayModel))
+def test_an_empty_history_gets_the_order_of_popularity(model, monkeypatch):
+    monkeypatch.setattr(model, "counts", np.arange(WORLD.n_items, dtype=np.float32)[::-1].copy())
+    [scores] = model.score(Queries([np.array([], np.int64)]))
+    assert list(np.argsort(-scores)) == list(range(WORLD.n_items))
+
+
+CHECKERBOARD = {
+    "ease": {"regularization": 5.0},
+    "ials": {"factors": 4, "regularization": 0.1, "alpha": 5.0},
+    "bpr-mf": {"factors": 8, "lr": 0.1, "epochs": 200},
+    "user-knn": {"neighbours": 20},
+    "item-knn": {"neighbours": 15, "half_life": 1000.0},  # all neighbours of a colour
+}
+
+
+@pytest.mark.parametrize("name", CHECKERBOARD)
+def test_the_withheld_film_of_a_checkerboard_comes_first(name):
+    """Each history misses one film of its colour."""
+    recommender, n_items = registry.get(name), 30
+    model = recommender.model(replace(recommender.model().config, **CHECKERBOARD[name])).fit(toys.checkerboard())
+    histories = [[film for film in range(user % 2, n_items, 2) if film != user] for user in range(n_items)]
+    scores = model.score(Queries(histories))
+    for user, history in enumerate(histories):
+        scores[user, history] = -np.inf
+    assert list(scores.argmax(1)) == list(range(n_items))
 
 
 @for_models(lambda model: model.has_item_embeddings)

@@ -21,15 +21,6 @@ def random_world():
     return toys.dataset([rng.permutation(12)[: rng.integers(2, 8)] for _ in range(40)], n_items=12)
 
 
-def test_the_withheld_film_of_a_checkerboard_comes_first():
-    model = Ease(EaseConfig(regularization=5)).fit(toys.checkerboard())
-    histories = [[film for film in range(user % 2, 30, 2) if film != user] for user in range(30)]
-    scores = model.score(Queries(histories))
-    for user, history in enumerate(histories):
-        scores[user, history] = -np.inf
-    assert list(scores.argmax(1)) == list(range(30))
-
-
 @pytest.mark.parametrize("block", [5, 1024])  # 12 films in blocks that do not divide them, and in one
 def test_every_film_is_a_ridge_regression_on_the_others(block, monkeypatch):
     """Against scikit-learn, one regression per film."""
@@ -86,12 +77,6 @@ def test_no_matrix_of_items_by_items_is_made_for_many_items(monkeypatch):
 def test_a_singular_matrix_raises_an_error():
     with pytest.raises(DataError, match="raise it"):
         Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films with equal viewers
-
-
-def test_an_empty_history_gets_the_order_of_popularity():
-    model = Ease().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
-    [scores] = model.score(Queries([[]]))
-    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
 
 
 def test_the_memory_limit_of_a_control_group_is_respected(tmp_path, monkeypatch):

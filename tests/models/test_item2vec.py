@@ -5,7 +5,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recsys.config import ConfigError
 from recsys.data.dataset import Queries
 from recsys.models.item2vec import Item2Vec, Item2VecConfig, NegativeSampling, neighbours
 from recsys.training.batches import CounterRNG
@@ -133,9 +132,3 @@ def test_the_loss_is_that_of_word2vec():
     loss = NegativeSampling(5, np.full(9, 1 / 9))
     loss.sampler = lambda n, device: drawn
     torch.testing.assert_close(loss(hidden, weight, bias + np.log(5 / 9), targets), expected)
-
-
-@pytest.mark.parametrize("name", ["negatives", "half_life"])
-def test_a_zero_divisor_is_refused(name):
-    with pytest.raises(ConfigError, match=f"{name} is 0, but must be greater than 0"):
-        Item2VecConfig(**{name: 0})

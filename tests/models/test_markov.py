@@ -41,12 +41,6 @@ def test_a_film_watched_again_counts_once_at_its_last_place():
     np.testing.assert_array_equal(again, once)
 
 
-def test_an_empty_history_gets_the_order_of_popularity():
-    model = Markov().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
-    [scores] = model.score(Queries([[]]))
-    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
-
-
 def test_both_directions_count_items_before_and_after():
     world = toys.dataset([[0, 1, 2], [0, 2], [1, 0, 2]], n_items=3)
     config = {"window": 1, "decay": 0, "history_decay": 0, "normalisation": 0, "popularity_discount": 0}

@@ -90,9 +90,3 @@ def test_scores_are_predicted_ratings_and_an_empty_history_gets_the_item_biases(
     np.testing.assert_array_equal(predicted[0], model.score(queries)[0])
     np.testing.assert_allclose(predicted[1], model.mean + model.items[:, 0], rtol=1e-6)
     assert predicted[0, 0::2].max() > 4 > 2 > predicted[0, 1::2].min()  # true ratings: 5 and 1
-
-
-def test_an_empty_history_gets_the_order_of_popularity():
-    model = MfExplicit(SMALL).fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
-    [scores] = model.score(Queries([[]]))
-    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]

@@ -1,25 +1,14 @@
-import builtins
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from recsys.config import ConfigError
 from recsys.data.dataset import Queries
-from recsys.errors import MissingLibraryError
 from recsys.models import neighbours
 from recsys.models.neighbours import ItemKnn, ItemKnnConfig, UserKnn, UserKnnConfig
-from recsys.models.registry import RECOMMENDERS
-from recsys.training.options import RunOptions
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".neighbours:")]
-
-WIDE = {
-    "user-knn": UserKnnConfig(neighbours=20),
-    "item-knn": ItemKnnConfig(neighbours=15, half_life=1000),
-}  # all neighbours of a colour
 LITERAL = UserKnnConfig(neighbours=2, shrink=0)
 
 
@@ -38,20 +27,6 @@ RATINGS = np.array(
         [2, 1, 0, 5, 0],
     ]
 )
-
-
-def withheld(model):
-    """Return the best unseen film for each history, which misses one film of its colour."""
-    histories = [[film for film in range(user % 2, 30, 2) if film != user] for user in range(30)]
-    scores = model.score(Queries(histories))
-    for user, history in enumerate(histories):
-        scores[user, history] = -np.inf
-    return list(scores.argmax(1))
-
-
-@pytest.mark.parametrize("variant", ["user-knn", "item-knn"])
-def test_the_withheld_film_of_a_checkerboard_comes_first(variant):
-    assert withheld(RECOMMENDERS[variant].model(WIDE[variant]).fit(toys.checkerboard())) == list(range(30))
 
 
 def test_the_centred_formula_prefers_films_above_the_mean():
@@ -156,13 +131,6 @@ def test_the_order_of_a_history_matters_for_item_knn_only():
     np.testing.assert_array_equal(*UserKnn().fit(world).score(histories))
 
 
-def test_an_invalid_setting_raises_an_error():
-    with pytest.raises(ConfigError, match="weighting is jaccard, but must be 'cosine', 'tf-idf' or 'bm25'"):
-        ItemKnnConfig(weighting="jaccard")
-    with pytest.raises(ConfigError, match="neighbours is 0"):
-        UserKnnConfig(neighbours=0)
-
-
 @pytest.mark.parametrize("weighting", ["cosine", "tf-idf", "bm25"])
 def test_every_weighting_keeps_the_halves_of_the_board_apart(weighting):
     even, odd = ItemKnn(ItemKnnConfig(weighting=weighting)).fit(toys.checkerboard()).score(Queries([[4], [7]]))
@@ -182,26 +150,6 @@ def test_only_the_most_similar_films_are_kept():
     model = ItemKnn(ItemKnnConfig(neighbours=3)).fit(toys.checkerboard())
     assert (np.diff(model.similarities.indptr) <= 3).all()
     assert model.similarities.nnz > 30
-
-
-@pytest.mark.parametrize("variant", NAMES)
-def test_an_empty_history_gets_the_order_of_popularity(variant):
-    model = RECOMMENDERS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
-    [scores] = model.score(Queries([[]]))
-    assert list(scores.argsort()[::-1]) == [0, 1, 2, 3]
-
-
-def test_without_implicit_an_error_names_the_command(monkeypatch):
-    usual = builtins.__import__
-
-    def without(name, *rest):
-        if name.startswith("implicit"):
-            raise ModuleNotFoundError(f"No module named {name!r}")
-        return usual(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingLibraryError, match=r"item kNN needs .*pip install implicit"):
-        ItemKnn().fit(toys.checkerboard(), run=RunOptions())
 
 
 def test_equal_ratings_have_no_effect():

@@ -14,8 +14,6 @@ from recsys.models.popular import (
 from recsys.models.registry import RECOMMENDERS
 from tests import toys
 
-NAMES = [row.name for row in RECOMMENDERS.values() if row.model_path.startswith(".popular:")]
-
 HOUR = 3600
 
 
@@ -89,10 +87,3 @@ def test_only_the_last_films_are_the_session():
     model = SessionPopular(SessionPopularConfig(recent=1, window=1)).fit(toys.cycle())
     [scores] = model.score(Queries([[3, 9, 15]]))
     assert set(order(scores)[:2]) == {14, 16}
-
-
-@pytest.mark.parametrize("variant", NAMES)
-def test_an_empty_history_gets_the_order_of_popularity(variant):
-    model = RECOMMENDERS[variant].model().fit(toys.dataset([[0, 1, 2], [0, 1], [0, 2], [0, 3, 1], [0, 1]], n_items=4))
-    [scores] = model.score(Queries([[]]))
-    assert order(scores) == [0, 1, 2, 3]

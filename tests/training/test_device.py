@@ -1,9 +1,9 @@
 import pytest
 import torch
 
+from recsys.errors import RecsysError
 from recsys.models import registry
 from recsys.training import device
-from recsys.training.device import DeviceError
 
 GPU = torch.device("cuda", 1)
 
@@ -24,13 +24,13 @@ def gpus(monkeypatch):
 
 
 def test_a_device_that_is_not_there_is_named():
-    with pytest.raises(DeviceError, match="use --device cpu"):
+    with pytest.raises(RecsysError, match="use --device cpu"):
         device.choose("cuda:7")
 
 
 @pytest.mark.parametrize("name", ["mps", "xpu", "meta"])
 def test_a_device_without_kernels_of_ours_is_refused(name):
-    with pytest.raises(DeviceError, match=f"{name} is not supported"):
+    with pytest.raises(RecsysError, match=f"{name} is not supported"):
         device.choose(name)
 
 
