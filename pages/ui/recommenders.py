@@ -20,6 +20,7 @@ from pages.ui.widgets import selectbox
 from recsys import monitoring, paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
+from recsys.models import registry
 from recsys.progress import ProgressCallback
 from recsys.serving import predictor as predictors
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
@@ -69,7 +70,7 @@ def menu(data: str) -> dict[str, str]:
 
 def ordered(unordered: Iterable[Recommender]) -> list[str]:
     """Return the names of recommenders in the order of the menus."""
-    positions = {name: position for position, name in enumerate(predictors.names())}
+    positions = {name: position for position, name in enumerate(registry.names())}
     return sorted((recommender.name for recommender in unordered), key=positions.__getitem__)
 
 

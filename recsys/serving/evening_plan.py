@@ -67,9 +67,6 @@ def plan_evening(
         rejected: Items that are excluded.
         beam: Number of plans that the search keeps.
         kept: The first steps of the plan, which do not change.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     width = 1 if predictor.log_probabilities is None else beam
     filters = replace(request.filters, hide_seen=True)
@@ -90,9 +87,6 @@ def plan_reasons(predictor: Predictor, request: Request, items: Sequence[int]) -
     """Return for each film of a plan the films that raised its rank most, strongest first, at most MAX_REASONS.
 
     They are from the history and from the plan before the film. A film that the model recommends to everyone has none.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     reasons = []
     for number, item in enumerate(items):

@@ -60,9 +60,6 @@ def recommend_for_two(
         k: Number of films.
         rule: One of RULES.
         allowed: The films that may be recommended, (I,) bool; None: all.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
     mask = exclusion_mask(predictor, pair[0]) | exclusion_mask(predictor, pair[1])

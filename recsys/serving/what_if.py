@@ -57,9 +57,6 @@ def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[
         predictor: Ranks the films.
         before: The request before the change.
         after: The request after the change.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     old, new = rankings(predictor, [before, after])
     items = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))

@@ -67,9 +67,6 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     All N + 1 rankings have the same films: `items`, and the films that the request allows. A film that is left out of
     the history stays excluded. A history of one film is compared with the empty history. An empty history has no
     influences.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     watched = check_items(predictor.dataset, request.history, allow_infrequent=True)
     targets = check_items(predictor.dataset, items).tolist()
