@@ -179,7 +179,7 @@ def film_button(dataset_name: str, film: SearchResult) -> None:
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
     """Show the films with the most similar embeddings."""
     films = predictor.dataset.catalog.films
-    neighbours = film_map.neighbours(chosen)
+    neighbours = embedding_map.neighbours(film_map.unit_vectors, chosen)
     st.header(
         escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
@@ -202,7 +202,7 @@ def show_map(
 ) -> None:
     """Show the chart and its description. colour: A key of COLOUR_OPTIONS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
-    neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
+    neighbours = [item for item, _cosine in embedding_map.neighbours(film_map.unit_vectors, chosen)]
     visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
     figure = map_chart(film_map.table, visible_films, map_regions, films, chosen, neighbours, colour)
     is_tsne = film_map.shares is None

@@ -119,7 +119,7 @@ def overview_drawing(lesson: Lesson) -> None:
         "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
         "is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is {answer}.",
         lesson.steps.n_items,
-        films=", ".join(lesson.steps.prediction_labels[-len(network_drawing.COLUMN_CENTRES) :]),
+        films=", ".join(lesson.steps.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
         answer=lesson.top_new_film,
     )
@@ -154,7 +154,7 @@ def mask_example(lesson: Lesson) -> None:
     token_strip(lesson.steps.training_labels)
     st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.masked_labels))))
     st.caption(_("In prediction: your films, then a mask"))
-    token_strip(lesson.steps.prediction_labels)
+    token_strip(lesson.steps.attention.labels)
 
 
 def token_strip(labels: list[str]) -> None:
@@ -190,7 +190,7 @@ def embedding_text(lesson: Lesson) -> None:
         if lesson.has_pre_norm
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
-    table = pd.DataFrame(steps.embeddings, steps.prediction_labels)
+    table = pd.DataFrame(steps.embeddings, steps.attention.labels)
     charts.download_buttons(table, f"embedding-{file_name(lesson.predictor)}", index=True)
 
 
@@ -204,7 +204,7 @@ def embedding_example(lesson: Lesson) -> None:
     """Show the embeddings as colours, and the nearest neighbours of the newest film."""
     steps, films = lesson.steps, lesson.films
     plot(
-        numbers_chart(steps.embeddings[-MAX_TOKENS:], steps.prediction_labels[-MAX_TOKENS:]),
+        numbers_chart(steps.embeddings[-MAX_TOKENS:], steps.attention.labels[-MAX_TOKENS:]),
         _("Embeddings of your newest films and of [mask], as colours"),
         "embedding",
     )
@@ -288,7 +288,7 @@ def order_example(lesson: Lesson) -> None:
     steps, slopes = lesson.steps, lesson.steps.layers.slopes
     if steps.positions is not None:
         plot(
-            numbers_chart(steps.positions[-MAX_TOKENS:], steps.prediction_labels[-MAX_TOKENS:]),
+            numbers_chart(steps.positions[-MAX_TOKENS:], steps.attention.labels[-MAX_TOKENS:]),
             _("Embeddings of the newest positions, as colours"),
             "positions",
         )

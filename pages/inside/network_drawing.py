@@ -38,7 +38,7 @@ class Network:
 def show(lesson: Lesson, parts: Iterable[str], alt: str, width: int) -> None:
     """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
     steps = lesson.steps
-    labels = steps.prediction_labels[-len(COLUMN_CENTRES) :]
+    labels = steps.attention.labels[-len(COLUMN_CENTRES) :]
     weights = steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :]
     network = Network(
         labels,
