@@ -52,7 +52,6 @@ def plan_evening(
     request: Request,
     length: int = DEFAULT_LENGTH,
     rejected: Sequence[int] = (),
-    beam: int = BEAM_WIDTH,
     kept: Sequence[PlanStep] = (),
 ) -> list[PlanStep]:
     """Return the most likely sequence of films that a beam search finds, or a shorter one if no films are left.
@@ -65,10 +64,9 @@ def plan_evening(
         request: The history and filters. Films of the history are excluded. `k` and diversity have no effect.
         length: Number of films, with `kept`.
         rejected: Items that are excluded.
-        beam: Number of plans that the search keeps.
         kept: The first steps of the plan, which do not change.
     """
-    width = 1 if predictor.log_probabilities is None else beam
+    width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
     filters = replace(request.filters, hide_seen=True)
     mask = exclusion_mask(predictor, replace(request, filters=filters, unwanted=(*request.unwanted, *rejected)))
     paths = [_Path(tuple(kept))]
