@@ -175,8 +175,8 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     films = dataset.catalog.films[: len(movies)]
     item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
     first_words = Counter(word for names in item_names for word in {name.split()[0] for name in names if name})
-    names = set().union(*item_names)
-    prefixes = {name for name in names if len(name) >= MIN_PREFIX_CHARS and first_words[name] < MAX_FIRST_WORD_FILMS}
+    long_names = {name for name in itertools.chain(*item_names) if len(name) >= MIN_PREFIX_CHARS}
+    prefixes = {name for name in long_names if first_words[name] < MAX_FIRST_WORD_FILMS}
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
     items_of_name: dict[str, list[int]] = {}
     for item, names in enumerate(names_of_item):
