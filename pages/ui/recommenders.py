@@ -20,7 +20,6 @@ from pages.ui.widgets import selectbox
 from recsys import monitoring, paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
-from recsys.models import registry
 from recsys.progress import ProgressCallback
 from recsys.serving import predictor as predictors
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
@@ -70,7 +69,7 @@ def menu(data: str) -> dict[str, str]:
 
 def ordered(unordered: Iterable[Recommender]) -> list[str]:
     """Return the names of recommenders in the order of the menus."""
-    positions = {name: position for position, name in enumerate(registry.names())}
+    positions = {name: position for position, name in enumerate(predictors.names())}
     return sorted((recommender.name for recommender in unordered), key=positions.__getitem__)
 
 

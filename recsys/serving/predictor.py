@@ -164,6 +164,11 @@ def use_one_thread() -> None:
     threadpool_limits(1, "blas")
 
 
+def names() -> list[str]:
+    """Return the names of all listed recommenders in the order of the menus."""
+    return registry.names()
+
+
 @cache
 def all_recommenders() -> tuple[Recommender, ...]:
     """Return all listed recommenders: first those that need training, last FALLBACK."""
