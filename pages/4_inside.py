@@ -6,7 +6,7 @@ import streamlit as st
 from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
 from pages.ui import errors, page
 from pages.ui.format import escape_markdown
-from pages.ui.i18n import _, ngettext
+from pages.ui.i18n import _
 from pages.ui.url import INSIDE_SECTIONS
 from pages.ui.widgets import segmented_control, translated
 from recsys.serving import substitutes
@@ -31,14 +31,11 @@ with errors.show_errors():
     )
     if dataset and films:
         for film in dict.fromkeys(films):
-            if titles := substitutes.labels(dataset, film):
-                text = ngettext(
-                    "The models do not know {film}, because it has too few ratings. They use {substitutes} instead.",
-                    "The models do not know {film}, because it has too few ratings. They use {n} similar films "
-                    "instead: {substitutes}.",
-                    len(titles),
+            if title := substitutes.label(dataset, film):
+                text = _(
+                    "The models do not know {film}, because it has too few ratings. They use {substitute} instead.",
                     film=dataset.catalog.films[film].label,
-                    substitutes=", ".join(titles),
+                    substitute=title,
                 )
                 st.caption(escape_markdown(text))
         sections = translated(INSIDE_SECTIONS)

@@ -176,9 +176,9 @@ def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], l
     cells, shares = {}, {}
     for title, row in ranks.items():
         texts = [count(rank.rank) if rank.rank else "–" for rank in row]
-        score, column = list_comparison.hit_score(row), format.escape_markdown(title)
+        column, n_hits = format.escape_markdown(title), sum(map(list_comparison.is_hit, row))
         hits = [f"**{text}**" if list_comparison.is_hit(rank) else text for rank, text in zip(row, texts, strict=True)]
-        cells[column] = [*hits, str(score.hits), format.metric(score.mrr)]
+        cells[column] = [*hits, str(n_hits), format.metric(list_comparison.mean_reciprocal_rank(row))]
         shares[column] = [*(rank.log_rank_score for rank in row), np.nan, np.nan]
     index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

@@ -6,6 +6,7 @@ from itertools import cycle
 from operator import add
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -115,7 +116,7 @@ def show_chart(
         show_lines(tokens, layer, head, alt)
     else:
         common.plot(token_map(tokens, layer, head), alt, "heat")
-    table = attention.attention_table(tokens, layer, head)
+    table = pd.DataFrame(tokens.view(layer, head), tokens.labels, tokens.labels)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         common.table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")

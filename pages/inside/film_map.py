@@ -169,7 +169,7 @@ def handle_click(dataset_name: str, n_items: int) -> None:
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
     """Show the films with the most similar embeddings."""
     films = predictor.dataset.catalog.films
-    neighbours = film_map.neighbours(chosen)
+    neighbours = embedding_map.neighbours(film_map.unit_vectors, chosen)
     st.header(
         escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
         help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
@@ -184,7 +184,7 @@ def show_map(
 ) -> None:
     """Show the map with region labels and marked films. colour: A key of COLOUR_OPTIONS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
-    neighbours = [item for item, _cosine in film_map.neighbours(chosen)]
+    neighbours = [item for item, _cosine in embedding_map.neighbours(film_map.unit_vectors, chosen)]
     visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
     figure = go.Figure(view_trace(visible_films) if colour == "views" else group_traces(visible_films, colour))
     label_regions(figure, map_regions, film_map.table)

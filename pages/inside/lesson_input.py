@@ -101,7 +101,7 @@ def overview(lesson: Lesson, example: DeltaGenerator) -> None:
         "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
         "is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is {answer}.",
         lesson.steps.n_items,
-        films=", ".join(lesson.steps.prediction_labels[-len(network_drawing.COLUMN_CENTRES) :]),
+        films=", ".join(lesson.steps.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
         answer=lesson.top_new_film,
     )
@@ -132,7 +132,7 @@ def mask(lesson: Lesson, example: DeltaGenerator) -> None:
         token_strip(lesson.steps.training_labels)
         st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.masked_labels))))
         st.caption(_("In prediction: your films, then a mask"))
-        token_strip(lesson.steps.prediction_labels)
+        token_strip(lesson.steps.attention.labels)
 
 
 def token_strip(labels: list[str]) -> None:
@@ -166,13 +166,13 @@ def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         if lesson.has_pre_norm
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
-    table = pd.DataFrame(steps.embeddings, steps.prediction_labels)
+    table = pd.DataFrame(steps.embeddings, steps.attention.labels)
     charts.download_buttons(table, f"embedding-{common.file_name(lesson.predictor)}", index=True)
     newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
     unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     with example:
         alt = _("Embeddings of your newest films and of [mask], as colours")
-        common.plot(numbers_chart(steps.embeddings, steps.prediction_labels), alt, "embedding")
+        common.plot(numbers_chart(steps.embeddings, steps.attention.labels), alt, "embedding")
         text = _(
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
             "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
@@ -226,7 +226,7 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
         st.latex(input_formula(lesson))
         with example:
             alt = _("Embeddings of the newest positions, as colours")
-            common.plot(numbers_chart(steps.positions, steps.prediction_labels), alt, "positions")
+            common.plot(numbers_chart(steps.positions, steps.attention.labels), alt, "positions")
     if slopes is not None:
         text = _(
             "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "

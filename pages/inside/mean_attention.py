@@ -86,7 +86,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
             )
         )
     )
-    last_rows, within = attention_of_last_position(by_position), by_position.window_share()
+    last_rows, within = attention_of_last_position(by_position), by_position.weights.sum(-1)
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(within.shape[:2]):
             name = common.head_name(layer, head)

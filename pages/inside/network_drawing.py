@@ -24,7 +24,7 @@ PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # part
 def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
     """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
     steps = lesson.steps
-    labels = steps.prediction_labels[-len(COLUMN_CENTRES) :]
+    labels = steps.attention.labels[-len(COLUMN_CENTRES) :]
     drawing = NetworkDrawing(
         labels,
         lesson.n_layers,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui import page as ui_page
-from pages.ui.i18n import _, join_names, ngettext
+from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, share, theme_search
@@ -82,8 +82,8 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
             item, film = films[position], dataset.catalog.films[films[position]]
             is_of_viewer = viewer and item in viewer.items  # such a film has no notes of the visitor's import
             notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
-            if similar := substitutes.labels(answer.predictor.dataset if answer else dataset, item):
-                notes.append(_("Too few ratings, so {films} is used instead.", films=join_names(list(similar))))
+            if similar := substitutes.label(answer.predictor.dataset if answer else dataset, item):
+                notes.append(_("Too few ratings, so {films} is used instead.", films=similar))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 
 

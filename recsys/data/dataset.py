@@ -6,13 +6,15 @@ Items are numbered 0…I-1, and item i is row i of the catalogue. Original ids a
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from threading import Lock
+from typing import Any, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -42,6 +44,7 @@ OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that a user added
 )
 PROFILE_COLUMNS = ("gender", "age", "occupation")  # of `Dataset.user_profiles`
 AGES = ("Under 18", "18-24", "25-34", "35-44", "45-49", "50-55", "56+")  # in years, as in ML-1M
+T = TypeVar("T")
 
 
 class DataError(RecsysError):
@@ -278,6 +281,21 @@ class Dataset:
         digest.update(self.interactions.timestamp.astype("<i8").tobytes())
         digest.update(self.interactions.rating.astype("<f4").tobytes())
         return digest.hexdigest()
+
+
+def cache_by_dataset(function: Callable[[Dataset], T]) -> Callable[[Dataset], T]:
+    """Cache a function of a data set. The results are deleted with their data sets. Thread-safe."""
+    results: WeakKeyDictionary[Dataset, T] = WeakKeyDictionary()
+    lock = Lock()
+
+    @wraps(function)
+    def cached(dataset: Dataset) -> T:
+        with lock:
+            if dataset not in results:
+                results[dataset] = function(dataset)
+            return results[dataset]
+
+    return cached
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,6 @@ def plan_evening(
     request: Request,
     length: int = DEFAULT_LENGTH,
     rejected: Sequence[int] = (),
-    beam: int = BEAM_WIDTH,
     kept: Sequence[PlanStep] = (),
 ) -> list[PlanStep]:
     """Return the most likely sequence of films that a beam search finds, or a shorter one if no films are left.
@@ -65,13 +64,9 @@ def plan_evening(
         request: The history and filters. Films of the history are excluded. `k` and diversity have no effect.
         length: Number of films, with `kept`.
         rejected: Items that are excluded.
-        beam: Number of plans that the search keeps.
         kept: The first steps of the plan, which do not change.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
-    width = 1 if predictor.log_probabilities is None else beam
+    width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
     filters = replace(request.filters, hide_seen=True)
     mask = exclusion_mask(predictor, replace(request, filters=filters, unwanted=(*request.unwanted, *rejected)))
     paths = [_Path(tuple(kept))]
@@ -90,9 +85,6 @@ def plan_reasons(predictor: Predictor, request: Request, items: Sequence[int]) -
     """Return for each film of a plan the films that raised its rank most, strongest first, at most MAX_REASONS.
 
     They are from the history and from the plan before the film. A film that the model recommends to everyone has none.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     reasons = []
     for number, item in enumerate(items):

@@ -60,16 +60,7 @@ def as_json(
     picks: Sequence[Recommendation],
     others: Mapping[str, Sequence[int]] | None = None,
 ) -> str:
-    """Return a watch list and recommendations as JSON.
-
-    Args:
-        dataset: Name of the data set.
-        recommender: Title of the recommender.
-        catalog: Its films.
-        items: The watch list.
-        picks: The recommendations.
-        others: Further lists by name. Empty ones are left out.
-    """
+    """Return a watch list (`items`) and recommendations as JSON. `others` are further lists by name, if not empty."""
     document = {
         "dataset": dataset,
         "recommender": recommender,
@@ -111,21 +102,13 @@ def escape_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
-    """Return FILM_COLUMNS of each film number; None for missing values."""
+    """Return FILM_COLUMNS of each film number as str or int; None for missing values."""
     movies = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
-    rows = movies.iloc[list(items)][list(FILM_COLUMNS)].to_dict("records")
-    films = [catalog.films[item] for item in items]
+    rows = movies.iloc[list(items)][list(FILM_COLUMNS)].astype(object).replace({"": None, pd.NA: None})
     return [
-        {name: _plain_value(value) for name, value in row.items()} | {"title": film.title, "year": film.year}
-        for row, film in zip(rows, films, strict=True)
+        row | {"title": catalog.films[item].title, "year": catalog.films[item].year}
+        for item, row in zip(items, rows.to_dict("records"), strict=True)
     ]
-
-
-def _plain_value(value: Any) -> Any:
-    """Return a value as str or int; None for a missing value or an empty text."""
-    if isinstance(value, str):
-        return value or None
-    return None if pd.isna(value) else int(value)
 
 
 def _pick_records(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dict[str, Any]]:

@@ -11,13 +11,11 @@ Reference: Rocchio, in Salton (ed.), The SMART Retrieval System, 1971.
 """
 
 from collections.abc import Mapping
-from threading import Lock
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
-from recsys.data.dataset import Dataset
+from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.text.fields import field_vectors
 
 # One thumb replaces about two of ten recommended films. Metrics of validation users do not improve: feedback is for
@@ -26,36 +24,20 @@ STRENGTH = 0.75
 NEUTRAL_STARS = 3.0
 STARS_PER_UNIT = 2.0  # stars above or below NEUTRAL_STARS with a weight of 1 or -1
 
-_vectors: WeakKeyDictionary[Dataset, sparse.csr_array] = WeakKeyDictionary()
-_lock = Lock()
 
-
-def weights(stars: Mapping[int, float]) -> dict[int, float]:
-    """Return film → weight from film → stars, without films of weight 0."""
-    all_weights = {
-        film: float(np.clip((rating - NEUTRAL_STARS) / STARS_PER_UNIT, -1, 1)) for film, rating in stars.items()
-    }
-    return {film: weight for film, weight in all_weights.items() if weight}
-
-
-def similarity(dataset: Dataset, film_weights: Mapping[int, float]) -> np.ndarray:
-    """Return the weighted mean similarity of each item to the films with feedback, (I,) -1…1."""
-    vectors = _film_vectors(dataset)  # (F, D)
-    films, w = list(film_weights), np.array([*film_weights.values()])
-    profile = vectors[films].T @ (w / np.abs(w).sum())  # (D,)
-    return np.asarray(vectors[: dataset.n_items] @ profile)
-
-
-def adjust(dataset: Dataset, scores: np.ndarray, film_weights: Mapping[int, float]) -> np.ndarray:
-    """Return the scores s' of one request from the scores s, both (I,). See the formula of the module."""
-    if not film_weights:
+def adjust(dataset: Dataset, scores: np.ndarray, stars: Mapping[int, float]) -> np.ndarray:
+    """Return the scores s' of one request from the scores s, both (I,), and film → stars."""
+    films, ratings = list(stars), np.array([*stars.values()])
+    weights = np.clip((ratings - NEUTRAL_STARS) / STARS_PER_UNIT, -1, 1)
+    if not weights.any():
         return scores
-    return scores + (STRENGTH * scores.std()) * similarity(dataset, film_weights).astype(scores.dtype)
+    vectors = _film_vectors(dataset)  # (F, D)
+    profile = vectors[films].T @ (weights / np.abs(weights).sum())  # (D,)
+    similarity = np.asarray(vectors[: dataset.n_items] @ profile)  # (I,) -1…1
+    return scores + (STRENGTH * scores.std()) * similarity.astype(scores.dtype)
 
 
+@cache_by_dataset
 def _film_vectors(dataset: Dataset) -> sparse.csr_array:
     """Return the vectors of all films, (F, D)."""
-    with _lock:
-        if dataset not in _vectors:
-            _vectors[dataset] = field_vectors(dataset.name, dataset.catalog.complete)
-        return _vectors[dataset]
+    return field_vectors(dataset.name, dataset.catalog.complete)

@@ -7,7 +7,7 @@ Shapes: F films, N names, Q entries.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -19,7 +19,7 @@ from recsys.data import film_names
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
-from recsys.serving.search.normalize import normalize, numbers_to_digits, sorted_span, strip_article, title_names
+from recsys.serving.search.normalize import comparable_name, normalize, sorted_span, title_names
 from recsys.serving.search.romanize import romanizations
 from recsys.serving.search.search import names_of
 
@@ -79,9 +79,7 @@ class Matcher:
         movies = catalog.complete.movies
         self._film_by_imdb_id = {imdb_id: film for film, imdb_id in enumerate(movies["imdb_id"].tolist()) if imdb_id}
         self._imdb_id_by_film = {film: imdb_id for imdb_id, film in self._film_by_imdb_id.items()}
-        has_tmdb = movies["tmdb_id"].notna().to_numpy()
-        rows = np.flatnonzero(has_tmdb).tolist()
-        self._film_by_tmdb_id = dict(zip(movies["tmdb_id"][has_tmdb].astype(int).tolist(), rows, strict=True))
+        self._film_by_tmdb_id = {int(tmdb_id): film for film, tmdb_id in movies["tmdb_id"].dropna().items()}
         self._film_by_movielens_id = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
         name_table = film_names.read().by_corrected_title
         self._titles = [  # of each film, F
@@ -100,15 +98,13 @@ class Matcher:
         self._film_of = [film for _, film in ordered]  # N, film of each name
         self._films_named: dict[str, list[int]] = defaultdict(list)
         for name, film in ordered:
-            self._films_named[remove_blanks(name)].append(film)
+            self._films_named[name.replace(" ", "")].append(film)  # "Spider-Man" equals "Spiderman"
 
     def match(self, entries: Sequence[Entry]) -> list[Match]:
         """Return a match for each of Q entries."""
         matches = [self._exact(entry) for entry in entries]
-        unmatched = [row for row, match in enumerate(matches) if match is None]
-        for row, match in zip(unmatched, self._similar([entries[row] for row in unmatched]), strict=True):
-            matches[row] = match
-        return [match for match in matches if match is not None]
+        similar = self._similar([entry for entry, match in zip(entries, matches, strict=True) if match is None])
+        return [match or next(similar) for match in matches]
 
     def _exact(self, entry: Entry) -> Match | None:
         """Match an entry by its ids or its exact title. Returns None if there is no such film."""
@@ -143,7 +139,7 @@ class Matcher:
         """
         titles = [name for title in (entry.title, entry.original) if title for name in title_names(title)]
         forms = [form for title in titles for form in (title, *romanizations(title))]
-        keys = [remove_blanks(comparable_name(form)) for form in forms]
+        keys = [comparable_name(form).replace(" ", "") for form in forms]
         films = list(dict.fromkeys(film for key in keys for film in self._films_named.get(key, ())))
         if len(films) < 2:
             return films
@@ -185,7 +181,7 @@ class Matcher:
         candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
         return Match(MatchMethod.UNSURE, tuple(candidates), likely)
 
-    def _similar(self, entries: Sequence[Entry]) -> Iterable[Match]:
+    def _similar(self, entries: Sequence[Entry]) -> Iterator[Match]:
         """Yield a match for each entry by similar titles, and by titles of which one begins with the other."""
         for start in range(0, len(entries), BATCH_TITLES):
             batch = entries[start : start + BATCH_TITLES]
@@ -240,13 +236,3 @@ def _last_rating(dataset: Dataset) -> datetime:
     if dataset.ties == "rows" or not len(times):
         return datetime.max
     return datetime.fromtimestamp(int(times.max()), UTC).replace(tzinfo=None)
-
-
-def comparable_name(name: str) -> str:
-    """Return a normalized name without a leading article, and with numbers as digits."""
-    return strip_article(numbers_to_digits(normalize(name)))
-
-
-def remove_blanks(name: str) -> str:
-    """Return a name without blanks, so that "Spider-Man" equals "Spiderman"."""
-    return name.replace(" ", "")

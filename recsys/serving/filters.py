@@ -4,15 +4,14 @@ Shapes: I items, G genres, D dimensions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Annotated, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from pydantic import Field
 
 from recsys.config import Fraction, config_class
-from recsys.data.dataset import Dataset
+from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.text.fields import original_languages
 from recsys.text.films import genre_matrix
 
@@ -62,8 +61,8 @@ class FilmFeatures:
     genres: tuple[str, ...]  # G, in alphabetical order
     genre_matrix: np.ndarray  # (I, G) bool
     popularity_percentile: np.ndarray  # (I,) share of the films that are watched more often, 0 for the most watched
-    languages: Mapping[str, np.ndarray] = field(default_factory=dict)  # code → items (n,); {} if unknown
-    countries: Mapping[str, np.ndarray] = field(default_factory=dict)  # name → items (n,); {} without film details
+    languages: Mapping[str, np.ndarray]  # code → items (n,); {} if unknown
+    countries: Mapping[str, np.ndarray]  # name → items (n,); {} without film details
 
     @property
     def year_range(self) -> tuple[int, int]:
@@ -72,40 +71,22 @@ class FilmFeatures:
         return (int(years.min()), int(years.max())) if len(years) else (0, 0)
 
 
-_features: WeakKeyDictionary[Dataset, FilmFeatures] = WeakKeyDictionary()  # entries are freed with their data sets
-
-
+@cache_by_dataset
 def film_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of all items, cached for each data set, because they take a moment for large catalogues."""
-    if dataset not in _features:
-        _features[dataset] = _compute_features(dataset)
-    return _features[dataset]
-
-
-def _compute_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of all items."""
+    """Return the features of all items. They take a moment for large catalogues."""
     years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
     n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
     percentile = n_more / max(1, len(ascending))
-    return FilmFeatures(years, genres, matrix, percentile, _languages(dataset), _countries(dataset))
-
-
-def _languages(dataset: Dataset) -> dict[str, np.ndarray]:
-    """Return language → items. Films that the table of languages does not list have OTHER_LANGUAGE."""
-    languages = original_languages(dataset.name)
-    if not languages:
-        return {}
-    return _items_by_value([languages.get(movie, OTHER_LANGUAGE)] for movie in dataset.catalog.movie_ids.tolist())
-
-
-def _countries(dataset: Dataset) -> dict[str, np.ndarray]:
-    """Return country → items, from the film details."""
-    details = dataset.catalog.details
-    if not len(details):
-        return {}
-    return _items_by_value(details.get(movie).countries for movie in dataset.catalog.movie_ids.tolist())
+    languages, details = original_languages(dataset.name), dataset.catalog.details
+    movie_ids = dataset.catalog.movie_ids.tolist()
+    items_by_language, items_by_country = {}, {}
+    if languages:
+        items_by_language = _items_by_value([languages.get(movie, OTHER_LANGUAGE)] for movie in movie_ids)
+    if len(details):
+        items_by_country = _items_by_value(details.get(movie).countries for movie in movie_ids)
+    return FilmFeatures(years, genres, matrix, percentile, items_by_language, items_by_country)
 
 
 def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
@@ -119,7 +100,7 @@ def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.nd
 
 def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:
     """Return True for the items that pass all filters but `hide_seen`, (I,) bool. For `history`, see `Request`."""
-    return _all_of(features, list(_masks(features, filters, history).values()))
+    return _all_of(features, _masks(features, filters, history).values())
 
 
 def blocking_filters(
@@ -132,11 +113,12 @@ def blocking_filters(
     masks = _masks(features, filters, history)
     candidates = np.ones(len(features.years), bool)
     candidates[_items(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
-    return [
-        name
-        for name in masks
-        if (_all_of(features, [mask for other, mask in masks.items() if other != name]) & candidates).any()
-    ]
+
+    def is_blocking(name: str) -> bool:
+        others = [mask for other, mask in masks.items() if other != name]
+        return bool((_all_of(features, others) & candidates).any())
+
+    return list(filter(is_blocking, masks))
 
 
 def _items(features: FilmFeatures, films: Sequence[int]) -> list[int]:
@@ -144,12 +126,9 @@ def _items(features: FilmFeatures, films: Sequence[int]) -> list[int]:
     return [film for film in films if film < len(features.years)]
 
 
-def _all_of(features: FilmFeatures, masks: list[np.ndarray]) -> np.ndarray:
+def _all_of(features: FilmFeatures, masks: Iterable[np.ndarray]) -> np.ndarray:
     """Return the conjunction of masks (I,) bool."""
-    result = np.ones(len(features.years), bool)
-    for mask in masks:
-        result &= mask
-    return result
+    return np.logical_and.reduce([np.ones(len(features.years), bool), *masks])
 
 
 def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:

@@ -50,19 +50,10 @@ def recommend_for_two(
     rule: str = "fair",
     allowed: np.ndarray | None = None,
 ) -> list[GroupRecommendation]:
-    """Return at most k films for two people, best first.
+    """Return at most k films for two people by one of RULES, best first.
 
-    A film is excluded if one of the two has watched it, does not want it, or has a filter that excludes it.
-
-    Args:
-        predictor: Ranks the films for both.
-        requests: The histories and filters of the two people.
-        k: Number of films.
-        rule: One of RULES.
-        allowed: The films that may be recommended, (I,) bool; None: all.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
+    A film is excluded if one of the two has watched it, does not want it, or has a filter that excludes it, or if it is
+    not in `allowed`, (I,) bool.
     """
     pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
     mask = exclusion_mask(predictor, pair[0]) | exclusion_mask(predictor, pair[1])

@@ -116,7 +116,7 @@ def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> 
     "s" has film ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the newest
     films that fit, after the number of the others: "e2400-1-260-…".
     """
-    params, ids = {"data": dataset_name}, _movie_ids(catalog, items)
+    params, ids = {"data": dataset_name}, [str(catalog.films[item].movie_id) for item in items]
     if newest := newest_that_fit(ids, MAX_ID_CHARS):
         omitted = [f"e{len(ids) - len(newest)}"] if len(newest) < len(ids) else []
         params["s"] = "-".join([*omitted, *newest])
@@ -125,11 +125,7 @@ def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> 
 
 def count_that_fits(catalog: Catalog, items: Sequence[int]) -> int:
     """Return the number of newest films of a list that fit in a link."""
-    return len(newest_that_fit(_movie_ids(catalog, items), MAX_ID_CHARS))
-
-
-def _movie_ids(catalog: Catalog, items: Sequence[int]) -> list[str]:
-    return [str(catalog.films[item].movie_id) for item in items]
+    return len(newest_that_fit([str(catalog.films[item].movie_id) for item in items], MAX_ID_CHARS))
 
 
 def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
@@ -141,11 +137,7 @@ def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
 def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
     """Return the film numbers in the parameter "s" of a link, and a notice for each kind of part that was skipped.
 
-    Never raises an exception.
-
-    Args:
-        params: The URL parameters, see `to_url_params`.
-        catalog: Catalogue of the data set in "data".
+    The catalogue is that of the data set in "data", see `to_url_params`. Never raises an exception.
     """
     text = params.get("s", "")
     n_omitted = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0
@@ -154,29 +146,28 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     distinct = list(dict.fromkeys(movie_ids))
     items = [catalog.number_of[movie_id] for movie_id in distinct if movie_id in catalog.number_of]
     n_unknown = len(distinct) - len(items)
-    notices = [  # (number of skipped parts or whether there are any, notice)
-        (len(parts) - len(movie_ids), Message("A part of the link could not be read and was skipped.")),
-        (
-            n_unknown,
+    notices = []
+    if len(movie_ids) < len(parts):
+        notices.append(Message("A part of the link could not be read and was skipped."))
+    if n_unknown:
+        notices.append(
             Message(
                 "Skipped {n:,} film of the link: not in this data set.",
                 plural="Skipped {n:,} films of the link: not in this data set.",
                 n=n_unknown,
-            ),
-        ),
-        (len(movie_ids) - len(distinct), Message("Films that are in the link twice are kept once.")),
-        (
-            n_omitted,
+            )
+        )
+    if len(distinct) < len(movie_ids):
+        notices.append(Message("Films that are in the link twice are kept once."))
+    if n_omitted:
+        notices.append(
             Message(
                 "The link had room for the newest {n:,} film, not for the {earlier:,} before it.",
                 plural="The link had room for the newest {n:,} films, not for the {earlier:,} before them.",
                 n=len(items),
                 earlier=n_omitted,
-            ),
-        ),
-        (
-            len(items) > MAX_FILMS,
-            Message("The link is long; its newest {max_films:,} films are kept.", max_films=MAX_FILMS),
-        ),
-    ]
-    return items[-MAX_FILMS:], [notice for condition, notice in notices if condition]
+            )
+        )
+    if len(items) > MAX_FILMS:
+        notices.append(Message("The link is long; its newest {max_films:,} films are kept.", max_films=MAX_FILMS))
+    return items[-MAX_FILMS:], notices

@@ -96,13 +96,13 @@ class Review:
         Args:
             answers: The chosen film numbers by `ImportedFilm.key`; None for "none of these".
         """
-        pairs = zip(self.history, self.matches, strict=True)
-        choices = {film.key: match.films[0] for film, match in pairs if match.likely} | dict(answers)
-        films = (
-            match.films[0] if match.is_confident else choices.get(film.key)
-            for film, match in zip(self.history, self.matches, strict=True)
-        )
-        return {position: film for position, film in enumerate(films) if film is not None}
+        chosen = {}
+        for position, (imported, match) in enumerate(zip(self.history, self.matches, strict=True)):
+            default = match.films[0] if match.likely else None
+            film = match.films[0] if match.is_confident else answers.get(imported.key, default)
+            if film is not None:
+                chosen[position] = film
+        return chosen
 
     def count_methods(self) -> Counter[MatchMethod]:
         """Return the number of films with a confident match by method. A film counts for its most reliable method."""
@@ -147,11 +147,7 @@ def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
 
 
 def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[WatchedFilm], list[str]]:
-    """Return the watched films in history files, and notes about them. Likely matches are used without a question.
-
-    Args:
-        dataset: Has the films.
-        files: Name and content of each file.
+    """Return the watched films in history files (name, content), and notes about them. Likely matches are used.
 
     Raises:
         HistoryError: If a file is not a history.
@@ -192,11 +188,7 @@ def _origin(line: Entry | Skipped) -> tuple[str, str]:
 
 
 def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """Return each film of the data set once, the last watched at the end. Films without a date come first.
-
-    Args:
-        films: Films of history files, each with its film number. Several can have the same number.
-    """
+    """Return each film number once, the last watched at the end. Films without a date come first."""
     entries: dict[int, list[Entry]] = defaultdict(list)
     for imported, film in films:
         entries[film] += imported.entries
@@ -216,22 +208,17 @@ def _watched_film(film: int, entries: Sequence[Entry]) -> WatchedFilm:
 
 
 def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], chosen: Mapping[int, int]) -> str:
-    """Return a history as a JSON file that this app can import. It includes films that are not in the data set.
+    """Return all films of an import as a JSON file that this app can import, also those that are not in the data set.
 
-    Args:
-        dataset: Name of the data set.
-        catalog: Films of the data set.
-        history: All films of the import.
-        chosen: Position in `history` → film number, see `Review.chosen`.
+    `chosen` is position in `history` → film number, see `Review.chosen`. It has the films of the data set.
     """
     movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
     rows = movies.iloc[list(chosen.values())].astype(object).to_dict("records")
-    films_of_set = (catalog.films[film] for film in chosen.values())
-    records = {
-        position: {"title": film.title, "year": film.year} | row
-        for position, film, row in zip(chosen, films_of_set, rows, strict=True)
-    }
-    films = [_film_record(film, records.get(position, {})) for position, film in enumerate(history)]
+    records = {}
+    for (position, number), row in zip(chosen.items(), rows, strict=True):
+        film = catalog.films[number]
+        records[position] = {"title": film.title, "year": film.year} | row
+    films = [_film_record(imported, records.get(position, {})) for position, imported in enumerate(history)]
     films.sort(key=lambda film: film.get("watched") or film.get("logged") or "")
     return json.dumps({"dataset": dataset, "watched": films}, ensure_ascii=False, separators=(",", ":"))
 

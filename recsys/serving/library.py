@@ -54,12 +54,7 @@ class Library:
         return len(self.watched)
 
     def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
-        """Return the numbers of the films that match a query, (n,), in the order of the query.
-
-        Args:
-            query: Filters, tags and order.
-            among: If given, only these films are returned, in the given order.
-        """
+        """Return the numbers of the films that match a query, (n,), in its order, or those `among` films in theirs."""
         mask = self.matching_mask(query)
         if among is not None:
             films = np.asarray(among, np.int64)
@@ -68,12 +63,18 @@ class Library:
         return order[mask[order]]
 
     def matching_mask(self, query: LibraryQuery) -> np.ndarray:
-        """Return True for the films that match the filters and tags, (F,) bool."""
-        return filters.allowed_mask(self.features, query.filters, ()) & self._tag_mask(query.tags)
+        """Return True for the films that match the filters and have all tags, (F,) bool."""
+        mask, events = filters.allowed_mask(self.features, query.filters, ()), self.dataset.catalog.tags
+        for tag in query.tags:
+            word = " ".join(tag.lower().split())
+            row = bisect_left(events.words, word)
+            exists = events.words[row : row + 1] == (word,)
+            mask &= np.isin(self._movie_ids, events.movie[events.word == row] if exists else [])
+        return mask
 
     def tags(self, n: int) -> list[str]:
         """Return the n tags that most films have, in alphabetical order."""
-        return sorted(tag for tag, _ in Counter(self._films_by_tag).most_common(n))
+        return sorted(tag for tag, _ in self._films_by_tag.most_common(n))
 
     def _order(self, name: str) -> np.ndarray:
         """Return all film numbers in one of ORDERS, (F,). Ties: the most watched film first, then the lowest number."""
@@ -106,29 +107,17 @@ class Library:
         damped = (self.watched * np.nan_to_num(self.rating) + DAMPING * prior) / (self.watched + DAMPING)
         return np.where(self.watched > 0, damped, -np.inf)
 
-    def _tag_mask(self, tags: Sequence[str]) -> np.ndarray:
-        """Return True for the films that have all tags, (F,) bool."""
-        events = self.dataset.catalog.tags
-        mask = np.ones(len(self), bool)
-        for tag in tags:
-            word = " ".join(tag.lower().split())
-            row = bisect_left(events.words, word)
-            exists = events.words[row : row + 1] == (word,)
-            mask &= np.isin(self._movie_ids, events.movie[events.word == row] if exists else [])
-        return mask
-
     @cached_property
     def _movie_ids(self) -> np.ndarray:
         """The original film ids, (F,)."""
         return np.array([film.movie_id for film in self.dataset.catalog.films], np.int64)
 
     @cached_property
-    def _films_by_tag(self) -> dict[str, int]:
+    def _films_by_tag(self) -> Counter[str]:
         """The number of films of each tag."""
         events = self.dataset.catalog.tags
         pairs = np.unique(np.stack([events.word, events.movie]).astype(np.int64), axis=1)  # a tag counts once per film
-        words, n_films = np.unique(pairs[0], return_counts=True)
-        return {events.words[word]: int(n) for word, n in zip(words.tolist(), n_films.tolist(), strict=True)}
+        return Counter(events.words[word] for word in pairs[0].tolist())
 
 
 def _library_features(dataset: Dataset) -> FilmFeatures:

@@ -1,4 +1,4 @@
-"""Draw posters from genre, title and year, for films whose poster is not available.
+"""Draw posters from genre, title and year, for films whose poster is not available, as SVG or as pixels.
 
 The most distinctive genre of a film sets the colour. The two most distinctive genres have the possible motifs, but a
 word of the title can set the motif: "Full Moon" has a moon. Title and year seed the random generator, so a film has the
@@ -14,6 +14,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
+
+import numpy as np
+from PIL import Image, ImageColor, ImageDraw
 
 from recsys.serving import motifs
 from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Shape
@@ -78,6 +81,7 @@ class Poster(NamedTuple):
     shapes: Sequence[Shape]
 
 
+SUPERSAMPLING = 2  # factor by which pixels of shapes are drawn larger, so that edges are smooth
 SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
 
 
@@ -96,11 +100,8 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
 
 
 def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
-    """Return the styles of genres, the most distinctive first.
-
-    Old data sets have "Children's". A data set of other items has other genres, for which `_generated_style` is used.
-    """
-    names = genres.replace("Children's", "Children").split("|")
+    """Return the styles of genres, the most distinctive first. Genres of other items have a generated style."""
+    names = genres.replace("Children's", "Children").split("|")  # old data sets have "Children's"
     styles = [style for genre, style in STYLES.items() if genre in names]
     return styles or [_generated_style(genre) for genre in names if genre] or [UNKNOWN_STYLE]
 
@@ -112,18 +113,13 @@ def _generated_style(genre: str) -> tuple[str, tuple[Motif, ...]]:
     return _hex(round(255 * channel) for channel in colour), tuple(rng.sample(_PLAIN_MOTIFS, 4))
 
 
-def channels(colour: str) -> list[int]:
-    """Return red, green and blue, 0…255, of a colour "#rrggbb"."""
-    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
-
-
 def _hex(values: Iterable[int]) -> str:
     return "#" + "".join(f"{value:02x}" for value in values)
 
 
 def _vary_colour(colour: str, rng: random.Random, max_shift: float = 0.055) -> str:
     """Return a colour with a random change of hue and lightness. It is dark enough for white shapes."""
-    hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in channels(colour)))
+    hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in ImageColor.getrgb(colour)))
     hue, light = (hue + rng.uniform(-max_shift, max_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
     return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, light, saturation))
 
@@ -151,7 +147,7 @@ def _background(colour: str, other: str, rng: random.Random) -> Background:
 
 def _mix_colours(colour: str, other: str) -> str:
     """Return the mean of two colours."""
-    return _hex((a + b) // 2 for a, b in zip(channels(colour), channels(other), strict=True))
+    return _hex((a + b) // 2 for a, b in zip(ImageColor.getrgb(colour), ImageColor.getrgb(other), strict=True))
 
 
 def poster_svg(title: str, year: int | None, genres: str) -> str:
@@ -199,3 +195,47 @@ def _shape_svg(shape: Shape) -> str:
 def poster_url(title: str, year: int | None, genres: str) -> str:
     """Return `poster_svg` as a data URL for an <img>."""
     return "data:image/svg+xml;base64," + base64.b64encode(poster_svg(title, year, genres).encode()).decode()
+
+
+def poster_image(drawing: Poster, width: int, height: int) -> Image.Image:
+    """Draw a poster. Width and height are in pixels."""
+    canvas = _gradient(drawing.background, width, height)
+    for (opacity, line), shapes in groupby(drawing.shapes, lambda shape: (shape.opacity, shape.line)):
+        canvas += (1 - canvas) * opacity * _mask(shapes, line, width, height)[..., None]
+    rows = (np.arange(height) + 0.5) / height  # 0…1 from the top
+    offsets, blacks = zip(*SHADE, strict=True)
+    canvas *= 1 - np.interp(rows, offsets, blacks)[:, None, None]
+    return Image.fromarray((255 * canvas).round().astype(np.uint8), "RGB")
+
+
+def _gradient(background: Background, width: int, height: int) -> np.ndarray:
+    """Return the background, (height, width, 3) 0…1."""
+    x = (np.arange(width) + 0.5)[None, :] * WIDTH / width
+    y = (np.arange(height) + 0.5)[:, None] * HEIGHT / height
+    (u, v), (end_u, end_v) = background.start, background.end
+    if background.radius:
+        offset = np.hypot(x - u, y - v) / background.radius
+    else:
+        dx, dy = end_u - u, end_v - v
+        offset = ((x - u) * dx + (y - v) * dy) / (dx**2 + dy**2)
+    offsets = [offset for offset, _ in background.stops]
+    colours = np.array([[channel / 255 for channel in ImageColor.getrgb(colour)] for _, colour in background.stops])
+    return np.stack([np.interp(offset, offsets, colours[:, channel]) for channel in range(3)], axis=-1)
+
+
+def _mask(shapes: Iterable[Shape], line: float, width: int, height: int) -> np.ndarray:
+    """Return how much of each pixel the shapes cover, (height, width) 0…1."""
+    mask = Image.new("L", (width * SUPERSAMPLING, height * SUPERSAMPLING), 0)
+    draw, scale = ImageDraw.Draw(mask), width * SUPERSAMPLING / WIDTH
+    line_width = max(1, round(line * scale))
+    for shape in shapes:
+        points = [(x * scale, y * scale) for x, y in shape.points]
+        if shape.radius:
+            (x, y), r = points[0], shape.radius * scale
+            disc = (x - r, y - r, x + r, y + r)
+            draw.ellipse(disc, outline=255, width=line_width) if line else draw.ellipse(disc, fill=255)
+        elif line:
+            draw.line([*points, points[0]] if shape.closed else points, 255, line_width, joint="curve")
+        else:
+            draw.polygon(points, fill=255)
+    return np.asarray(mask.resize((width, height), Image.Resampling.BOX), np.float64) / 255

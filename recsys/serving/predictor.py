@@ -18,7 +18,6 @@ from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving import substitutes
-from recsys.serving.filters import FilmFeatures, film_features
 from recsys.training.options import RunOptions
 
 # Best first. The default recommender of a data set is the first one that `_answers_soon`.
@@ -42,24 +41,18 @@ class Predictor:
         """The displayed name, "BERT4Rec"."""
         return self.recommender.title
 
-    @property
-    def features(self) -> FilmFeatures:
-        """The features of films for filters."""
-        return film_features(self.dataset)
-
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether the model gives content more weight than usual, because few users watched these films.
-
-        Args:
-            films: Film numbers of a history.
-        """
+        """Return whether content has more weight than usual, because few users watched these film numbers."""
         items = substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
         return self.model.favours_content(items)
 
     @property
     def is_current(self) -> bool:
         """Whether neither the checkpoint nor the film details have changed since `load`."""
-        return self.key == _key(self.recommender.name, self.dataset, details=film_details.version(self.dataset.name))
+        name, dataset = self.recommender.name, self.dataset
+        return self.key == _key(
+            name, dataset, _checkpoint_version(name, dataset.name), film_details.version(dataset.name)
+        )
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
@@ -78,22 +71,18 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     """
     use_one_thread()
     recommender = registry.get(name)
-    if recommender.model().scores_cold_items:
-        return _fit_on_all_films(recommender, dataset, report)
     # read before the checkpoint: if a training replaces the checkpoint in between, `is_current` is False
     version = _checkpoint_version(name, dataset.name)
-    model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
-    return Predictor(dataset, recommender, model, _key(name, dataset, version))
+    if recommender.model().scores_cold_items:
+        model, dataset = _fit_on_all_films(recommender, dataset, report)
+    else:
+        model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
+    version = version or _checkpoint_version(name, dataset.name)  # of a model that was fitted on first use
+    return Predictor(dataset, recommender, model, _key(name, dataset, version, dataset.catalog.details.version))
 
 
 def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
-    """Return a pool of two recommenders with fixed weights. It has no probabilities.
-
-    Args:
-        left: Its list is the result at a share of 0.
-        right: Its list is the result at a share of 1.
-        share: The weight of `right`. The weight of `left` is 1 - share.
-    """
+    """Return a pool with the weight `share` for `right` and 1 - share for `left`. It has no probabilities."""
     member_names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
     weights = dict(zip(member_names, (1 - share, share), strict=True))
@@ -106,39 +95,27 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
 def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
     """Return a predictor for which similar films count more.
 
-    In `VisitorPool`, the content member gets its highest weight. Another recommender is mixed with the content model.
-
-    Args:
-        predictor: The recommender.
-        load_content: Loads the recommender CONTENT for the same data set.
+    In `VisitorPool`, the content member gets its highest weight. Another recommender is mixed with the recommender
+    CONTENT for the same data set, which `load_content` loads.
     """
     if isinstance(predictor.model, VisitorPool):
         return replace(predictor, model=predictor.model.with_taste(), key=f"{predictor.key}/taste")
     return pool_of_two(predictor, load_content(), TASTE_SHARE)
 
 
-def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> Predictor:
-    """Fit a content model with the infrequent films as additional items. The numbers of the other items do not change.
+def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
+    """Fit a content model with the infrequent films as additional items, and return the data set with these items.
 
     The model is not stored. The checkpoint of a content model covers only the items that the evaluation ranks.
     """
     catalog = dataset.catalog.complete
     train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)
     model = recommender.model(recommender.preset(dataset.name)).fit(train, run=RunOptions(report=report))
-    return Predictor(replace(dataset, catalog=catalog), recommender, model, _key(recommender.name, dataset))
+    return model, replace(dataset, catalog=catalog)
 
 
-def _key(name: str, dataset: Dataset, version: str = "", details: str | None = None) -> str:
-    """Return the key of a predictor.
-
-    Args:
-        name: Name of the recommender.
-        dataset: The data set.
-        version: Version of the checkpoint; "": version of the stored checkpoint.
-        details: Version of the film details; None: version of the details in `dataset`.
-    """
-    version = version or _checkpoint_version(name, dataset.name)
-    details = dataset.catalog.details.version if details is None else details
+def _key(name: str, dataset: Dataset, version: str, details: str) -> str:
+    """Return the key of a predictor for the versions of its checkpoint and of the film details, "" without them."""
     return "/".join([dataset.name, name, version, dataset.fingerprint, *filter(None, [details])])
 
 
@@ -148,11 +125,7 @@ def default(dataset_name: str) -> str:
 
 
 def _answers_soon(name: str, dataset_name: str) -> bool:
-    """Return whether `load` takes a few seconds at most.
-
-    A recommender without members is then trained or fitted on first use. The fitted weights of a pool must be stored,
-    because fitting them takes longer than a visitor waits.
-    """
+    """Return whether `load` takes a few seconds at most. Fitting the weights of a pool takes longer."""
     has_weights = not registry.get(name).members(dataset_name) or has_fit(name, dataset_name)
     return has_weights and not missing_models(name, dataset_name)
 

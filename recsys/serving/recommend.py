@@ -124,9 +124,6 @@ def rankings(
         predictor: Scores the items.
         requests: The histories, ratings and filters.
         excluded: The excluded items of each request, (n,) or a mask (I,) bool. None: as in the request.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     if excluded is None:
         excluded = (_excluded(predictor, request) for request in requests)
@@ -176,7 +173,8 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     items = numbers[numbers < predictor.dataset.n_items]
     if not request.filters.restricts:
         return items
-    mask = ~film_filters.allowed_mask(predictor.features, request.filters, request.history)
+    features = film_filters.film_features(predictor.dataset)
+    mask = ~film_filters.allowed_mask(features, request.filters, request.history)
     mask[items] = True
     return mask
 
@@ -200,7 +198,7 @@ def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
     """Return the similarities of items, (n, n) 0…1, by the model's embeddings or, if it has none, by genres."""
     if predictor.model.has_item_embeddings:
         return film_filters.vector_similarity(predictor.model.item_embeddings()[items])
-    return film_filters.genre_similarity(predictor.features.genre_matrix[items])
+    return film_filters.genre_similarity(film_filters.film_features(predictor.dataset).genre_matrix[items])
 
 
 def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False) -> np.ndarray:
@@ -236,49 +234,32 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
             expected=expected,
         )
     for row, request in enumerate(requests):
-        if request.ratings:
-            scores[row] = feedback.adjust(dataset, scores[row], _feedback(predictor, request))
+        # a model that reads ratings reads those of the films in the history
+        films_read = set(request.history) if predictor.model.uses_query_ratings else set()
+        unread = {film: stars for film, stars in request.ratings if film not in films_read}
+        scores[row] = feedback.adjust(dataset, scores[row], unread)
     return scores
 
 
-def _feedback(predictor: Predictor, request: Request) -> dict[int, float]:
-    """Return film → weight for the ratings that the model does not read.
-
-    A model that reads ratings reads those of the films in the history.
-    """
-    films_read = set(request.history) if predictor.model.uses_query_ratings else set()
-    return feedback.weights({film: stars for film, stars in request.ratings if film not in films_read})
-
-
 def to_queries(
-    dataset: Dataset, histories: Iterable[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
+    dataset: Dataset, histories: Sequence[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
 ) -> Queries:
-    """Return the input of a model. Each infrequent film is replaced by its substitutes (`substitutes.find`).
+    """Return the input of a model for histories of film numbers (n,). Substitutes replace infrequent films.
 
-    Without ratings, disliked films are removed from the histories. A model that does not read ratings would recommend
-    more films like them.
-
-    Args:
-        dataset: The data set of the model.
-        histories: Film numbers of each user, (n,).
-        ratings: The ratings of each user.
-        with_ratings: Whether the model reads ratings. A substitute has the rating of the film that it replaces.
+    `with_ratings` says whether the model reads ratings. Without ratings, disliked films are removed from the histories,
+    because the model would recommend more films like them.
     """
-    pairs = list(zip(histories, map(dict, ratings), strict=True))
-    if with_ratings:
-        items = [substitutes.replace_infrequent(dataset, history) for history, _ in pairs]
-        return Queries(items, ratings=[_aligned_ratings(dataset, *pair) for pair in pairs] if any(ratings) else None)
-    liked = []
-    for history, stars in pairs:
-        disliked = [film for film, value in stars.items() if value < MIN_LIKED_STARS]
-        liked.append(history[~np.isin(history, disliked)] if disliked else history)
-    return Queries([substitutes.replace_infrequent(dataset, history) for history in liked])
-
-
-def _aligned_ratings(dataset: Dataset, history: np.ndarray, stars: dict[int, float]) -> np.ndarray:
-    """Return the rating of each item, (m,) float32, after infrequent films were replaced by substitutes. NaN: none."""
-    values = [stars.get(film, np.nan) for film in history.tolist() for _ in substitutes.find(dataset, film)]
-    return np.array(values, np.float32)
+    stars_by_user = list(map(dict, ratings))
+    items = [substitutes.replace_infrequent(dataset, history) for history in histories]
+    if with_ratings and any(ratings):
+        pairs = zip(histories, stars_by_user, strict=True)
+        values = [[stars.get(film, np.nan) for film in history.tolist()] for history, stars in pairs]
+        return Queries(items, ratings=[np.array(row, np.float32) for row in values])
+    if not with_ratings:
+        for user, stars in enumerate(stars_by_user):
+            if disliked := [film for film, value in stars.items() if value < MIN_LIKED_STARS]:
+                items[user] = items[user][~np.isin(histories[user], disliked)]
+    return Queries(items)
 
 
 def _batch_size(dataset: Dataset, n_threads: int = 1) -> int:

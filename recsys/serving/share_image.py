@@ -7,7 +7,7 @@ lengths are in units of SCALE pixels.
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +16,7 @@ import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
 from recsys.data.dataset import Film
-from recsys.serving import poster_art, poster_png
+from recsys.serving import poster_art
 
 SCALE = 1.5  # pixels of the PNG per unit of length
 WIDTH = 1200
@@ -62,15 +62,13 @@ class Canvas:
     def text(self, point: Point, text: str, size: float, colour: str, title: bool = False) -> None:
         """Draw a line of text with its upper left corner at a point."""
         corner = (point[0] * SCALE, point[1] * SCALE)
-        font = _font(self.fonts.title if title else self.fonts.text, scaled(size))
-        self.draw.text(corner, supported_text(self.fonts, text, title), colour, font=font)
+        self.draw.text(corner, supported_text(self.fonts, text, title), colour, _font(self.fonts, size, title))
 
     def badge(self, point: Point, text: str) -> None:
-        """Draw a short text in a dark disc, with the upper left corner of its box at a point."""
-        left, top = (edge * SCALE for edge in point)
-        self.draw.ellipse((left, top, left + 30 * SCALE, top + 30 * SCALE), fill="#1b1c20")
-        centre = (left + 15 * SCALE, top + 15 * SCALE)
-        self.draw.text(centre, text, "#ffffff", font=_font(self.fonts.text, scaled(18)), anchor="mm")
+        """Draw a short text in a dark disc around a point."""
+        x, y = point[0] * SCALE, point[1] * SCALE
+        self.draw.circle((x, y), 15 * SCALE, "#1b1c20")
+        self.draw.text((x, y), text, "#ffffff", _font(self.fonts, 18), anchor="mm")
 
     def arrow(self, point: Point, colour: str) -> None:
         """Draw an arrow to the right."""
@@ -112,8 +110,7 @@ def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
 
 def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> float:
     """Return the width of a line of text."""
-    file = fonts.title if title else fonts.text
-    return _font(file, scaled(size)).getlength(supported_text(fonts, text, title)) / SCALE
+    return _font(fonts, size, title).getlength(supported_text(fonts, text, title)) / SCALE
 
 
 def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
@@ -123,10 +120,11 @@ def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int
         return text_width(fonts, line, size, title) <= width
 
     rows = [""]
-    for piece in _wrap_pieces(text, fits):
-        if rows[-1] and not fits(rows[-1] + piece.rstrip()):
-            rows.append("")
-        rows[-1] += piece
+    for word in text.split():
+        for piece in [f"{word} "] if fits(word) else [*word, " "]:
+            if rows[-1] and not fits(rows[-1] + piece.rstrip()):
+                rows.append("")
+            rows[-1] += piece
     rows = [row.rstrip() for row in rows if row.strip()]
     if len(rows) <= max_lines:
         return rows
@@ -136,22 +134,13 @@ def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int
     return [*rows[: max_lines - 1], f"{last.rstrip()}…"]
 
 
-def _wrap_pieces(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the words of a text, each with a blank. A word that does not fit in a line is yielded letter by letter."""
-    for word in text.split():
-        if fits(word):
-            yield f"{word} "
-        else:
-            yield from word
-            yield " "
-
-
 @lru_cache(maxsize=64)
-def _font(path: Path | None, size: int) -> Font:
-    """Return a font for a size in pixels. It is slightly bold, so that small text is legible on a dark background."""
+def _font(fonts: Fonts, size: float, title: bool = False) -> Font:
+    """Return a font. It is slightly bold, so that small text is legible on a dark background."""
+    path = fonts.title if title else fonts.text
     if path is None:
-        return ImageFont.load_default(size)
-    font = ImageFont.truetype(path, size)
+        return ImageFont.load_default(scaled(size))
+    font = ImageFont.truetype(path, scaled(size))
     font.set_variation_by_axes(
         [560.0 if axis["name"] == b"Weight" else float(axis["default"] or 0) for axis in font.get_variation_axes()]
     )
@@ -172,13 +161,9 @@ class ShareTexts:
 def share_png(
     watched: Sequence[Film], picks: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
 ) -> bytes:
-    """Draw a watch list and its recommendations.
+    """Draw the newest MAX_WATCHED of `watched` (oldest first) and the first MAX_NEXT of `picks`.
 
-    Args:
-        watched: Watched films, oldest first. The newest MAX_WATCHED are drawn.
-        picks: Recommended films, best first, each with a text below it, such as "4.2%". The first MAX_NEXT are drawn.
-        texts: The other texts.
-        fonts: Fonts of the texts.
+    Each pick has a text below it, such as "4.2%".
     """
     sheet = Canvas(fonts, WIDTH, 868 if texts.link else 816, BACKGROUND)
     sheet.text((MARGIN, 44), texts.watched, 40, TEXT, title=True)
@@ -192,7 +177,7 @@ def share_png(
     for number, (film, figure) in enumerate(picks[:MAX_NEXT]):
         left = MARGIN + number * 220
         _draw_poster(sheet, (left, 398), 200, film)
-        sheet.badge((left + 10, 408), str(number + 1))
+        sheet.badge((left + 25, 423), str(number + 1))
         sheet.text((left, 708), figure, 24, ACCENT)
     sheet.text((MARGIN, 764), texts.by, 22, TEXT)
     for number, row in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
@@ -204,7 +189,7 @@ def _draw_poster(sheet: Canvas, point: Point, width: float, film: Film) -> None:
     """Draw a poster with title and year."""
     height, inset, size = width * 1.5, width * 0.08, width * 0.115
     poster = poster_art.poster(film.title, film.year, film.genres)
-    sheet.paste(point, poster_png.poster_image(poster, scaled(width), scaled(height)), radius=8)
+    sheet.paste(point, poster_art.poster_image(poster, scaled(width), scaled(height)), radius=8)
     title = _OTHER_TITLE.sub("", film.title) or film.title
     rows = wrap_text(sheet.fonts, title, width - 2 * inset, size, max_lines=4, title=True)
     bottom = point[1] + height - inset
@@ -248,10 +233,10 @@ def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_F
 
 def _cell_text(value: object) -> str:
     """Return a number with at most four decimals, another value as text, "" for a missing value."""
-    if isinstance(value, float):
-        if value != value:
-            return ""
-        if value.is_integer():
-            return f"{value:,.0f}"
-        return f"{value:,.4f}" if abs(value) >= 1e-4 else f"{value:.2g}"
-    return "" if value is None or value is pd.NA or value is pd.NaT else str(value)
+    if pd.isna(value):
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    if value.is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.4f}" if abs(value) >= 1e-4 else f"{value:.2g}"

@@ -10,7 +10,7 @@ Shapes: I items, T common tags, D dimensions.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -193,7 +193,7 @@ class ThemeParser:
                 continue
             tags = set(self.table.by_phrase.get(phrase, ()))
             if length > 1:
-                tags |= set.intersection(*(set(self.table.by_stem.get(word, ())) for word in phrase))
+                tags |= _with_all(self.table.by_stem, phrase)
             mask = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
             if genre := self._genre_by_phrase.get(phrase):
                 mask |= self._has_genre[genre]
@@ -230,8 +230,8 @@ class ThemeParser:
         """Return the aspect of a phrase, matched by tags, genre and title."""
         tags, genre = self._tags_of(phrase), self._genre_by_phrase.get(phrase, "")
         match = tag_match(self.table, tags)
-        for item in set.intersection(*(set(self._items_by_stem.get(word, ())) for word in phrase)):
-            match[item] = max(match[item], TITLE_WEIGHT)
+        titled = list(_with_all(self._items_by_stem, phrase))
+        match[titled] = np.maximum(match[titled], TITLE_WEIGHT)
         if genre:
             weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
             match = np.maximum(match, weight * self._has_genre[genre])
@@ -248,18 +248,18 @@ class ThemeParser:
             for word, tags_with_word in table.by_stem.items():
                 if word.startswith(phrase[0][:MIN_COMMON_PREFIX]):
                     tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in tags_with_word}
-        for tag in set.intersection(*(set(table.by_stem.get(word, ())) for word in phrase)):
+        for tag in _with_all(table.by_stem, phrase):
             tags[tag] = max(tags.get(tag, 0), PARTIAL_TAG_WEIGHT * len(phrase) / len(table.words[tag].split()))
         return tags | dict.fromkeys(table.by_phrase.get(phrase, ()), 1.0)
 
 
-def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
-    """Return the largest product of strength and relevance of the tags of each film, (I,).
+def _with_all(values_of_stem: Mapping[str, Sequence[int]], phrase: tuple[str, ...]) -> set[int]:
+    """Return the values that all stems of a phrase have."""
+    return set.intersection(*(set(values_of_stem.get(word, ())) for word in phrase))
 
-    Args:
-        table: Has the strength of each tag for each film.
-        tags: Tag → relevance.
-    """
+
+def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
+    """Return the largest product of strength and relevance of each film, (I,), for tag → relevance."""
     if not tags:
         return np.zeros(table.strength.shape[0])
     weights = np.fromiter(tags.values(), np.float64, len(tags))
@@ -302,10 +302,10 @@ class ThemeIndex:
             score = self._popularity  # all films match, and the most popular films have the best scores
         score = score * ~excluded
         if years:
-            score = score * ((self._years >= years[0]) & (self._years <= years[1]))
+            score *= (self._years >= years[0]) & (self._years <= years[1])
         if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
-            score = score * self._children_weight
-        score = score * self._popularity
+            score *= self._children_weight
+        score *= self._popularity
         order = np.argsort(-score, kind="stable")[: max(0, limit)]
         return [
             ThemeMatch(item, float(score[item]), self._reasons(item, aspects))
@@ -346,12 +346,10 @@ class ThemeIndex:
         reasons: list[str] = []
         for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
             tags = list(aspect.tags)
-            match = (
-                self._table.strength[:, tags][[item], :].toarray().ravel() * list(aspect.tags.values()) if tags else []
-            )
-            if len(tags) and np.max(match) > 0:
-                reasons.append(self._table.words[tags[int(np.argmax(match))]])
-            elif aspect.genre and aspect.genre in self._genres[item]:
+            match = self._table.strength[:, tags][[item], :].toarray().ravel() * np.array(list(aspect.tags.values()))
+            if match.any():
+                reasons.append(self._table.words[tags[int(match.argmax())]])
+            elif aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 

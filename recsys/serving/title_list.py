@@ -53,12 +53,8 @@ def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
     }
     retried = zip(whole_titles, matcher.match([*whole_titles.values()]), strict=True)
     matches |= {row: match for row, match in retried if match.is_confident}
-    films, missing = dict[int, None](), []
-    for row, entry in enumerate(entries):
-        if _is_found(match := matches[row]):
-            films[match.films[0]] = None
-        else:
-            missing.append(entry.name)
+    films = dict.fromkeys(match.films[0] for match in matches.values() if _is_found(match))
+    missing = [entry.name for row, entry in enumerate(entries) if not _is_found(matches[row])]
     return TitleList(tuple(films), tuple(missing))
 
 

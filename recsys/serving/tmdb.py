@@ -179,7 +179,12 @@ class Posters:
         """Find a poster, and cache its URL or its absence."""
 
         async def find() -> None:
-            self._store(film, await self._find_poster(film, key))
+            by_id = film.tmdb_id is not None
+            reply = await (self._client.get(f"/movie/{film.tmdb_id}", {}, key) if by_id else self._search(film, key))
+            path = poster_path(reply or {})
+            with self._lock:
+                expiry = self._clock() + (POSTER_TTL_SECONDS if path else NO_POSTER_TTL_SECONDS)
+                _put_last(self._cache, film, (f"{self._images}{path}" if path else None, expiry), MAX_CACHED_FILMS)
 
         try:
             await self._guarded(key, find)
@@ -203,7 +208,10 @@ class Posters:
                 self._silence(key, self._clock() + pause.seconds)
             except RequestFailed:
                 outcome = "failed"
-                self._record_failure()
+                with self._lock:
+                    self._failures += 1
+                    if self._failures >= MAX_FAILURES:
+                        self._silent_until, self._failures = self._clock() + REST_SECONDS, 0
             else:
                 outcome = "answered"
                 with self._lock:
@@ -211,35 +219,9 @@ class Posters:
             monitoring.count("tmdb_questions", outcome)
 
     def _silence(self, key: Key, until: float) -> None:
-        """Send no requests with a key until a time. Only the latest MAX_SILENCED_KEYS keys are stored."""
+        """Send no requests with a key until a time."""
         with self._lock:
-            self._silenced[key] = until
-            self._silenced.move_to_end(key)
-            while len(self._silenced) > MAX_SILENCED_KEYS:
-                self._silenced.popitem(last=False)
-
-    def _record_failure(self) -> None:
-        """Send no requests for REST_SECONDS after MAX_FAILURES in a row."""
-        with self._lock:
-            self._failures += 1
-            if self._failures >= MAX_FAILURES:
-                self._silent_until, self._failures = self._clock() + REST_SECONDS, 0
-
-    def _store(self, film: FilmRef, path: str | None) -> None:
-        """Cache the path of a poster, or None if there is no poster. The oldest entries are removed."""
-        with self._lock:
-            expiry = self._clock() + (POSTER_TTL_SECONDS if path else NO_POSTER_TTL_SECONDS)
-            self._cache[film] = (f"{self._images}{path}" if path else None, expiry)
-            self._cache.move_to_end(film)
-            while len(self._cache) > MAX_CACHED_FILMS:
-                self._cache.popitem(last=False)
-
-    async def _find_poster(self, film: FilmRef, key: Key) -> str | None:
-        """Return the path of the poster of a film, which is found by its id or, without one, by title and year."""
-        if film.tmdb_id is not None:
-            return poster_path(await self._client.get(f"/movie/{film.tmdb_id}", {}, key))
-        hit = await self._search(film, key)
-        return poster_path(hit) if hit else None
+            _put_last(self._silenced, key, until, MAX_SILENCED_KEYS)
 
     async def _search(self, film: FilmRef, key: Key) -> dict[str, Any] | None:
         """Return the unique film with this title and year, or None."""
@@ -255,6 +237,14 @@ class Posters:
             return Story()
         params = {"append_to_response": "credits"}
         return parse_story(await self._client.get(f"/movie/{number}", params, key, MAX_STORY_BYTES))
+
+
+def _put_last(entries: OrderedDict[Any, Any], key: Any, value: Any, max_entries: int) -> None:
+    """Set an entry, move it to the end, and remove the first one if there are too many."""
+    entries[key] = value
+    entries.move_to_end(key)
+    if len(entries) > max_entries:
+        entries.popitem(last=False)
 
 
 def poster_path(film: Mapping[str, Any]) -> str | None:

@@ -23,14 +23,10 @@ FORMATS = (".csv", ".parquet")  # endings of file names
 
 
 def user_row(dataset: Dataset, user_id: int | str) -> int:
-    """Return the row 0…U-1 of a user.
-
-    Args:
-        dataset: The data set.
-        user_id: Id or, in a data set with `user_names`, name.
+    """Return the row 0…U-1 of the user with an id or, in a data set with `user_names`, a name.
 
     Raises:
-        ServingError: If the ratings file has no user with this id or name.
+        ServingError: If the ratings file has no such user.
     """
     if dataset.user_names is not None:
         rows = np.flatnonzero(dataset.user_names == str(user_id))
@@ -68,10 +64,9 @@ def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Re
     history = tuple(dataset.history(row).tolist())
     if not predictor.model.uses_query_ratings:
         return Request(history, k, filters)
-    events = slice(*dataset.offsets[row : row + 2].tolist())
-    # a film with several ratings has the last one
-    stars = dict(zip(history, dataset.interactions.rating[events].tolist(), strict=True))
-    return Request(history, k, filters, ratings=tuple(stars.items()))
+    stars = dataset.interactions.rating[slice(*dataset.offsets[row : row + 2])].tolist()
+    last_stars = dict(zip(history, stars, strict=True))  # a film with several ratings has the last one
+    return Request(history, k, filters, ratings=tuple(last_stars.items()))
 
 
 def recommend_for_all(
@@ -79,12 +74,7 @@ def recommend_for_all(
 ) -> pd.DataFrame:
     """Return the K best films of each user as a table with COLUMNS and a row per user and film.
 
-    Args:
-        predictor: Ranks the films.
-        k: Number of films for each user.
-        filters: Filters of all users.
-        report: Receives {"stage": "rank", "done": users, "total": users}.
-        rows: Rows of the users; None: all users.
+    `rows` are the rows of the users; None: all users. `report` receives {"stage": "rank", "done": users, "total": …}.
     """
     dataset, records = predictor.dataset, []
     rows = range(dataset.n_users) if rows is None else rows

@@ -52,14 +52,6 @@ def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[
     """Return the rank changes of the first `after.k` films of the new list, then of the other films of the old list.
 
     Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
-
-    Args:
-        predictor: Ranks the films.
-        before: The request before the change.
-        after: The request after the change.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     old, new = rankings(predictor, [before, after])
     items = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))

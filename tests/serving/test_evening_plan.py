@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.data.dataset import Catalog, Queries
+from recsys.serving import evening_plan as planning
 from recsys.serving.evening_plan import plan_evening, plan_reasons
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request
@@ -134,8 +135,10 @@ def together(steps):
     return np.prod([step.probability for step in steps])
 
 
-def test_the_likeliest_evening_need_not_begin_with_the_likeliest_film():
-    one_by_one, likeliest = evening(Fork(), [0], length=2, beam=1), evening(Fork(), [0], length=2)
+def test_the_likeliest_evening_need_not_begin_with_the_likeliest_film(monkeypatch):
+    likeliest = evening(Fork(), [0], length=2)
+    monkeypatch.setattr(planning, "BEAM_WIDTH", 1)
+    one_by_one = evening(Fork(), [0], length=2)
     assert items(one_by_one) == [1, 2]
     assert items(likeliest) == [2, 3]
     assert together(likeliest) > 3 * together(one_by_one)
@@ -145,14 +148,15 @@ def test_scores_without_probabilities_are_followed_one_by_one():
     assert items(evening(Fork(softmax=False), [0], length=2)) == [1, 2]
 
 
-def test_a_search_as_wide_as_the_catalogue_finds_the_best_of_all_orders():
+def test_a_search_as_wide_as_the_catalogue_finds_the_best_of_all_orders(monkeypatch):
     best = max(
         (together_of(first, second), (first, second))
         for first in range(1, 6)
         for second in range(1, 6)
         if first != second
     )
-    assert tuple(items(evening(Fork(), [0], length=2, beam=6))) == best[1]
+    monkeypatch.setattr(planning, "BEAM_WIDTH", 6)
+    assert tuple(items(evening(Fork(), [0], length=2))) == best[1]
 
 
 def together_of(first, second):

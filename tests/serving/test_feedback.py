@@ -18,17 +18,16 @@ def items(recommendations):
     return [film.item for film in recommendations]
 
 
-@pytest.mark.parametrize(
-    ("stars", "weights"),
-    [
-        ({1: 5.0, 2: 1.0}, {1: 1.0, 2: -1.0}),
-        ({1: 4.0, 2: 2.5}, {1: 0.5, 2: -0.25}),
-        ({1: 3.0}, {}),
-        ({1: 0.5}, {1: -1}),
-    ],
-)
-def test_three_stars_are_neutral(stars, weights):
-    assert feedback.weights(stars) == weights
+def changes(world, stars):
+    scores = np.arange(6.0)
+    return feedback.adjust(world, scores, stars) - scores
+
+
+def test_three_stars_are_neutral_and_one_star_is_the_opposite_of_five(world):
+    assert not changes(world, {1: 3.0}).any()
+    assert changes(world, {1: 5.0}) == pytest.approx(-changes(world, {1: 1.0}))
+    assert changes(world, {1: 1.0}) == pytest.approx(changes(world, {1: 0.5}))
+    assert changes(world, {1: 5.0, 2: 3.0}) == pytest.approx(changes(world, {1: 5.0}))
 
 
 def test_films_like_a_liked_one_rise_and_films_like_a_disliked_one_fall(world):

@@ -224,4 +224,4 @@ def test_what_is_recommended_passes_every_filter(step, seed, history):
         assert one.item not in history
         assert 1992 <= one.film.year <= newest
         assert one.film.genres == "Horror"
-        assert least <= ready.features.popularity_percentile[one.item] < most
+        assert least <= filters.film_features(ready.dataset).popularity_percentile[one.item] < most

@@ -147,11 +147,6 @@ def test_only_probabilities_that_people_may_rely_on_are_offered():
     assert predictor(world, Given([0] * 6, softmax=True)).log_probabilities is not None
 
 
-def test_facts_are_worked_out_once():
-    ready = predictor(toys.cycle(6), Given([0] * 6))
-    assert ready.features is replace(ready, key="taste").features  # as `by_taste` does on each run of a page
-
-
 def test_two_predictors_are_never_equal_so_that_none_is_compared_film_by_film():
     world, model = toys.cycle(6), Given([0] * 6)
     one, other = predictor(world, model), predictor(world, model)

@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from recsys.data.dataset import Film
-from recsys.serving import poster_png, share_image
+from recsys.serving import share_image
 from recsys.serving.motifs import Shape
-from recsys.serving.poster_art import poster
+from recsys.serving.poster_art import poster, poster_image
 from recsys.serving.share_image import DEFAULT_FONTS, SCALE, WIDTH, Canvas, ShareTexts, scaled, text_width, wrap_text
 
 WORDS = ShareTexts("I watched", "and 3 before", "and next comes", "Predicted by a toy", "http://localhost/?s=1-2")
@@ -46,7 +46,7 @@ def test_a_poster_is_drawn_as_the_page_draws_it():
     drawn = poster("Any", 2000, "Drama")
     flat = drawn.background._replace(stops=((0, "#804020"), (1, "#804020")), radius=0.0, end=(0, 300), start=(0, 0))
     disc = Shape(((100, 60),), 30, 0.5)
-    image = np.asarray(poster_png.poster_image(drawn._replace(background=flat, shapes=[disc]), 200, 300), float)
+    image = np.asarray(poster_image(drawn._replace(background=flat, shapes=[disc]), 200, 300), float)
     assert image[5, 5] == pytest.approx([0x80, 0x40, 0x20], abs=1)
     assert image[60, 100] == pytest.approx([(0x80 + 255) / 2, (0x40 + 255) / 2, (0x20 + 255) / 2], abs=1)
     assert image[299, 5] == pytest.approx(np.array([0x80, 0x40, 0x20]) * (1 - 0.76), abs=1)

@@ -77,36 +77,28 @@ def token_labels(dataset: Dataset, tokens: np.ndarray, other: str = MASK_LABEL) 
     return [films[token].label if token < dataset.n_items else other for token in tokens.tolist()]
 
 
-def attention_by_distance(
-    predictor: Predictor, histories: Sequence[np.ndarray], max_distance: int = MAX_DISTANCE
-) -> DistanceAttention:
-    """Return the attention of the last token by distance, summed over histories of items.
+def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray]) -> DistanceAttention:
+    """Return the attention of the last token up to MAX_DISTANCE, summed over histories of items.
 
     Raises:
         ServingError: If there is no history, or as `attention` does.
     """
     if not len(histories):
         raise ServingError("nobody has watched anything here; take a data set with ratings")
-    return reduce(add, (_distance_attention(attention(predictor, history), max_distance) for history in histories))
+    parts, lengths = [], []
+    for history in histories:
+        result = attention(predictor, history)
+        weights = result.weights[:, :, -1, result.is_film][:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
+        parts.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
+        lengths.append(weights.shape[-1])
+    n_users = (np.arange(MAX_DISTANCE)[:, None] < lengths).sum(1)
+    return DistanceAttention(reduce(add, parts), n_users)
 
 
-def _distance_attention(result: Attention, max_distance: int) -> DistanceAttention:
-    """Return the attention of one history by distance, with N = `max_distance`."""
-    weights = result.weights[:, :, -1, result.is_film][:, :, ::-1][:, :, :max_distance]  # (L, H, n), newest film first
-    missing = max_distance - weights.shape[-1]
-    padded = np.pad(weights, ((0, 0), (0, 0), (0, missing)))
-    return DistanceAttention(padded, (np.arange(max_distance) < weights.shape[-1]) * 1)
-
-
-def sample_histories(dataset: Dataset, n: int, seed: int = 0) -> list[np.ndarray]:
-    """Return the histories of at most n random users, without empty histories."""
-    users = np.random.default_rng(seed).permutation(dataset.n_users)[:n]
+def sample_histories(dataset: Dataset, n: int) -> list[np.ndarray]:
+    """Return the histories of at most n random users, without empty histories. The users are always the same."""
+    users = np.random.default_rng(0).permutation(dataset.n_users)[:n]
     return [history for history in (dataset.history(int(user)) for user in users) if len(history)]
-
-
-def attention_table(result: Attention, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-    """Return `Attention.view` as a table with a row per attending token and a column per attended token."""
-    return pd.DataFrame(result.view(layer, head), index=result.labels, columns=result.labels)
 
 
 def most_attended(

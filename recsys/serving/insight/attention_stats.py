@@ -67,10 +67,6 @@ class MeanAttention:
         furthest = self.n_tokens - self.ends_with_mask
         return [str(distance) for distance in range(furthest, 0, -1)] + [attention.MASK_LABEL] * self.ends_with_mask
 
-    def window_share(self) -> np.ndarray:
-        """Return the attention of each position to all N newest tokens, itself included, (L, H, N) 0…1."""
-        return self.weights.sum(-1)
-
     def table(self) -> pd.DataFrame:
         """Return a row per weight: layer and head from 1, attending position, attended position, weight."""
         layer, head, row, column = (index.ravel() for index in np.indices(self.weights.shape))
@@ -87,32 +83,15 @@ class MeanAttention:
         )
 
 
-def collect_attention(predictor: Predictor, n: int = MAX_USERS, seed: int = 0) -> AttentionBatch:
-    """Return the attention in the test histories of at most n random users with enough films.
+def collect_attention(predictor: Predictor) -> AttentionBatch:
+    """Return the attention in the test histories of at most MAX_USERS random users with N films or more.
 
-    The splitting is the one that the recommender was trained with.
+    N is MAX_TOKENS or, if less, the `max_length` of the model, so all tokens are films, except for a final mask. The
+    splitting is the one that the recommender was trained with.
 
     Raises:
         ServingError: If the model has no attention, or if no history has enough films.
         DataError: If no film can be held out.
-    """
-    n_tokens, histories = sample_test_histories(predictor, n, seed)
-    results = [attention.attention(predictor, history) for history in histories]
-    width = min(MAX_STORED_TOKENS, max(len(result.tokens) for result in results))
-    layers, heads = results[0].weights.shape[:2]
-    tokens = np.full((len(results), width), PAD)
-    weights = np.zeros((len(results), layers, heads, width, width), np.float32)
-    for user, result in enumerate(results):
-        length = min(width, len(result.tokens))
-        tokens[user, -length:] = result.tokens[-length:]
-        weights[user, :, :, -length:, -length:] = result.weights[:, :, -length:, -length:]
-    return AttentionBatch(tokens, weights, n_tokens, results[0].ends_with_mask)
-
-
-def sample_test_histories(predictor: Predictor, n: int, seed: int) -> tuple[int, list[np.ndarray]]:
-    """Return N, the number of tokens to average, and at most n random test histories of N films or more.
-
-    N is MAX_TOKENS or, if less, the `max_length` of the model, so all tokens are films, except for a final mask.
     """
     n_tokens = min(MAX_TOKENS, predictor.model.max_length or MAX_TOKENS)
     dataset = predictor.dataset
@@ -124,8 +103,17 @@ def sample_test_histories(predictor: Predictor, n: int, seed: int) -> tuple[int,
             name=dataset.name,
             newest=n_tokens,
         )
-    sample = np.random.default_rng(seed).permutation(rows)[:n]
-    return n_tokens, [histories[row] for row in sample]
+    sample = np.random.default_rng(0).permutation(rows)[:MAX_USERS]
+    results = [attention.attention(predictor, histories[row]) for row in sample]
+    width = min(MAX_STORED_TOKENS, max(len(result.tokens) for result in results))
+    layers, heads = results[0].weights.shape[:2]
+    tokens = np.full((len(results), width), PAD)
+    weights = np.zeros((len(results), layers, heads, width, width), np.float32)
+    for user, result in enumerate(results):
+        length = min(width, len(result.tokens))
+        tokens[user, -length:] = result.tokens[-length:]
+        weights[user, :, :, -length:, -length:] = result.weights[:, :, -length:, -length:]
+    return AttentionBatch(tokens, weights, n_tokens, results[0].ends_with_mask)
 
 
 def mean_attention(batch: AttentionBatch) -> MeanAttention:
@@ -145,15 +133,10 @@ class GenreAttention:
     pairs: np.ndarray  # (P, G, G) number of pairs of films of which one can attend to the other
 
     def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-        """Return a row per pair of `genres`, with GENRE_COLUMNS.
+        """Return a row per pair of `genres`, with GENRE_COLUMNS. Without a layer or head, from 0, all are summed.
 
         "times" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
         the bootstrap. All three are NaN with fewer than MIN_USERS users.
-
-        Args:
-            genres: Names of genres.
-            layer: Layer, from 0; None: the sum of all layers.
-            head: Head, from 0; None: the sum of all heads.
         """
         columns = [self.genres.index(genre) for genre in genres]
         layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
@@ -190,11 +173,9 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
 
 
 def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
-    """Return the weights that position explains, r_i · c_d (see the module), (P, W, W).
+    """Return the weights that position explains, r_i · c_d (see the module), (P, W, W); 0 except for `is_pair`.
 
-    Args:
-        weights: Observed weights of one layer and head, (P, W, W).
-        is_pair: True for pairs of different films, (P, W, W). The result is 0 for other pairs.
+    `weights` (P, W, W) are those of one layer and head. `is_pair` (P, W, W) is True for pairs of different films.
     """
     width = weights.shape[-1]
     distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W) from 0

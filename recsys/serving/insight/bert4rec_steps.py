@@ -5,7 +5,7 @@ Shapes: L layers, H heads, T tokens, D dimensions, I items, Q masked positions.
 
 import math
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -20,18 +20,6 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError
 
 MAX_EXAMPLE_FILMS = 12  # newest films in the training example, so that it stays readable
-PAPER_DIFFERENCES = (  # possible differences from the paper (arXiv:1904.06690)
-    "relative_bias",  # a bias of the attention replaces position embeddings
-    "pre_norm",  # blocks normalise before each part
-    "projection",  # there is no projection before the output
-    "pmi_init",  # embeddings start from co-occurrence (PMI)
-    "last_only",  # in some training samples, only the last film is masked
-    "average",  # the weights are a moving average over training
-    "only_unseen",  # the softmax excludes the films of the sequence
-    "redraw",  # films with equal timestamps are shuffled
-    "memory",  # counts are added to the scores
-)
-ARCHITECTURE_DIFFERENCES = ("relative_bias", "pre_norm", "projection")  # listed in `Bert4Rec.departures`
 
 
 @dataclass(frozen=True)
@@ -70,10 +58,14 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
     model = as_bert4rec(predictor)
     module = model.module
     x, attention_mask = module.embed(torch.from_numpy(tokens.astype(np.int64))[None].to(model.device))
-    products, bias, states = [], [], [x]
+    positions = torch.arange(len(tokens), device=model.device)[None]
+    products, biases, slopes, states = [], [], [], [x]
     for block in module.blocks:
-        products.append(_scaled_dot_product(block, x))
-        bias.append(_position_bias(block, len(tokens)))
+        q, k, _ = map(block.split_heads, block.qkv(block.attention_input(x)).chunk(3, -1))  # (1, H, T, D/H)
+        products.append((q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5)[0])
+        if (bias := block.relative_bias) is not None:
+            biases.append(bias(positions, len(tokens))[0])
+            slopes.append(torch.stack([bias.slopes, bias.slopes_after], -1))
         x = block(x, attention_mask)
         states.append(x)
     scores = torch.stack([module.logits(module.head(state[0, -1])) for state in states]).float().cpu().numpy()
@@ -81,52 +73,32 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
         scores[:, tokens[tokens < module.n_items]] = -np.inf
     return LayerOutputs(
         torch.stack(products).float().cpu().numpy(),
-        _stack([part for part in bias if part is not None]),
-        _stack([_slopes(block) for block in module.blocks if block.relative_bias is not None]),
+        torch.stack(biases).float().cpu().numpy() if biases else None,
+        torch.stack(slopes).float().cpu().numpy() if slopes else None,
         torch.stack(states)[:, 0].float().cpu().numpy(),
         scores,
     )
 
 
-def _stack(parts: list[torch.Tensor]) -> np.ndarray | None:
-    return torch.stack(parts).float().cpu().numpy() if parts else None
-
-
-def _scaled_dot_product(block: Any, x: torch.Tensor) -> torch.Tensor:
-    """Return q·k/√(D/H) of a block with the input x (1, T, D), (H, T, T)."""
-    q, k, _ = map(block.split_heads, block.qkv(block.attention_input(x)).chunk(3, -1))
-    return (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5)[0]
-
-
-def _position_bias(block: Any, length: int) -> torch.Tensor | None:
-    """Return the relative position bias of a block, (H, T, T), or None if it has none."""
-    if block.relative_bias is None:
-        return None
-    positions = torch.arange(length, device=block.qkv.weight.device)[None]
-    return block.relative_bias(positions, length)[0]
-
-
-def _slopes(block: Any) -> torch.Tensor:
-    """Return the slopes of the bias of a block, (H, 2), for earlier and for later positions."""
-    bias = block.relative_bias
-    later_slopes = bias.slopes if bias.slopes_after is None else bias.slopes_after  # None: causal
-    return torch.stack([bias.slopes, later_slopes], -1)
-
-
 def paper_differences(predictor: Predictor) -> list[str]:
-    """Return those of PAPER_DIFFERENCES that this network has. Raises ServingError if the model is not BERT4Rec."""
+    """Return the differences of this network from the paper (arXiv:1904.06690).
+
+    Raises ServingError if the model is not BERT4Rec.
+    """
     model = as_bert4rec(predictor)
-    config = model.config
+    config, departures = model.config, model.architecture_departures
     differs = {
-        **{name: name in model.architecture_departures for name in ARCHITECTURE_DIFFERENCES},
-        "pmi_init": config.pmi_init,
-        "last_only": config.last_item_mask_prob > 0,
-        "average": config.schedule.ema_decay > 0,
-        "only_unseen": config.only_unseen,
-        "redraw": config.redraw,
-        "memory": config.memory,
+        "relative_bias": "relative_bias" in departures,  # a bias of the attention replaces position embeddings
+        "pre_norm": "pre_norm" in departures,  # blocks normalise before each part
+        "projection": "projection" in departures,  # there is no projection before the output
+        "pmi_init": config.pmi_init,  # embeddings start from co-occurrence (PMI)
+        "last_only": config.last_item_mask_prob > 0,  # in some training samples, only the last film is masked
+        "average": config.schedule.ema_decay > 0,  # the weights are a moving average over training
+        "only_unseen": config.only_unseen,  # the softmax excludes the films of the sequence
+        "redraw": config.redraw,  # films with equal timestamps are shuffled
+        "memory": config.memory,  # counts are added to the scores
     }
-    return [name for name in PAPER_DIFFERENCES if differs[name]]
+    return [name for name in differs if differs[name]]
 
 
 @dataclass(frozen=True)
@@ -138,7 +110,6 @@ class Steps:
     masked_labels: list[str]  # of the masked films, in order
     masked_films: pd.DataFrame  # see `_masked_film_table`
     # prediction
-    prediction_labels: list[str]  # of the tokens: all films and the final mask
     embeddings: np.ndarray  # (T, D) of the tokens
     positions: np.ndarray | None  # (T, D) position embeddings; None: the attention has a relative bias instead
     attention: Attention
@@ -173,7 +144,6 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         training_labels=token_labels(dataset, masked_example),
         masked_labels=token_labels(dataset, masked_films),
         masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, masked_films),
-        prediction_labels=prediction.labels,
         embeddings=embeddings,
         positions=positions,
         attention=prediction,
@@ -208,12 +178,7 @@ def _masked_film_table(
 ) -> pd.DataFrame:
     """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability).
 
-    Args:
-        dataset: The data set of the model.
-        model: Fills the masks.
-        example: Tokens of the training example with masks, (T,).
-        positions: The positions of the masks, (Q,).
-        films: The masked items, (Q,).
+    `example` (T,) are the tokens of the training example with masks at `positions` (Q,), which replace `films` (Q,).
     """
     rows, logits = [], model.fill(example, positions)  # (Q, I)
     if model.only_unseen:

@@ -5,6 +5,7 @@ Shapes: T films of the sequence, Q blanks, I items.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -35,10 +36,8 @@ def insert_blanks(
 ) -> tuple[list[int | None], dict[int, int]]:
     """Return a sequence with blanks (None), and position → true film for the blanks that replace films.
 
-    Args:
-        films: Items, oldest first.
-        hidden: Positions of films that become blanks. Positions outside the sequence are ignored.
-        gaps: Positions in `films` before which a blank is inserted; len(films): at the end.
+    The films at the positions `hidden` become blanks. A blank is inserted before each position of `gaps` (len(films):
+    at the end). Positions outside the sequence are ignored.
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
@@ -55,7 +54,7 @@ def fill_blanks(
     predictor: Predictor,
     sequence: Sequence[int | None],
     k: int = 10,
-    answers: Mapping[int, int] | None = None,
+    answers: Mapping[int, int] = MappingProxyType({}),
     hide_seen: bool = True,
 ) -> list[Blank]:
     """Predict the k best films for each blank. All blanks are predicted at once, independently of each other.
@@ -72,12 +71,11 @@ def fill_blanks(
         ServingError: If the model cannot fill masks, or if an item is not in the catalogue.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
-    targets = {position: int(item) for position, item in (answers or {}).items()}
-    check_items(predictor.dataset, list(targets.values()))
+    check_items(predictor.dataset, list(answers.values()))
     blanks = []
     for position, scores in _blank_scores(predictor, sequence).items():
         ranking = Ranking.from_scores(scores, items if hide_seen else items[:0], predictor.log_probabilities)
-        answer = _answer_position(ranking, targets.get(position))
+        answer = _answer_position(ranking, answers.get(position))
         blanks.append(Blank(position, top_recommendations(predictor, ranking, k), answer))
     return blanks
 
@@ -95,18 +93,9 @@ class SideRanks:
 
 
 def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
-    """Rank the true film of a blank by the films before the blank, by the films after it, and by both.
+    """Rank the true film (`answer`) of a blank by the films before the blank, by the films after it, and by both.
 
-    Films of the whole sequence are excluded from all three rankings.
-
-    Args:
-        predictor: A recommender that can fill masks.
-        sequence: Items, oldest first; None for a blank.
-        position: Position of the blank, which has films on both sides.
-        answer: The true film.
-
-    Raises:
-        ServingError: As `fill_blanks` does.
+    The blank at `position` has films on both sides. Films of the whole sequence are excluded from all three rankings.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
     check_items(predictor.dataset, [answer])

@@ -22,6 +22,7 @@ TSNE = "t-SNE"
 PCA = "PCA"
 OTHER_GENRE = ""  # genre of films without genres, and of films whose main genre has no colour
 MIN_GENRE_SHARE = 0.05  # share of all films above which `main_genres` prefers a genre
+N_COLOURS = 7  # main genres with a colour
 MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
 MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
@@ -45,10 +46,6 @@ class FilmMap:
     shares: tuple[float, float] | None  # shares of the variance along x and y; None: the axes have no meaning
     unit_vectors: np.ndarray  # (I, D), see `unit_vectors`
 
-    def neighbours(self, item: int, k: int = 10) -> list[tuple[int, float]]:
-        """Return the k films with the largest cosine as (item, cosine), nearest first."""
-        return neighbours(self.unit_vectors, item, k)
-
 
 def unit_vectors(embeddings: np.ndarray) -> np.ndarray:
     """Return embeddings (I, D) scaled to length 1, float32. Vectors of 0 stay 0."""
@@ -70,29 +67,22 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
     Raises:
         ServingError: If the model has no embeddings, or if no t-SNE map is stored.
     """
-    if not predictor.model.has_item_embeddings:
-        raise ServingError(
-            "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
-        )
-    embeddings = predictor.model.item_embeddings().astype(np.float64)
-    points, shares = (_tsne_points(predictor), None) if method == TSNE else pca(embeddings)
-    movies = predictor.dataset.catalog.movies
-    table = movies[["movie_id", "title", "year", "genres"]].assign(
-        genre=main_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
-    )
-    return FilmMap(table, shares, unit_vectors(embeddings))
-
-
-def _tsne_points(predictor: Predictor) -> np.ndarray:
-    """Return the stored points, (I, 2). Raises ServingError if there are none."""
-    points = tsne.load_points(predictor)
-    if points is None:
+    embeddings = tsne.item_embeddings(predictor).astype(np.float64)
+    if method == PCA:
+        points, shares = pca(embeddings)
+    elif (stored_points := tsne.load_points(predictor)) is not None:
+        points, shares = stored_points.astype(np.float64), None
+    else:
         raise ServingError(
             "there is no map of {title} for {name} yet; compute it first",
             title=Message(predictor.title),
             name=predictor.dataset.name,
         )
-    return points.astype(np.float64)
+    movies = predictor.dataset.catalog.movies
+    table = movies[["movie_id", "title", "year", "genres"]].assign(
+        genre=main_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
+    )
+    return FilmMap(table, shares, unit_vectors(embeddings))
 
 
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
@@ -124,17 +114,15 @@ def main_genres(genres: pd.Series) -> np.ndarray:
     return np.array([min(names, key=order.__getitem__) if names else OTHER_GENRE for names in film_genres], object)
 
 
-def common_genres(table: pd.DataFrame, n: int = 7) -> pd.Series:
-    """Return the main genre of each film, or OTHER_GENRE if it is not among the n most frequent main genres."""
-    frequent = table["genre"].replace("", pd.NA).value_counts().index[:n]
+def common_genres(table: pd.DataFrame) -> pd.Series:
+    """Return the main genre of each film, or OTHER_GENRE if it is not one of the N_COLOURS most frequent ones."""
+    frequent = table["genre"].replace("", pd.NA).value_counts().index[:N_COLOURS]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 
 
-def limit_films(table: pd.DataFrame, required: list[int], n: int = MAX_DRAWN_FILMS) -> pd.DataFrame:
-    """Return the rows of the n most watched films and of the required items, in the order of items."""
-    if len(table) <= n:
-        return table
-    popular = table["views"].to_numpy().argsort(kind="stable")[::-1][:n]
+def limit_films(table: pd.DataFrame, required: list[int]) -> pd.DataFrame:
+    """Return the rows of the MAX_DRAWN_FILMS most watched films and of the required items, in the order of items."""
+    popular = table["views"].to_numpy().argsort(kind="stable")[::-1][:MAX_DRAWN_FILMS]
     return table.iloc[np.union1d(popular, np.array(required, np.int64))]
 
 
@@ -172,21 +160,17 @@ class Region:
         return " · ".join(filter(None, [topic, by_kind.get("decade")]))
 
 
-def find_regions(
-    points: np.ndarray, catalog: Catalog, views: np.ndarray, max_regions: int = MAX_REGIONS
-) -> list[Region]:
+def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> list[Region]:
     """Return the regions of points (I, 2), largest first. `views` (I,) are the numbers of ratings."""
     from sklearn.cluster import KMeans
 
-    n = max(1, min(max_regions, len(points) // MIN_REGION_FILMS))
+    n = max(1, min(MAX_REGIONS, len(points) // MIN_REGION_FILMS))
     clusters = KMeans(n, n_init=4, random_state=0).fit_predict(np.asarray(points, np.float64))
     matrix, terms = _term_matrix(catalog, views)
     catalog_shares = matrix.mean(0)
     regions = []
     for number in range(n):
         items = np.flatnonzero(clusters == number)
-        if not len(items):
-            continue
         shares = matrix[items].mean(0)
         standard_error = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))
         centre = points[items].mean(0)
@@ -199,13 +183,9 @@ def find_regions(
 def _overrepresented(
     terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
 ) -> tuple[Term, ...]:
-    """Return the over-represented terms, largest z-score first; at most one decade and one term of popularity.
+    """Return the over-represented of W terms (name, kind), largest z-score first; see `Region.terms`.
 
-    Args:
-        terms: Name and kind of each term, W.
-        shares: Share of the region's films that have each term, (W,).
-        catalog_shares: Share of all films that have each term, (W,).
-        z_scores: Z-score of the difference between the two shares, (W,).
+    `shares`, `catalog_shares` and `z_scores` of their difference are (W,), for the films of a region and for all films.
     """
     selected: list[Term] = []
     for index in np.argsort(-z_scores, kind="stable"):
@@ -245,9 +225,7 @@ def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
     uses = events.groupby(["movie", "word"]).size().reset_index(name="times")
     n_films = uses[uses["times"] >= MIN_TAG_USES].groupby("word").size()
     words = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()
-    column = {word: number for number, word in enumerate(words.tolist())}
+    uses = uses[uses["word"].isin(words) & uses["movie"].isin(catalog.item_of)]
     matrix = np.zeros((len(catalog), len(words)), bool)
-    for movie, word in uses[["movie", "word"]].itertuples(index=False):
-        if word in column and movie in catalog.item_of:
-            matrix[catalog.item_of[movie], column[word]] = True
+    matrix[uses["movie"].map(catalog.item_of), np.searchsorted(words, uses["word"])] = True
     return matrix, [catalog.tags.words[word] for word in words.tolist()]

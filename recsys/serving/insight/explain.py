@@ -13,7 +13,6 @@ from itertools import repeat
 
 import numpy as np
 
-from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, check_items, exclusion_mask, rank_positions, rankings
@@ -29,7 +28,7 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # difference of `_Outcome.strength` with and without this film; above 0: the film raises it
+    effect: float  # difference of the strength (see `_strengths`) with and without this film; above 0: it raises it
     rank_without: RankPosition  # position of the recommended film without this film in the history
 
 
@@ -53,73 +52,41 @@ class Explanation:
         return tuple(influence for influence in self.influences if influence.effect < -MIN_EFFECT)
 
 
-@dataclass(frozen=True)
-class _Outcome:
-    """Rank and strength of a film after one history."""
-
-    rank_position: RankPosition
-    strength: float  # log-probability; if the model has none, standard deviations above the mean score
-
-
 def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> list[Explanation]:
     """Return an explanation for each item that a request recommends. `k` and diversity have no effect.
 
     All N + 1 rankings have the same films: `items`, and the films that the request allows. A film that is left out of
     the history stays excluded. A history of one film is compared with the empty history. An empty history has no
     influences.
-
-    Raises:
-        ServingError, ScoreError: As `recommend` does.
     """
     watched = check_items(predictor.dataset, request.history, allow_infrequent=True)
     targets = check_items(predictor.dataset, items).tolist()
-    positions = np.arange(len(watched))[-max_ablated_films(predictor.model) :]
+    n_ablated = min(MAX_ABLATED, MAX_ABLATED if predictor.model.max_length is None else predictor.model.max_length)
+    positions = np.arange(len(watched))[-n_ablated:]
     histories = [watched, *(np.delete(watched, position) for position in positions)]
     requests = [replace(request, history=tuple(history.tolist())) for history in histories]
     mask = exclusion_mask(predictor, request)
     mask[targets] = False
-    whole, *ablated = (_outcomes(ranking, targets) for ranking in rankings(predictor, requests, repeat(mask)))
-    return [
-        Explanation(
-            item, whole[item].rank_position, _influences(watched, positions, whole, ablated, item), len(watched)
-        )
-        for item in targets
-    ]
-
-
-def max_ablated_films(model: Model) -> int:
-    """Return the maximum of N: MAX_ABLATED, or the number of films that the model reads if it is smaller."""
-    return min(MAX_ABLATED, MAX_ABLATED if model.max_length is None else model.max_length)
-
-
-def _influences(
-    watched: np.ndarray,
-    positions: np.ndarray,
-    whole: dict[int, _Outcome],
-    ablated: list[dict[int, _Outcome]],
-    item: int,
-) -> tuple[Influence, ...]:
-    """Return the influence of each film that was left out, strongest first."""
-    influences = [
-        Influence(
-            position,
-            int(watched[position]),
-            whole[item].strength - outcomes[item].strength,
-            outcomes[item].rank_position,
-        )
-        for position, outcomes in zip(positions.tolist(), ablated, strict=True)
-    ]
-    return tuple(sorted(influences, key=lambda influence: (-abs(influence.effect), -influence.position)))
-
-
-def _outcomes(ranking: Ranking, items: Sequence[int]) -> dict[int, _Outcome]:
-    """Return the outcome of each item in a ranking."""
-    outcomes = map(_Outcome, rank_positions(ranking, items), _strengths(ranking, items))
-    return dict(zip(items, outcomes, strict=True))
+    ranks: list[list[RankPosition]] = []  # (N + 1) rankings, a position for each target
+    strengths: list[list[float]] = []
+    for ranking in rankings(predictor, requests, repeat(mask)):
+        ranks.append(rank_positions(ranking, targets))
+        strengths.append(_strengths(ranking, targets))
+    explanations = []
+    for column, item in enumerate(targets):
+        influences = [
+            Influence(
+                position, int(watched[position]), strengths[0][column] - strengths[row][column], ranks[row][column]
+            )
+            for row, position in enumerate(positions.tolist(), start=1)
+        ]
+        influences.sort(key=lambda influence: (-abs(influence.effect), -influence.position))
+        explanations.append(Explanation(item, ranks[0][column], tuple(influences), len(watched)))
+    return explanations
 
 
 def _strengths(ranking: Ranking, items: Sequence[int]) -> list[float]:
-    """Return the strength of each item, MIN_LOG_PROB for an excluded item."""
+    """Return the log-probability of each item or, without probabilities, its z-score. Excluded: MIN_LOG_PROB."""
     scores, ranked = ranking.scores[items].astype(np.float64), ranking.scores[items] > -np.inf
     probabilities = ranking.probabilities(np.asarray(items)[ranked])
     values = np.full(len(items), MIN_LOG_PROB)

@@ -36,12 +36,12 @@ TOP_K = 10  # a hidden film is a hit if its rank is at most this
 Order = tuple[int, ...]
 
 
-def reorderings(films: Sequence[int], n: int = N_ORDERS, seed: int = 0) -> list[Order]:
+def reorderings(films: Sequence[int], n: int = N_ORDERS) -> list[Order]:
     """Return other orders of the films: first the reversed order, then at most n random orders.
 
     The orders are distinct, so few films have fewer than n + 1 of them.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     # three times as many, because some are drawn twice
     shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)]
     orders = dict.fromkeys([tuple(reversed(films)), *shuffled])
@@ -49,7 +49,7 @@ def reorderings(films: Sequence[int], n: int = N_ORDERS, seed: int = 0) -> list[
     return list(orders)[: n + 1]
 
 
-def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: float = RBO_PERSISTENCE) -> float:
+def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable]) -> float:
     """Return the agreement of two lists: 0 without common films, 1 if they are equal. The first ranks count most.
 
     The lists are cut to the shorter length k, and the agreement at depth k is assumed to continue.
@@ -61,6 +61,7 @@ def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable], p: 
     if k == 0:
         return float(len(left) == len(right))
     agreement = [len({*left[:d]} & {*right[:d]}) / d for d in range(1, k + 1)]  # X_d / d
+    p = RBO_PERSISTENCE
     weights = (1 - p) / p * p ** np.arange(1, k + 1)  # with p^k, they sum to 1
     weights[-1] += p**k
     return float(np.average(agreement, weights=weights))
@@ -216,18 +217,9 @@ def hit_table(rows: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
     return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
 
 
-@dataclass(frozen=True)
-class HitScore:
-    """Two metrics of a recommender for F hidden films."""
-
-    hits: int  # films among the first TOP_K
-    mrr: float  # mean reciprocal rank; 0 for an excluded film
-
-
-def hit_score(positions: Sequence[RankPosition]) -> HitScore:
-    """Return the score of F ≥ 1 hidden films."""
-    ranks = np.array([position.rank or np.inf for position in positions])
-    return HitScore(int((ranks <= TOP_K).sum()), metrics.mrr(ranks))
+def mean_reciprocal_rank(positions: Sequence[RankPosition]) -> float:
+    """Return the MRR of F ≥ 1 hidden films. An excluded film counts as 0."""
+    return metrics.mrr(np.array([position.rank or np.inf for position in positions]))
 
 
 def is_hit(position: RankPosition) -> bool:

@@ -6,7 +6,6 @@ A map is stored with the hash of its embeddings, so a map of earlier weights is 
 Shapes: I films, D dimensions.
 """
 
-import argparse
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import tyro
 
 from recsys import arrays, paths, storage
 from recsys.data import datasets
@@ -45,20 +45,21 @@ def load_points(predictor: Predictor) -> np.ndarray | None:
     return None
 
 
-def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
-    """Compute a map, store it in the home folder or, with `ship`, in the project, and return it like `load_points`.
-
-    Progress events are {"stage": "map", "done": iterations, "total": iterations}.
-
-    Raises:
-        ServingError: If the recommender has no embeddings.
-        OSError: If `ship` is set and the folder of the project is not writable.
-    """
+def item_embeddings(predictor: Predictor) -> np.ndarray:
+    """Return the film embeddings of a model, (I, D). Raises ServingError if it has none."""
     if not predictor.model.has_item_embeddings:
         raise ServingError(
             "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
         )
-    vectors = predictor.model.item_embeddings()
+    return predictor.model.item_embeddings()
+
+
+def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
+    """Compute a map, store it in the home folder or, with `ship`, in the project, and return it like `load_points`.
+
+    Progress events are {"stage": "map", "done": iterations, "total": iterations}.
+    """
+    vectors = item_embeddings(predictor)
     points = compute_points(vectors, report).astype(np.float16)
     names = predictor.dataset.name, predictor.recommender.name
     if ship:
@@ -81,27 +82,23 @@ def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) 
         # an embedding of 0 has no cosines, so it is replaced
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.save(source, np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32))
-        command = [sys.executable, "-u", "-m", "recsys.serving.insight.tsne", "--worker", str(source), str(target)]
+        code = "import sys; from recsys.serving.insight.tsne import run_worker; run_worker(*sys.argv[1:])"
+        command = [sys.executable, "-u", "-c", code, str(source), str(target)]
         with subprocess.Popen(
             command, cwd=paths.REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         ) as worker:
+            line = ""
             try:
-                output = [_report_line(line, report) for line in worker.stdout or ()]
+                for line in worker.stdout or ():
+                    if iteration := _ITERATION.search(line):
+                        report({"stage": "map", "done": int(iteration[1]), "total": MAX_ITERATIONS})
             except BaseException:
                 worker.kill()
                 raise
         if worker.returncode:
-            raise ServingError(
-                "the map could not be computed: {reason}", reason=output[-1] if output else Message("the process ended")
-            )
+            reason = line.strip() or Message("the process ended")
+            raise ServingError("the map could not be computed: {reason}", reason=reason)
         return np.load(target).astype(np.float32)
-
-
-def _report_line(line: str, report: ProgressCallback) -> str:
-    """Report the iteration in a line of the worker's output, and return the line."""
-    if iteration := _ITERATION.search(line):
-        report({"stage": "map", "done": int(iteration[1]), "total": MAX_ITERATIONS})
-    return line.strip()
 
 
 def run_worker(source: str, target: str) -> None:
@@ -115,20 +112,17 @@ def run_worker(source: str, target: str) -> None:
     np.save(target, tsne.fit_transform(vectors))
 
 
-def main() -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description="A map of films by t-SNE, from a recommender's embeddings.")
-    parser.add_argument("dataset", help="such as ml-latest-sample")
-    parser.add_argument("recommender", help="such as bert4rec")
-    parser.add_argument("--ship", action="store_true", help="write it into assets/, not to this machine's home")
-    parser.add_argument("--worker", action="store_true", help="read vectors from the first path, write the second path")
-    options = parser.parse_args()
-    if options.worker:
-        run_worker(options.dataset, options.recommender)
-        return
+def main(dataset: tyro.conf.Positional[str], recommender: tyro.conf.Positional[str], ship: bool = False) -> None:
+    """Compute a map of films by t-SNE from the embeddings of a recommender.
+
+    Args:
+        dataset: Such as ml-latest-sample.
+        recommender: Such as bert4rec.
+        ship: Write it into assets/, not to this machine's home.
+    """
     with Terminal() as report:
-        compute_map(predictors.load(options.recommender, datasets.load(options.dataset)), report, options.ship)
+        compute_map(predictors.load(recommender, datasets.load(dataset)), report, ship)
 
 
 if __name__ == "__main__":
-    main()
+    tyro.cli(main)

@@ -11,7 +11,7 @@ Shapes: F films, N names, W distinct words. A film can have several names in sev
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -40,12 +40,7 @@ class NameIndex:
     """Scores films by their names for normalized queries."""
 
     def __init__(self, forms: set[tuple[str, int]], n_films: int) -> None:
-        """Index the names.
-
-        Args:
-            forms: Pairs of a normalized name and the row 0…F-1 of its film.
-            n_films: F.
-        """
+        """Index pairs of a normalized name and the row 0…F-1 of its film."""
         self._n_films = n_films
         ordered = sorted(form for form in forms if form[0])
         self._names = [name for name, _ in ordered]  # N, sorted
@@ -72,10 +67,7 @@ class NameIndex:
         return rows
 
     def letter_similarity(self, query: str) -> np.ndarray:
-        """Return the percentage of letters that the query and the best name of each film share, (F,).
-
-        It is 0 below MIN_LETTER_SIMILARITY.
-        """
+        """Return the percentage of letters that query and best name share, (F,); 0 below MIN_LETTER_SIMILARITY."""
         scores = np.zeros(self._n_films)
         if query and self._names:
             similarity = process.cdist(
@@ -85,10 +77,7 @@ class NameIndex:
         return scores
 
     def match_scores(self, query: str) -> np.ndarray:
-        """Return the scores of films whose name has all words of the query or equals it without blanks, (F,).
-
-        Numbers in the query match digits, Roman numerals and words.
-        """
+        """Return the scores of films whose name has all words of the query or equals it without blanks, (F,)."""
         scores = self._word_scores(query)
         self._raise_without_blanks(scores, query, "\0", WITHOUT_BLANKS)
         with_digits = numbers_to_digits(query)
@@ -124,10 +113,7 @@ class NameIndex:
     def guess_scores(self, query: str, only_guesses: bool) -> np.ndarray:
         """Return the scores of films whose name is spelt almost like the query, (F,).
 
-        Args:
-            query: Normalized.
-            only_guesses: Whether no film matches the query exactly. Then names are also compared word by word, and
-                by their beginning without blanks.
+        With `only_guesses`, names are also compared word by word, and by their beginning without blanks.
         """
         scores = np.zeros(self._n_films)
         if len(query) < 4 or not self._names:
@@ -135,25 +121,36 @@ class NameIndex:
         guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
         if only_guesses:
             self._raise_without_blanks(scores, query, MAX_CHAR, PREFIX_WITHOUT_BLANKS)
-            words = similar_words(numbers_to_digits(query).split(), self._words, self._best_word)
-            guesses = np.maximum(guesses, MISSPELT_WORDS * words)
+            guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(numbers_to_digits(query).split()))
         names = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
         np.maximum.at(scores, self._film_of[names], guesses[names])
         return scores
 
     def _raise_without_blanks(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
-        """Raise the scores of films whose name matches the query if both have no blanks: "walle" is "wall e".
+        """Raise the scores (F,) of films whose name matches the query if both have no blanks: "walle" is "wall e".
 
-        Args:
-            scores: Scores of all films, (F,). They are changed in place.
-            query: Normalized.
-            end: Null character for names that equal the query, MAX_CHAR for names that begin with it.
-            score: The score of a match.
+        `end` is the null character for names that equal the query, MAX_CHAR for names that begin with it.
         """
         blankless = strip_article(query).replace(" ", "")
         if blankless:
             names = self._blankless_order[sorted_span(self._blankless_sorted, blankless, blankless + end)]
             raise_scores(scores, self._film_of[names], score)
+
+    def _similar_words(self, query: list[str]) -> np.ndarray:
+        """Return the mean similarity 0…1 of the words of a query to the most similar word of each name, (N,).
+
+        It is 0 if a word of the query has no similar word in the name. The last word can be a prefix.
+        """
+        max_edits = max_query_edits(" ".join(query))
+        total, has_all = np.zeros(len(self._names)), np.ones(len(self._names), bool)
+        for index, word in enumerate(query[:MAX_QUERY_WORDS]):
+            is_last = index == len(query) - 1
+            similarity = self._best_word(_word_similarity(word, self._words, max_edits, allow_prefix=is_last))
+            total += similarity
+            has_all &= similarity > 0
+            if not has_all.any():
+                break
+        return np.where(has_all, total, 0) / min(len(query), MAX_QUERY_WORDS)
 
     def _best_word(self, similarity: np.ndarray) -> np.ndarray:
         """Return the largest similarity of the words of each name, (N,), from the similarities of all words, (W,)."""
@@ -176,10 +173,7 @@ def max_word_edits(n_letters: int) -> int:
 
 
 def max_query_edits(query: str) -> int:
-    """Return the number of letters of a query that can be wrong: a fifth.
-
-    With two wrong letters of nine, "tarantino" would match the film "Tarnation".
-    """
+    """Return the number of wrong letters, a fifth: with two of nine, "tarantino" would match "Tarnation"."""
     return len(query.replace(" ", "")) // 5
 
 
@@ -188,13 +182,17 @@ def similar_names(query: str, names: list[str]) -> np.ndarray:
     max_edits = min(max_word_edits(len(query)), max_query_edits(query))
     if not max_edits or not names:
         return np.zeros(len(names))
-    edits = process.cdist([query], names, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
-    # above the cutoff, cdist returns max_edits + 1
-    similarity = np.where(edits <= max_edits, 1 - edits / len(query), 0.0)
+    similarity = _edit_similarity(query, names, max_edits)
     for index in np.flatnonzero(similarity).tolist():
         if not _is_plausible(query, names[index]):
             similarity[index] = 0
     return similarity
+
+
+def _edit_similarity(text: str, others: list[str], max_edits: int, highest: float = 1.0) -> np.ndarray:
+    """Return `highest` minus the share of wrong letters of each other text; 0 with more than `max_edits`."""
+    edits = process.cdist([text], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
+    return np.where(edits <= max_edits, highest - edits / len(text), 0.0)
 
 
 def _is_plausible(query: str, name: str) -> bool:
@@ -211,70 +209,32 @@ def _is_misspelling(word: str, other: str) -> bool:
     return sorted(word) == sorted(other) or OSA.distance(word, other) <= max_edits
 
 
-def similar_words(query: list[str], words: list[str], best_word: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Return the similarity 0…1 of each name to the query, (N,).
-
-    Each word of the query is compared with the most similar word of the name. The result is the mean over the words of
-    the query. It is 0 if a word of the query has no similar word in the name.
-
-    Args:
-        query: Words of the query. The last one can be a prefix.
-        words: All W words of names, sorted.
-        best_word: Converts the similarities of all words, (W,), to the largest of the words of each name, (N,).
-    """
-    total: np.ndarray | None = None
-    for index, word in enumerate(query[:MAX_QUERY_WORDS]):
-        is_last = index == len(query) - 1
-        similarity = best_word(_word_similarity(word, words, max_query_edits(" ".join(query)), allow_prefix=is_last))
-        total = similarity if total is None else np.where((similarity > 0) & (total > 0), total + similarity, 0)
-        if not total.any():
-            return total
-    assert total is not None
-    return total / min(len(query), MAX_QUERY_WORDS)
-
-
 def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
     """Return the similarity of each of `words` to `word`, (W,); 0 if more than `max_edits` letters differ."""
-    exact = _plural_similarity(word, words)
-    if not max_edits or any(letter.isdigit() for letter in word):
-        return exact
+    allows_edits = max_edits > 0 and not any(letter.isdigit() for letter in word)
     max_edits = min(max_word_edits(len(word)), max_edits)
-    if not max_edits:
-        return np.maximum(exact, _swap_similarity(word, words))
-    edits = process.cdist([word], words, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
-    similarity = np.where(edits <= max_edits, 1 - edits / len(word), 0.0)
-    if allow_prefix:
-        prefixes = [other[: len(word)] for other in words]
-        edits = process.cdist([word], prefixes, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
-        similarity = np.maximum(similarity, np.where(edits <= max_edits, 0.95 - edits / len(word), 0))
-    for index in np.flatnonzero(similarity).tolist():
-        if not _same_start(word, words[index]):
-            similarity[index] = 0
-    return np.maximum(exact, similarity)
-
-
-def _plural_similarity(word: str, words: list[str]) -> np.ndarray:
-    """Return 1 for `word`, 0.95 for its plural or singular (with or without a final s), otherwise 0, (W,)."""
+    forms: dict[str, float] = {}  # form → similarity
+    if allows_edits and not max_edits and len(word) == SWAPPABLE_LETTERS:  # "stra" is similar to "star"
+        for position in range(len(word) - 1):
+            swapped = word[:position] + word[position + 1] + word[position] + word[position + 2 :]
+            forms[swapped] = 1 - 1 / len(word)
+    if word.endswith("s") and len(word) > 3:
+        forms[word[:-1]] = 0.95  # the singular
+    forms |= {f"{word}s": 0.95, word: 1.0}
     result = np.zeros(len(words))
-    forms = {word: 1.0, f"{word}s": 0.95} | ({word[:-1]: 0.95} if word.endswith("s") and len(word) > 3 else {})
     for form, similarity in forms.items():
         if (index := bisect_left(words, form)) < len(words) and words[index] == form:
             result[index] = similarity
-    return result
-
-
-def _swap_similarity(word: str, words: list[str]) -> np.ndarray:
-    """Return the similarity of each of `words` to `word` with two neighbouring letters swapped, (W,): 3/4 or 0.
-
-    "stra" is similar to "star". All are 0 unless `word` has SWAPPABLE_LETTERS letters.
-    """
-    result = np.zeros(len(words))
-    if len(word) == SWAPPABLE_LETTERS:
-        for position in range(len(word) - 1):
-            swapped = word[:position] + word[position + 1] + word[position] + word[position + 2 :]
-            if (index := bisect_left(words, swapped)) < len(words) and words[index] == swapped:
-                result[index] = 1 - 1 / len(word)
-    return result
+    if not allows_edits or not max_edits:
+        return result
+    similarities = _edit_similarity(word, words, max_edits)
+    if allow_prefix:
+        prefixes = [other[: len(word)] for other in words]
+        similarities = np.maximum(similarities, _edit_similarity(word, prefixes, max_edits, highest=0.95))
+    has_same_start = [
+        similarity > 0 and _same_start(word, other) for similarity, other in zip(similarities, words, strict=True)
+    ]
+    return np.maximum(result, np.where(has_same_start, similarities, 0))
 
 
 def _same_start(word: str, other: str) -> bool:

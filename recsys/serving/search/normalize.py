@@ -92,6 +92,11 @@ def numbers_to_digits(name: str) -> str:
     return " ".join(kept)
 
 
+def comparable_name(name: str) -> str:
+    """Return a normalized name without a leading article, and with numbers as digits."""
+    return strip_article(numbers_to_digits(normalize(name)))
+
+
 def separate_number(query: str) -> str:
     """Return a normalized query with its final number as a word: "hp3" → "hp 3"."""
     return _FINAL_NUMBER.sub(r" \1", query)

@@ -9,7 +9,7 @@ Shapes: F films.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, takewhile
@@ -21,6 +21,7 @@ from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
 from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores, similar_names
 from recsys.serving.search.normalize import (
+    comparable_name,
     normalize,
     numbers_to_digits,
     separate_number,
@@ -42,7 +43,7 @@ MIN_CONFIDENT = 40  # minimum score of a film that is probably the film that the
 NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs from the query by one
 OTHER_YEAR_WEIGHT = 0.39  # factor if the year differs by more, or if a film has another number in its series
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
-NO_PEOPLE: Mapping[int, str] = {}
+N_NEAREST = 3
 
 _MOVIE_ID = re.compile(r"^#\s*(\d{1,9})$")
 _YEAR_ALONE = re.compile(r"^\(?((?:18|19|20)\d\d)\)?$")
@@ -143,10 +144,11 @@ class TitleIndex:
         """
         return list(islice(self._ranked(text, enough=limit), max(0, limit)))
 
-    def nearest(self, text: str, limit: int = 3) -> list[SearchResult]:
-        """Return the films with the most similar names, as suggestions if `search` returns no film."""
+    def nearest(self, text: str) -> list[SearchResult]:
+        """Return the N_NEAREST films with the most similar names, as suggestions if `search` returns no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
-        return list(islice(self._results(self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT), limit))
+        scores = self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT
+        return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
     def matches(self, text: str) -> list[SearchResult]:
         """Return all films with a title, most popular first. Articles, case and accents are ignored.
@@ -156,10 +158,10 @@ class TitleIndex:
         title in another language are returned.
         """
         ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
-        name = _comparable(split_year(text.strip())[0])
+        name = comparable_name(title_names(split_year(text.strip())[0])[0])
         exact = sorted(
             (film for film in ranked if film.score == EXACT),
-            key=lambda film: name not in map(_comparable, title_names(film.title)),  # films with an alias come last
+            key=lambda film: name not in map(comparable_name, title_names(film.title)),  # films with an alias come last
         )
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
 
@@ -174,15 +176,11 @@ class TitleIndex:
             if (row := self._row_of.get(int(match[1]))) is not None:
                 yield self._result(row, EXACT)
             return
-        yield from self._results(*self._scores(text, enough))
+        yield from self._results(self._scores(text, enough))
 
-    def _results(self, scores: np.ndarray, people: Mapping[int, str] = NO_PEOPLE) -> Iterator[SearchResult]:
-        """Yield the films with a score above 0, best first.
-
-        Args:
-            scores: Scores of all films, (F,).
-            people: Row → name of the person that the query matched.
-        """
+    def _results(self, matches: NameMatches) -> Iterator[SearchResult]:
+        """Yield the films with a score above 0, best first."""
+        scores, people = matches
         rows = np.setdiff1d(np.flatnonzero(scores), self._duplicates)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
             yield self._result(row, float(scores[row]), people.get(row, ""))
@@ -245,12 +243,7 @@ class TitleIndex:
         return [row for row in rows if row is not None]
 
     def _other_number_scores(self, name: str, number: int) -> np.ndarray:
-        """Return scores of films whose series is misspelt or has no film with this number, (F,).
-
-        Args:
-            name: Name of the series in the query.
-            number: Number in the series in the query.
-        """
+        """Return scores of films whose series is misspelt or has no film with this number, (F,)."""
         names = list(self._series)
         similarity = similar_names(name, names)
         scores = self._names.match_scores(name) * OTHER_YEAR_WEIGHT
@@ -260,12 +253,9 @@ class TitleIndex:
         return scores
 
     def _add_initials(self, scores: np.ndarray, query: str, separated: str) -> None:
-        """Raise the scores of films whose initials are the query or its first word: "lotr", "lotr two towers".
+        """Raise the scores (F,) of films whose initials are the query or its first word: "lotr", "lotr two towers".
 
-        Args:
-            scores: Scores of all films, (F,). They are changed in place.
-            query: Normalized.
-            separated: The query with a final number as a separate word.
+        `separated` is the query with a final number as a separate word.
         """
         word, _, rest = separated.partition(" ")
         for name in self._series_by_initials.get(word, []):
@@ -285,11 +275,6 @@ def name_forms(name: str) -> set[str]:
     """Return the normalized forms of a name: as written, in Latin letters, and each of them with digits."""
     plain = {normalize(form) for form in (name, *romanizations(name))}
     return plain | set(map(numbers_to_digits, plain))
-
-
-def _comparable(name: str) -> str:
-    """Return the normalized first name in a text, without article, and with numbers as digits."""
-    return strip_article(numbers_to_digits(_normalize_query(name)))
 
 
 def _normalize_query(query: str) -> str:

@@ -14,20 +14,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from recsys.data.dataset import Dataset, Film
-from recsys.serving.search.normalize import (
-    MAX_CHAR,
-    initials,
-    normalize,
-    numbers_to_digits,
-    sorted_span,
-    strip_article,
-)
+from recsys.data.dataset import Dataset, Film, cache_by_dataset
+from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
 
 MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; a larger gap is a remake
 _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
@@ -55,9 +46,6 @@ _NUMBER = r"(?:[1-9]|1[0-2]|[ivx]+|one|two|three|four|five|six|seven|eight|nine|
 _PART = re.compile(rf"[\s,:-]+(?:(?:the\s+)?(?:part|episode|chapter|volume|vol\.?)\s+)?{_NUMBER}[³²]?$|[²³]$")
 _HERO_AND = re.compile(r"^(\S+(?:\s+\S+){1,2}?)\s+(?:and|&)\s+the\s")  # "Harry Potter and the Goblet of Fire"
 _SUBTITLE = re.compile(r":\s|\s[-–]\s")
-
-_indexes: WeakKeyDictionary[Dataset, tuple[list[frozenset[str]], dict[str, list[int]]]] = WeakKeyDictionary()
-_lock = Lock()
 
 
 @dataclass
@@ -135,7 +123,7 @@ def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]
 def _series_prefixes(name: str, normalized: str) -> set[str]:
     """Return the possible prefixes of a name, given as written and normalized with digits and without article."""
     heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
-    prefixes = {strip_article(numbers_to_digits(normalize(head))) for head in heads}
+    prefixes = set(map(comparable_name, heads))
     prefixes |= {match[1] for prefix in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(prefix))}
     if match := _AND_THE.match(normalized):
         prefixes.add(match[1])
@@ -163,10 +151,7 @@ def series_names(film: Film, tags: str = "") -> frozenset[str]:
     """Return the possible names of a film's series: {"star wars", …} for "Star Wars: Episode IV - A New Hope".
 
     Two films with a common name are treated as parts of one series. A film without a series has its title as a name.
-
-    Args:
-        film: A film.
-        tags: Separated by ", ", as in the catalogue.
+    `tags` are separated by ", ".
     """
     title = _ARTICLE.sub("", _OTHER_TITLE.sub("", film.title).casefold()).strip()
     names = {_without_number(title), _without_number(_SUBTITLE.split(title)[0])}
@@ -178,28 +163,20 @@ def series_names(film: Film, tags: str = "") -> frozenset[str]:
 
 def same_series(dataset: Dataset, item: int) -> np.ndarray:
     """Return the items that seem to be of the same series as an item, which is included, (n,) int64."""
-    with _lock:
-        if dataset not in _indexes:
-            _indexes[dataset] = _build_series_index(dataset)
-        names_of_item, items_of_name = _indexes[dataset]
-    parts = {item}
-    for name in names_of_item[item]:
-        parts.update(items_of_name.get(name, ()))
+    names_of_item, items_of_name = _series_index(dataset)
+    parts = {item}.union(*(items_of_name[name] for name in names_of_item[item]))
     return np.array(sorted(parts), np.int64)
 
 
-def _build_series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
+@cache_by_dataset
+def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
     """Return the series names of each item, and the items of each name. Titles also have names that are prefixes."""
     movies = dataset.catalog.movies
     films = dataset.catalog.films[: len(movies)]
     item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
     first_words = Counter(word for names in item_names for word in {name.split()[0] for name in names if name})
-    prefixes = {
-        name
-        for names in item_names
-        for name in names
-        if len(name) >= MIN_PREFIX_CHARS and first_words[name] < MAX_FIRST_WORD_FILMS
-    }
+    long_names = {name for name in itertools.chain(*item_names) if len(name) >= MIN_PREFIX_CHARS}
+    prefixes = {name for name in long_names if first_words[name] < MAX_FIRST_WORD_FILMS}
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
     items_of_name: dict[str, list[int]] = {}
     for item, names in enumerate(names_of_item):

@@ -74,7 +74,7 @@ def test_the_loss_of_a_covered_film_is_what_training_would_compute():
 
 def test_only_the_newest_films_are_a_training_example():
     found = compute_steps(predictor(WORLD, bert(length=20)), [film % 20 for film in range(17)])
-    assert (len(found.training_labels), len(found.prediction_labels)) == (12, 18)
+    assert (len(found.training_labels), len(found.attention.labels)) == (12, 18)
 
 
 def test_the_last_reading_is_the_answer():
@@ -90,7 +90,7 @@ def test_the_last_reading_is_the_answer():
 def test_prediction_reads_the_films_and_a_mask_and_training_hides_some_of_them():
     found = compute_steps(predictor(WORLD, bert()), FILMS)
     labels = [f"Film {film} ({1990 + film})" for film in FILMS]
-    assert found.prediction_labels == [*labels, "[mask]"]
+    assert found.attention.labels == [*labels, "[mask]"]
     assert len(found.training_labels) == len(FILMS)
     assert [
         label for label, shown in zip(labels, found.training_labels, strict=True) if shown == "[mask]"
@@ -114,7 +114,7 @@ def test_with_a_relative_bias_the_film_embeddings_alone_are_the_input():
 
 def test_one_film_and_many_films_have_steps():
     assert compute_steps(predictor(WORLD, bert()), [3]).training_labels == ["[mask]"]
-    assert len(compute_steps(predictor(WORLD, bert(length=10)), list(range(20))).prediction_labels) == 10
+    assert len(compute_steps(predictor(WORLD, bert(length=10)), list(range(20))).attention.labels) == 10
 
 
 def test_other_models_have_other_steps():

@@ -7,6 +7,7 @@ from sklearn.decomposition import PCA
 
 from recsys.data.tags import Tags
 from recsys.models.popular import Popular
+from recsys.serving.insight import embedding_map as maps
 from recsys.serving.insight import tsne
 from recsys.serving.insight.embedding_map import (
     common_genres,
@@ -14,6 +15,7 @@ from recsys.serving.insight.embedding_map import (
     find_regions,
     limit_films,
     main_genres,
+    neighbours,
     pca,
 )
 from recsys.serving.recommend import ServingError
@@ -62,9 +64,10 @@ def test_films_that_hardly_differ_still_have_coordinates(vectors):
 def test_neighbours_are_the_nearest_by_cosine_in_all_dimensions():
     world = toys.dataset([[0, 1, 2, 3]], 4)
     found = embedding_map(predictor(world, Embedded([[1, 0, 0], [10, 1, 0], [0, 0, 1], [0, 0, 0]])))
-    assert [item for item, _ in found.neighbours(0)] == [1, 2, 3]
-    assert found.neighbours(0, 1)[0][1] == pytest.approx(10 / np.sqrt(101))
-    assert [cosine for _, cosine in found.neighbours(3)] == [0, 0, 0]  # no direction: as near to each
+    vectors = found.unit_vectors
+    assert [item for item, _ in neighbours(vectors, 0)] == [1, 2, 3]
+    assert neighbours(vectors, 0, 1)[0][1] == pytest.approx(10 / np.sqrt(101))
+    assert [cosine for _, cosine in neighbours(vectors, 3)] == [0, 0, 0]  # no direction: as near to each
 
 
 def test_a_row_of_the_map_is_a_film():
@@ -82,17 +85,19 @@ def test_a_model_without_embeddings_is_refused_with_a_sentence():
         embedding_map(predictor(WORLD, Popular().fit(WORLD), "Most popular"))
 
 
-def test_rare_genres_and_films_without_one_share_a_colour():
+def test_rare_genres_and_films_without_one_share_a_colour(monkeypatch):
     table = embedding_map(predictor(WORLD, bert())).table
     table.loc[0, "genre"] = ""
     assert set(common_genres(table)) == {"", "Comedy", "Horror"}
-    assert (common_genres(table, 1) == "Horror").sum() == 10
+    monkeypatch.setattr(maps, "N_COLOURS", 1)
+    assert (common_genres(table) == "Horror").sum() == 10
 
 
-def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not_be_missing():
+def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not_be_missing(monkeypatch):
     table = embedding_map(predictor(toys.dataset([[0, 1, 1, 2, 2, 2]], 6), Embedded(np.eye(6)))).table
-    assert limit_films(table, [5], n=2).index.tolist() == [1, 2, 5]
-    assert len(limit_films(table, [5], n=6)) == 6
+    assert len(limit_films(table, [5])) == 6
+    monkeypatch.setattr(maps, "MAX_DRAWN_FILMS", 2)
+    assert limit_films(table, [5]).index.tolist() == [1, 2, 5]
 
 
 def test_a_film_is_told_by_the_rarest_of_its_genres_that_is_not_rare():
@@ -132,7 +137,9 @@ def apart():
 
 def found(catalog, views=None):
     """The region of the first quarter and that of the others."""
-    areas = find_regions(apart(), catalog, np.arange(N) if views is None else views, max_regions=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(maps, "MAX_REGIONS", 2)
+        areas = find_regions(apart(), catalog, np.arange(N) if views is None else views)
     return sorted(areas, key=lambda area: len(area.items))
 
 

@@ -37,11 +37,10 @@ def effect(reads: bool, films=(0, 2, 4), k=3) -> list_comparison.OrderEffect:
     )
 
 
-def test_rank_biased_overlap_of_a_case_worked_by_hand():
+def test_rank_biased_overlap_of_a_case_worked_by_hand(monkeypatch):
     # agreement at depths 1, 2, 3: 0, 2/2, 2/3; p = 0.5: weights 1/2, 1/4, 1/8, and what lies deeper, 1/8, as at depth 3
-    assert list_comparison.rank_biased_overlap("abc", "bad", p=0.5) == pytest.approx(
-        0 / 2 + 1 / 4 + 2 / 3 / 8 + 2 / 3 / 8
-    )
+    monkeypatch.setattr(list_comparison, "RBO_PERSISTENCE", 0.5)
+    assert list_comparison.rank_biased_overlap("abc", "bad") == pytest.approx(0 / 2 + 1 / 4 + 2 / 3 / 8 + 2 / 3 / 8)
 
 
 def test_the_top_of_the_list_counts_most():
@@ -147,12 +146,10 @@ def test_a_film_is_looked_for_with_the_films_before_it_and_nothing_else():
     assert [(row.rank, row.n_ranked) for row in found] == [(1, 11), (10, 10), (2, 9)]
 
 
-def test_the_score_is_hits_and_mean_reciprocal_rank():
-    score = list_comparison.hit_score(
-        [RankPosition(1, 50, None), RankPosition(10, 50, None), RankPosition(20, 50, None), RankPosition(None, 50, 0.0)]
-    )
-    assert score.hits == 2
-    assert score.mrr == pytest.approx((1 + 1 / 10 + 1 / 20 + 0) / 4)
+def test_an_excluded_film_has_a_reciprocal_rank_of_zero():
+    positions = [RankPosition(rank, 50, None) for rank in (1, 10, 20, None)]
+    assert list_comparison.mean_reciprocal_rank(positions) == pytest.approx((1 + 1 / 10 + 1 / 20 + 0) / 4)
+    assert list(map(list_comparison.is_hit, positions)) == [True, True, False, False]
 
 
 def test_the_table_leaves_a_rank_open_where_the_film_is_not_in_the_list():
