@@ -26,11 +26,11 @@ def test_both_loads_are_timed_in_processes_of_their_own(tmp_path, monkeypatch):
 
 def test_a_missing_archive_is_named_with_the_line_to_type(tmp_path):
     with pytest.raises(RecsysError) as error:
-        load.measure(load.Options(tmp_path / "none.zip"))
+        load.measure(load.Options(source=tmp_path / "none.zip"))
     assert f"-m benchmarks.generate_movielens --out {tmp_path / 'none.zip'}" in str(error.value.command)
 
 
 def test_an_error_of_the_loader_is_passed_on(tmp_path):
     source = archives.write(tmp_path, archives.hundred_k())
     with pytest.raises(RecsysError, match=r"^some\.zip .*holds no ratings\.csv"):
-        load.measure(load.Options(source))
+        load.measure(load.Options(source=source))

@@ -39,7 +39,7 @@ def test_figures_above_nothing_need_no_line():
 
 def test_marks_of_a_family_have_its_colour_and_their_names_beside_them():
     table = pd.DataFrame({"s": [10, 99], "ndcg": [0.1, 0.2], "who": ["GRU4Rec", "SASRec"], "f": ["Recurrent", "Later"]})
-    chart = Chart(kind="scatter", x="s", y="ndcg", by="f", label="who", log=("x",))
+    chart = Chart(kind="scatter", x="s", y="ndcg", by="f", label="who", log=["x"])
     first, second, phone, wide = plot_study(study(table, chart), chart).data
     assert (first.hovertext[0], first.marker.color, second.hovertext[0]) == (
         "GRU4Rec",
@@ -63,7 +63,7 @@ def test_names_that_would_cover_each_other_are_left_out_the_higher_mark_has_its_
 
 def test_a_logarithmic_axis_names_the_values_that_were_set():
     table = pd.DataFrame({"dim": [16, 64, 16, 64], "ndcg": [0.1, 0.2, 0.3, 0.2], "model": ["A", "A", "B", "B"]})
-    chart = Chart(kind="line", x="dim", y="ndcg", by="model", log=("x",))
+    chart = Chart(kind="line", x="dim", y="ndcg", by="model", log=["x"])
     figure = plot_study(study(table, chart), chart)
     assert [trace.name for trace in figure.data] == ["A", "B"]
     assert figure.layout.xaxis.type == "log"

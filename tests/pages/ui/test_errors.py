@@ -35,7 +35,7 @@ def test_what_a_person_can_mend_is_a_sentence_and_a_command_to_copy():
 
 
 def test_without_a_command_nothing_is_to_be_typed():
-    app = shown(RecsysError("the disk is full"))
+    app = shown(RecsysError("already in your list"))
     assert "The disk is full." in said(app)
     assert not app.code
 
@@ -47,15 +47,15 @@ def files_page():
     from recsys.errors import RecsysError
 
     st.session_state.lang = "uk"
-    errors.show_file_errors([RecsysError("the disk is full")])
+    errors.show_file_errors([RecsysError("already in your list")])
 
 
 def test_whoever_reads_ukrainian_reads_so_of_errors_too():
-    app = AppTest.from_function(page, kwargs={"error": RecsysError("the disk is full")})
+    app = AppTest.from_function(page, kwargs={"error": RecsysError("already in your list")})
     app.session_state["lang"] = "uk"
-    assert "Диск переповнено." in said(app.run())
+    assert "Уже у вашому списку." in said(app.run())
     app = AppTest.from_function(files_page).run()
-    assert [one.value.replace("\\", "") for one in app.warning] == ["диск переповнено"]
+    assert [one.value.replace("\\", "") for one in app.warning] == ["уже у вашому списку"]
 
 
 def test_a_bug_stays_a_bug():
