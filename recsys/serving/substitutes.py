@@ -20,10 +20,10 @@ def find(dataset: Dataset, number: int) -> int:
     """Return the substitute of a film number. An item is its own substitute."""
     if number < dataset.n_items:
         return number
-    known = _known_substitutes(dataset)
-    if number not in known:
-        known[number] = _most_similar(dataset, number)
-    return known[number]
+    substitutes = _known_substitutes(dataset)
+    if number not in substitutes:
+        substitutes[number] = _most_similar(dataset, number)
+    return substitutes[number]
 
 
 def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ def test_what_a_person_can_mend_is_a_sentence_and_a_command_to_copy():
 
 def test_without_a_command_nothing_is_to_be_typed():
     app = shown(RecsysError("already in your list"))
-    assert "The disk is full." in said(app)
+    assert "Already in your list." in said(app)
     assert not app.code
 
 
