@@ -115,7 +115,7 @@ def _show_notes(answer: Answer) -> None:
         )
         st.caption(text)
     if answer.predictor.favours_content(answer.request.history):
-        st.caption(_("Few people rated your films, so similar films count more than usual."))
+        st.caption(_("Your films are rare or have something rare in common, so similar films count more than usual."))
     if note:
         st.caption(format.escape_markdown(_(note)))
     if answer.request.ratings:

@@ -60,7 +60,7 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} has no members")
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether item descriptions have a higher weight than usual, because few users watched these items."""
+        """Return whether item descriptions have a higher weight than usual, see `VisitorPool`."""
         return False
 
     def remove_count_memory(self) -> None:

@@ -25,6 +25,7 @@ from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.array_model import item_array
 from recsys.models.base import Model
+from recsys.text.fields import traits
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
@@ -34,7 +35,9 @@ N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
 EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
 FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the factor is 1
-MAX_EMPHASIS = 8.0  # highest factor of the weight
+MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
+FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the factor is 1
+MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTED_EMPHASIS = 2.0  # lowest factor at which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 
@@ -330,11 +333,13 @@ class VisitorPool(Pool):
       have long histories.
     - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
       of their own. Inside a network, counts could only have the weight of that network.
-    - The weight of `content-fields` is multiplied by clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS). s is the geometric
-      mean, over the films of the list, of the share of users who watched them. The weights are then rescaled to their
-      previous sum. Counts and networks have few events of rarely watched films. On validation, NDCG@10 rises by a
-      tenth for the 10 % of the lists with the rarest films. It does not change for the other lists
-      (docs/experiments.md).
+    - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
+      their previous sum. Both factors were chosen on validation (docs/experiments.md).
+      - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films, of which counts and networks have few
+        events. s is the geometric mean, over the films of the list, of the share of users who watched them.
+      - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if all films of a list of two or more have a trait in
+        common: a genre, or an original language other than English. t is the share of the events of films with this
+        trait, of the rarest one. So three German films are followed by German films, even if they are popular.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -347,10 +352,16 @@ class VisitorPool(Pool):
             model.remove_count_memory()
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights as `Pool` does, and store log((users who watched the item + 1) / users)."""
+        """Fit the weights as `Pool` does, and set how frequent items and traits are."""
         super().fit(train, valid, run)
-        self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
+        self.set_frequencies(train)
         return self
+
+    def set_frequencies(self, train: Dataset) -> None:
+        """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
+        self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
+        self.traits = traits(train.name, train.catalog)  # (I, A) bool
+        self.trait_shares = ((train.counts @ self.traits + 1) / (train.counts.sum() + 1)).astype(np.float32)  # (A,)
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
@@ -358,11 +369,18 @@ class VisitorPool(Pool):
 
     def emphasis(self, queries: Queries) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
-        log_shares = [self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories]
-        factors = np.ones((len(log_shares), len(self.members)), np.float32)
-        emphasised = np.array(self.members) == EMPHASISED
-        factors[:, emphasised] = np.clip(FREQUENT_SHARE / np.exp(log_shares), self.min_emphasis, MAX_EMPHASIS)[:, None]
+        shares = np.exp([self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories])
+        trait_shares = np.array([self._rarest_common_trait(history) for history in queries.histories])
+        for_rare_films = np.clip(FREQUENT_SHARE / shares, self.min_emphasis, MAX_EMPHASIS)
+        for_rare_traits = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)
+        factors = np.ones((len(shares), len(self.members)), np.float32)
+        factors[:, np.array(self.members) == EMPHASISED] = np.maximum(for_rare_films, for_rare_traits)[:, None]
         return factors
+
+    def _rarest_common_trait(self, history: np.ndarray) -> float:
+        """Return the lowest share of a trait that all items of a history (T,) have. 1: no such trait, or T < 2."""
+        shared = self.traits[history].all(0) if len(history) > 1 else []
+        return float(self.trait_shares[shared].min(initial=1))
 
     def with_taste(self) -> Self:
         """Return a copy in which similar films count most for all histories. The members are shared."""
@@ -376,10 +394,21 @@ class VisitorPool(Pool):
         return is_usual and bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool` and "log_shares" (I,) float32, see `fit`."""
-        return super().state() | {"log_shares": self.log_shares}
+        """Return the state of `Pool`, "log_shares" (I,) and "trait_shares" (A,) float32, "traits" (I, A / 8) uint8."""
+        packed_traits = np.packbits(self.traits, axis=1)  # eight traits in one byte
+        return super().state() | {
+            "log_shares": self.log_shares,
+            "traits": packed_traits,
+            "trait_shares": self.trait_shares,
+        }
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`."""
         super().load_state(state, n_items)
         self.log_shares = item_array(state, "log_shares", n_items)
+        self.trait_shares = state.get("trait_shares", np.zeros(0, np.float32))  # states before 2026-11-25 have none
+        if len(self.trait_shares):
+            packed_traits = item_array(state, "traits", n_items)
+            self.traits = np.unpackbits(packed_traits, axis=1, count=len(self.trait_shares)).astype(bool)
+        else:
+            self.traits = np.zeros((n_items, 0), bool)

@@ -42,7 +42,7 @@ class Predictor:
         return self.recommender.title
 
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether content has more weight than usual, because few users watched these film numbers."""
+        """Return whether content has more weight than usual because of these film numbers."""
         items = substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
         return self.model.favours_content(items)
 

@@ -109,6 +109,14 @@ def original_languages(dataset: str) -> dict[int, str]:
         return {}
 
 
+def traits(dataset: str, catalog: Catalog) -> np.ndarray:
+    """Return which genres, and which original language other than English, each film has, (I, A) bool."""
+    genres, _ = genre_matrix(catalog)
+    languages = original_languages(dataset)
+    codes = np.array([languages.get(movie, "") for movie in catalog.movies["movie_id"].tolist()], "U8")
+    return np.column_stack([genres, codes[:, None] == np.unique(codes[codes != ""])])
+
+
 def _value_counts(rows: Iterable[list[str]]) -> sparse.csr_array:
     """Return how often each value occurs in each row, with one column per value."""
     column: dict[str, int] = {}

@@ -1,6 +1,6 @@
 """Pools of recommenders whose scores are known; targets are drawn from such pools, so that the right weights are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -320,6 +320,25 @@ def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
     np.testing.assert_allclose(model.score(queries), expected, rtol=1e-4, atol=1e-4)
 
 
+def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
+    """Films 0 to 4 are documentaries, and 2 % of all events are of documentaries."""
+    histories = [np.arange(5), *([np.arange(5, ITEMS)] * (250 // (ITEMS - 5)))]
+    world = toys.dataset(histories, ITEMS)
+    genres = ["Documentary|Drama" if item < 5 else "Drama" for item in range(ITEMS)]
+    world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
+    members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    model.log_shares[:] = 0  # everybody watched every film
+    queries = Queries([np.array([1, 2]), np.array([1]), np.array([1, 12]), np.array([12, 13]), np.array([], int)])
+    share = 6 / (world.counts.sum() + 1)
+    factor = min(pool.FREQUENT_TRAIT_SHARE / share, pool.MAX_TRAIT_EMPHASIS)
+    assert factor > 2
+    assert model.emphasis(queries)[:, 1] == pytest.approx([factor, 1, 1, 1, 1], rel=1e-5)
+    assert model.favours_content(np.array([1, 2]))
+
+
 def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
     model, copy = (VisitorPool(PoolConfig(members=tuple(members), edges=(5,))) for _ in range(2))
@@ -329,5 +348,10 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     copy.load_state(model.state(), ITEMS)
     queries = Queries([np.array([3, 4])])
     np.testing.assert_array_equal(model.score(queries), copy.score(queries))
+    np.testing.assert_array_equal(model.traits, copy.traits)
+    np.testing.assert_array_equal(model.trait_shares, copy.trait_shares)
+    older = {name: array for name, array in model.state().items() if "trait" not in name}
+    copy.load_state(older, ITEMS)
+    assert copy.emphasis(queries).tolist() == [[1, 1]]
     with pytest.raises(KeyError):
         copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)
