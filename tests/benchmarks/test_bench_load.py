@@ -11,7 +11,7 @@ from tests.data import archives
 def test_both_loads_are_timed_in_processes_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "home"))
     source = archives.write(tmp_path, archives.comma(), "toy.zip")
-    result = load.measure(load.Options(source, "ml-latest-small"))
+    result = load.measure(load.Options(source=source, dataset="ml-latest-small"))
     assert (result["users"], result["films"], result["ratings"]) == (5, 5, 25)  # those of the toy archive
     for name in ("first", "second"):
         assert 0 < result[name]["seconds"] < result[name]["process_seconds"] < 60
