@@ -126,12 +126,17 @@ class Catalog:
         They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
         equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
         """
-        films = self.complete.movies[["imdb_id", "tmdb_id"]].fillna({"tmdb_id": 0})
-        films["title"], films["year"] = [film.title for film in self.films], [film.year for film in self.films]
-        films["name"] = [film.title.partition(" (")[0] for film in self.films]
-        films = films.dropna(subset="year")
+        # hashes first, because a table of all films would need much memory for a large catalogue
+        hashes = pd.Series([hash((film.title.partition(" (")[0], film.year)) for film in self.films], dtype=np.int64)
+        numbers = np.flatnonzero(hashes.duplicated(keep=False))
+        columns = ["imdb_id", "tmdb_id"]
+        ids = pd.concat([self.movies[columns], self.infrequent[columns]], ignore_index=True)
+        films = ids.loc[numbers].fillna({"tmdb_id": 0})
+        films["title"] = [self.films[number].title for number in numbers]
+        films["year"] = [self.films[number].year for number in numbers]
+        films["name"] = [title.partition(" (")[0] for title in films["title"]]
         duplicates = []
-        for _, group in films[films.duplicated(["name", "year"], keep=False)].groupby(["name", "year"], sort=False):
+        for _, group in films.dropna(subset="year").groupby(["name", "year"], sort=False):
             parts: list[list[Any]] = []  # two different films can have the same title and year
             for film in group.itertuples():
                 matching = [part for part in parts if any(_is_same_film(film, other) for other in part)]
