@@ -174,7 +174,7 @@ class LengthWeights:
             scores = scores + weight * z
         return np.asarray(scores)
 
-    def load(self, weights: np.ndarray) -> None:
+    def set_weights(self, weights: np.ndarray) -> None:
         """Set weights (W, M). Raises ValueError if their shape is wrong."""
         if weights.shape != self.weights.shape:
             raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
@@ -276,7 +276,7 @@ class Pool(Model):
         """Return a pool of fitted members with given weights, for all lengths. The pool has no probabilities."""
         model = cls(PoolConfig(members=tuple(weights), edges=()))
         model.set_members(members)
-        model.length_weights.load(np.array([[*weights.values()]], np.float32))
+        model.length_weights.set_weights(np.array([[*weights.values()]], np.float32))
         model.n_items = n_items
         model.has_probabilities = model.is_fitted_on_validation = False
         return model
@@ -313,7 +313,7 @@ class Pool(Model):
         """See `Model.load_state`."""
         if state["n_items"] != n_items:
             raise ValueError(f"the saved weights are for {state['n_items']} items, not {n_items}")
-        self.length_weights.load(state["weights"])
+        self.length_weights.set_weights(state["weights"])
         self.n_items = n_items
 
     def _member_scores(self, queries: Queries) -> Iterator[np.ndarray]:
