@@ -37,7 +37,7 @@ class Model(ABC):
     uses_query_ratings: bool = False  # ratings in a query change the scores
     scores_cold_items: bool = False  # scores films without ratings, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
-    is_fitted_on_validation: bool = False  # `fit` uses validation items not only to choose the best epoch
+    is_fitted_on_validation: bool = False  # the ranking depends on weights that were fitted on validation items
     can_fill_masks: bool = False  # has `fill`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`

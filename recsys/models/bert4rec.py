@@ -133,7 +133,8 @@ def choose_masks(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, 
 
     `rows` (B,) are the indices of the sequences in the training data. They select the random numbers.
     """
-    starts, last = np.cumsum(lengths) - lengths, np.cumsum(lengths) - 1  # indices of first and last items, (B,)
+    ends = np.cumsum(lengths)
+    starts, last = ends - lengths, ends - 1  # indices of the first and the last item of each sequence, (B,)
     masked = rng.uniform(Stream.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob
     lacks_mask = np.add.reduceat(masked, starts) == 0  # (B,)
     random_item = last - rng.integers(Stream.MASK_ONE, lengths, rows)  # (B,)

@@ -160,7 +160,7 @@ class LengthWeights:
         Args:
             scores: z of each member, (B, I). An iterator keeps one of them in memory at a time.
             queries: The B queries.
-            factors: Factors of the weights, (B, M). The weights of a query still have their sum. None: no factors.
+            factors: Factors of the weights, (B, M). The sum of a query's weights does not change. None: no factors.
         """
         weights = self.weights[self._ranges(queries)]  # (B, M)
         if factors is not None:

@@ -28,7 +28,7 @@ class SequenceConfig:
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation σ of the initial weights, which are truncated at ± 2σ
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    # sampled negatives, shared by all targets of a batch; gbce and bce with at most 8 sample for each target
+    # sampled negatives, shared by all targets of a batch; gbce and bce draw 8 or fewer for each target separately
     negatives: Size = 256
     gbce_t: Fraction = 0.75  # t of gBCE: with 1 the sigmoids are calibrated, with lower values they are too high
     sampling_power: NonNegative = 0.75  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
@@ -43,7 +43,7 @@ class PmiConfig(SequenceConfig):
 
 @config_class
 class ExtrasConfig(PmiConfig):
-    """Settings beyond the papers that raise NDCG@10. bert4rec-memory, sasrec-memory and gru4rec-memory use them."""
+    """Settings beyond the papers that raise NDCG@10. The recommenders named …-memory use all of them."""
 
     only_unseen: bool = added_later(False)  # the softmax excludes items of the history: they are never recommended
     redraw: bool = added_later(False)  # films with equal times, whose order is random, get a new order in each epoch

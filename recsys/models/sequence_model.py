@@ -110,7 +110,7 @@ class SequenceModel(Model):
 
     @property
     def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
-        """Whether there is a count memory with fitted weights."""
+        """Whether there is a count memory with fitted weights. Calibration does not change the ranking."""
         return self.memory is not None and self.memory.has_fitted_weights
 
     @property
