@@ -298,8 +298,9 @@ class SequenceModel(Model):
     def _score_one(self, queries: Queries) -> np.ndarray:
         """Return the scores (1, I) of one query by NumPy, whose product with one vector is up to 3 times faster."""
         tokens = self.input_tokens(queries.histories[0])[None]  # (1, T)
-        inputs = (torch.from_numpy(tokens), torch.tensor([[tokens.shape[1] - 1]]))
-        hidden = self.module(*inputs, *self.side_inputs(self.module, queries, np.array([0]), tokens)).flatten()
+        newest = torch.tensor([[tokens.shape[1] - 1]])
+        side = self.side_inputs(self.module, queries, np.array([0]), tokens)
+        hidden = self.module(torch.from_numpy(tokens), newest, *side).flatten()  # (D,)
         scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
         scores += self.module.bias.detach().numpy()
         return scores[None]
