@@ -14,7 +14,7 @@ from recsys.training.options import RunOptions
 
 
 class ArrayModel(Model):
-    """A model whose state is "counts" and a few other arrays. An empty history is scored by popularity.
+    """A model whose state is a few arrays. An empty history is scored by popularity.
 
     A new model names the attributes of its state in `array_names` and `matrix_name`. It overrides `_fit`, which sets
     them, and `_score`.
@@ -25,7 +25,7 @@ class ArrayModel(Model):
     counts: np.ndarray  # (I,) float32, how often each item was watched
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Compute the state from `train`. A fit of n steps reports {"stage": "fit", "done": steps, "total": n}.
+        """Compute the state from `train`. `run.report` receives {"stage": "fit", "done": steps, "total": steps}.
 
         Raises DataError if the data set is too large, and MissingLibraryError if a library is not installed.
         """
@@ -52,7 +52,7 @@ class ArrayModel(Model):
         raise NotImplementedError
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the arrays of `array_names`, and "data", "indices" and "indptr" of the sparse matrix."""
+        """Return the arrays of `array_names`, and "data", "indices" and "indptr" of the sparse matrix, if any."""
         arrays = {name: getattr(self, name) for name in self.array_names}
         return arrays | csr_state(getattr(self, self.matrix_name)) if self.matrix_name else arrays
 

@@ -37,7 +37,7 @@ class Model(ABC):
     uses_query_ratings: bool = False  # ratings in a query change the scores
     scores_cold_items: bool = False  # scores films without ratings, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
-    is_fitted_on_validation: bool = False  # validation items set weights of scores, not only the best epoch
+    is_fitted_on_validation: bool = False  # the ranking depends on weights that were fitted on validation items
     can_fill_masks: bool = False  # has `fill`
     has_attention: bool = False  # has `attention`
     has_item_embeddings: bool = False  # has `item_embeddings`
@@ -95,13 +95,13 @@ class Model(ABC):
 
     def check_memory(self, train: Dataset, free_gpu_bytes: int | None = None) -> None:
         """Raise DataError if `fit` needs more than half of the free memory: of the GPU, if given, else the RAM."""
-        needed = self.fit_memory_bytes(train.n_users, train.n_items)
-        free = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
-        if 2 * needed <= free:
+        needed_bytes = self.fit_memory_bytes(train.n_users, train.n_items)
+        free_bytes = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
+        if 2 * needed_bytes <= free_bytes:
             return
-        text = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
+        need = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
         if train.noun == "film":
-            text = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
+            need = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
         limit = N_(
             "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
             "model, such as item-knn"
@@ -111,8 +111,8 @@ class Model(ABC):
                 "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
                 "cpu, or choose another model, such as item-knn"
             )
-        wanted = Message(text, title=Message(self.title), needed=needed / 1e9, n_items=train.n_items)
-        raise DataError(limit, wanted=wanted, free=free / 1e9)
+        wanted = Message(need, title=Message(self.title), needed=needed_bytes / 1e9, n_items=train.n_items)
+        raise DataError(limit, wanted=wanted, free=free_bytes / 1e9)
 
     @property
     def max_length(self) -> int | None:
@@ -145,12 +145,12 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} reads no tokens")
 
     def attention(self, tokens: np.ndarray) -> np.ndarray:
-        """Return the attention weights of tokens (T,), (L, H, T, T) float32. Rows sum to 1."""
+        """Return the attention weights (L, H, T, T) float32 of tokens (T,). Rows sum to 1."""
         raise NotImplementedError(f"{self.title} has no attention")
 
     def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
-        """Return the scores of all items at masked positions (Q,) of a history (T,), T ≤ `max_length`, (Q, I).
+        """Return the scores (Q, I) of all items at masked positions (Q,) of a history (T,).
 
-        The scores depend on the items on both sides. Items at masked positions are ignored.
+        The scores depend on the items on both sides. Items at masked positions are ignored. T is at most `max_length`.
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")

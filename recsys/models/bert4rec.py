@@ -56,7 +56,7 @@ class Bert4Rec(TransformerModel):
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    # names of the departures in the first two points of the module docstring, see `bert4rec_steps.paper_differences`
+    # first two points of the module docstring, as named in `bert4rec_steps.paper_differences`
     architecture_departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")
     can_fill_masks: bool = True
     config: Bert4RecConfig
@@ -76,7 +76,8 @@ class Bert4Rec(TransformerModel):
         lengths = np.array([len(sequence) for sequence in sequences])
         tokens, targets = self.mask_items(np.concatenate(sequences), lengths, rows, n_items, rng)
         masked = targets != IGNORE_INDEX  # (E,)
-        n_masked = np.bincount(np.repeat(np.arange(len(rows)), lengths)[masked], minlength=len(rows))
+        sequence_numbers = np.repeat(np.arange(len(rows)), lengths)  # (E,)
+        n_masked = np.bincount(sequence_numbers[masked], minlength=len(rows))  # (B,)
         positions = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
         return Batch.from_numpy(pad(tokens, lengths, n_items), positions, n_masked, targets[masked])
 
@@ -106,7 +107,8 @@ class Bert4Rec(TransformerModel):
         tokens = history.astype(np.int64)  # a copy
         tokens[masked_positions] = self.module.mask
         positions = torch.from_numpy(masked_positions.astype(np.int64))[None].to(self.device)
-        return self.module.logits(self.module(self._batch_of_one(tokens), positions)[0]).float().cpu().numpy()
+        hidden = self.module(self._batch_of_one(tokens), positions)[0]  # (Q, D)
+        return self.module.logits(hidden).float().cpu().numpy()
 
     def training_example(self, history: np.ndarray) -> np.ndarray:
         """Return a history (T,) with masks of seed 0, epoch 0. Each item is masked with probability `mask_prob`."""
@@ -132,10 +134,12 @@ def choose_masks(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, 
     `rows` (B,) are the indices of the sequences in the training data. They select the random numbers.
     """
     ends = np.cumsum(lengths)
+    starts, last = ends - lengths, ends - 1  # indices of the first and the last item of each sequence, (B,)
     masked = rng.uniform(Stream.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob
-    lacks_mask = np.add.reduceat(masked, ends - lengths) == 0  # (B,)
-    masked[(ends - 1 - rng.integers(Stream.MASK_ONE, lengths, rows))[lacks_mask]] = True
-    last_only = rng.uniform(Stream.LAST_ITEM_ONLY, rows) < config.last_item_mask_prob  # (B,)
-    masked[np.repeat(last_only, lengths)] = False
-    masked[ends[last_only] - 1] = True
+    lacks_mask = np.add.reduceat(masked, starts) == 0  # (B,)
+    random_item = last - rng.integers(Stream.MASK_ONE, lengths, rows)  # (B,)
+    masked[random_item[lacks_mask]] = True
+    is_last_only = rng.uniform(Stream.LAST_ITEM_ONLY, rows) < config.last_item_mask_prob  # (B,)
+    masked[np.repeat(is_last_only, lengths)] = False
+    masked[last[is_last_only]] = True
     return masked

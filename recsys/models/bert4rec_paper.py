@@ -42,7 +42,7 @@ class Bert4RecPaperEncoder(TransformerEncoder):
         """Return h⁰ = v + p (B, T, D) and the attention mask of the blocks, see `padding_mask`."""
         return self.token_embeddings(tokens), padding_mask(tokens, self.padding)
 
-    def head(self, x: Tensor) -> Tensor:
+    def final_layer(self, x: Tensor) -> Tensor:
         """Return GELU(xW + b) of equation 7, (B, Q, D)."""
         return self.project(x)
 

@@ -1,12 +1,12 @@
 """Caser: convolutions over the embeddings of the newest L items (Tang and Wang, WSDM 2018, arXiv:1809.07426).
 
-For a window E (L, D) with rows E_l, in the paper's symbols and with its equation numbers:
+For a window E (L, D) with rows E_l, in the paper's symbols:
 
-    horizontal filters, 3 to 5    o = concat over heights h = 1 … L of max_i ReLU(F_h * E[i : i + h])
-    vertical filters, 6 to 8      õ = concat over filters n of Σ_l F̃_n,l E_l
+    horizontal filters (equations 3–5)    o = concat over heights h = 1 … L of max_i ReLU(F_h * E[i : i + h])
+    vertical filters (equations 6–8)      õ = concat over filters n of Σ_l F̃_n,l E_l
 
-The output differs from the paper's z = φ(W [o; õ] + b), y = W′ [z; P_u] + b′ (9 and 10). With the embedding e_j of item
-j and the mean x̄ of the embeddings so far, it is
+The paper's output is z = φ(W [o; õ] + b), y = W′ [z; P_u] + b′ (equations 9 and 10). With the embedding e_j of item j
+and the mean x̄ of the embeddings so far, ours is
 
     z = LayerNorm(W [o; õ] + b + U x̄), score(j) = z · e_j + b_j
 
@@ -58,7 +58,7 @@ class CaserConfig(PmiConfig):
 
 
 class CaserEncoder(SequenceEncoder):
-    """Item embeddings, horizontal and vertical filters, and linear maps of their outputs and of the mean item."""
+    """Item embeddings, horizontal and vertical filters, and linear maps of their outputs and of the mean x̄."""
 
     def __init__(self, config: CaserConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
@@ -83,11 +83,8 @@ class CaserEncoder(SequenceEncoder):
         return self.norm(hidden)
 
     def max_in_windows(self, conv: nn.Module, height: int, x: Tensor) -> Tensor:
-        """Return each filter's maximum in the window that ends at each position, (B, D, L-1+T) → (B, T, N).
-
-        `conv` has N filters of height h.
-        """
-        matches = F.relu(conv(x))  # (B, N, L-h+T)
+        """Return each filter's maximum in the window that ends at each position, (B, D, L-1+T) → (B, T, N)."""
+        matches = F.relu(conv(x))  # (B, N, L - height + T)
         n_starts = self.window - height + 1  # positions of a filter within a window
         return F.max_pool1d(matches, n_starts, stride=1).transpose(1, 2)
 

@@ -38,7 +38,7 @@ RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a requ
 REDUCED_RANK = 64  # of EASE for more than MANY_ITEMS: with 27,000 items, a request takes .2 ms less than with RANK
 # settings of the Markov chain that `score` needs, so they are stored; `fit` needs only the other settings
 SCORING_SETTINGS = ("recent", "history_decay")
-PREFIX = "memory."  # first part of the names of the arrays of a memory in the state of a network
+MEMORY_PREFIX = "memory."  # first part of the names of the arrays of a memory in the state of a network
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class CountMemory:
         configs = configs or CountConfigs()
         self.markov, self.ease = Markov(configs.markov), Ease(replace(configs.ease, rank=RANK))
         self.length_weights = LengthWeights(n_members=3, edges=LENGTH_EDGES)
-        self.length_weights.load(np.tile(np.array([1, 0, 0], np.float32), (len(LENGTH_EDGES) + 1, 1)))
+        self.length_weights.weights[:] = 1, 0, 0  # network, Markov chain, EASE
 
     @property
     def has_fitted_weights(self) -> bool:
@@ -87,28 +87,31 @@ class CountMemory:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the arrays of both count models, the weights (W, 3), and each of SCORING_SETTINGS as an array ()."""
-        models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
-        state = {
-            f"{PREFIX}{name}.{key}": array for name, model in models.items() for key, array in model.state().items()
-        }
-        indices = f"{PREFIX}followers.indices"
+        arrays: dict[str, np.ndarray] = {}
+        for name, model in self._models.items():
+            arrays |= {f"{name}.{key}": array for key, array in model.state().items()}
         if len(self.markov.counts) <= np.iinfo(np.uint16).max:
-            state[indices] = state[indices].astype(np.uint16)  # halves the file
-        settings = {f"{PREFIX}{name}": np.array(getattr(self.markov.config, name)) for name in SCORING_SETTINGS}
-        return state | settings | {f"{PREFIX}pool": self.length_weights.weights}
+            arrays["followers.indices"] = arrays["followers.indices"].astype(np.uint16)  # halves the file
+        arrays |= {name: np.array(getattr(self.markov.config, name)) for name in SCORING_SETTINGS}
+        arrays["pool"] = self.length_weights.weights
+        return {MEMORY_PREFIX + key: array for key, array in arrays.items()}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`. If an older state has no SCORING_SETTINGS, the current values stay."""
-        stored = {name: state[PREFIX + name].item() for name in SCORING_SETTINGS if PREFIX + name in state}
-        self.markov = Markov(replace(self.markov.config, **stored))
-        models: dict[str, Model] = {"followers": self.markov, "companions": self.ease}
-        for name, model in models.items():
-            prefix = f"{PREFIX}{name}."
+        settings = {key: state[MEMORY_PREFIX + key].item() for key in SCORING_SETTINGS if MEMORY_PREFIX + key in state}
+        self.markov = Markov(replace(self.markov.config, **settings))
+        for name, model in self._models.items():
+            prefix = f"{MEMORY_PREFIX}{name}."
             arrays = {key.removeprefix(prefix): array for key, array in state.items() if key.startswith(prefix)}
             if "indices" in arrays:
                 arrays["indices"] = arrays["indices"].astype(np.int32)
             model.load_state(arrays, n_items)
-        self.length_weights.load(state[f"{PREFIX}pool"])
+        self.length_weights.set_weights(state[f"{MEMORY_PREFIX}pool"])
+
+    @property
+    def _models(self) -> dict[str, Model]:
+        """The count models by their names in the state."""
+        return {"followers": self.markov, "companions": self.ease}
 
     def _component_scores(self, network_scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
         """Return the scores of the network, the Markov chain and EASE, (B, I) float32 each."""
@@ -120,8 +123,8 @@ class CountMemory:
 def top_per_row(matrix: sparse.csr_array, n: int) -> sparse.csr_array:
     """Return the matrix with the n highest values of each row. Ties at the n-th place are resolved arbitrarily."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((-matrix.data, rows))
-    rank = np.arange(matrix.nnz) - matrix.indptr[rows]  # of the values in `order` within their row: rows[order] == rows
-    kept = np.sort(order[rank < n])
+    order = np.lexsort((-matrix.data, rows))  # row after row, each from its highest to its lowest value
+    rank_in_row = np.arange(matrix.nnz) - matrix.indptr[rows]
+    kept = np.sort(order[rank_in_row < n])
     row, column = rows[kept].astype(np.int32), matrix.indices[kept].astype(np.int32)  # 64 bits would double the memory
     return sparse.csr_array((matrix.data[kept], (row, column)), shape=matrix.shape)

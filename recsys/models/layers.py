@@ -13,7 +13,7 @@ class Dropout(nn.Module):
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.n_zeroed = round(256 * rate)  # number of the 256 values of a byte for which an element is set to 0
+        self.n_zeroed = round(256 * rate)  # an element is set to 0 if its random byte is less
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply dropout to a tensor of any shape. Outside training, return it unchanged."""

@@ -39,8 +39,8 @@ def pmi_vectors(train: Dataset, dim: int, std: float, rng: np.random.Generator) 
     rotation distributes the strongest dimensions over all attention heads. Values have standard deviation `std`. Items
     without neighbours have random vectors.
     """
-    information = _positive_pmi(_neighbour_counts(train))
-    left, singular_values, _ = truncated_svd(information, dim, start=rng.random(train.n_items))
+    pmi = _positive_pmi(_neighbour_counts(train))
+    left, singular_values, _ = truncated_svd(pmi, dim, start=rng.random(train.n_items))
     vectors = np.zeros((train.n_items, dim))
     vectors[:, : len(singular_values)] = fix_signs(left) * np.sqrt(singular_values)
     vectors = vectors @ np.linalg.qr(rng.normal(size=(dim, dim)))[0]
@@ -55,7 +55,7 @@ def _neighbour_counts(train: Dataset) -> sparse.csr_array:
     user, item = train.interactions.user, train.interactions.item
     counts = sparse.csr_array((train.n_items, train.n_items))
     for distance in range(1, WINDOW + 1):
-        counts += transition_counts(user, item, train.n_items, distance, 1 / distance, np.float64)
+        counts += transition_counts(user, item, train.n_items, distance, weight=1 / distance, dtype=np.float64)
     return counts + counts.T
 
 

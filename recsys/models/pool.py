@@ -29,19 +29,19 @@ from recsys.text.fields import traits
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
-MIN_EXAMPLES = 300  # queries of a range; if there are fewer, longer histories are cut to a length of the range
-MAX_EXAMPLES = 2000  # queries of a range
+MIN_EXAMPLES = 300  # queries of a range in a fit; if there are fewer, longer histories are cut to a length of the range
+MAX_EXAMPLES = 2000  # queries of a range in a fit
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
 EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
-FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the factor is 1
+FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the weight is not raised
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
-FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the factor is 1
+FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTED_EMPHASIS = 2.0  # lowest factor at which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 
-MemberScores = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
+ScoreMembers = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
 
 
 def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
@@ -86,36 +86,34 @@ def whole_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.Generat
     random length of the range. Only the items that are left in a cut history are excluded.
     """
     lengths = np.array([len(history) for history in valid.queries.histories])
-    rows, sizes = [], []
+    rows, new_lengths = [], []
     for low, high in pairwise((0, *edges, np.inf)):
         whole = rng.permutation(np.flatnonzero((lengths >= low) & (lengths < high)))[:MAX_EXAMPLES]
         cut = rng.permutation(np.flatnonzero(lengths >= high))[: max(MIN_EXAMPLES - len(whole), 0)]
         shortest = max(low, 1)
-        rows += [whole, cut]
-        sizes += [lengths[whole], shortest + (rng.random(len(cut)) * (high - shortest)).astype(int)]
-    row, size = np.concatenate(rows), np.concatenate(sizes)
-    histories = [valid.queries.histories[index][-newest:] for index, newest in zip(row, size, strict=True)]
-    return Examples(Queries(histories), valid.targets[row], histories)
+        rows += [*whole, *cut]
+        new_lengths += [*lengths[whole], *(shortest + (rng.random(len(cut)) * (high - shortest)).astype(int))]
+    histories = [valid.queries.histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
+    return Examples(Queries(histories), valid.targets[rows], histories)
 
 
 def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
-    """Return up to MAX_EXAMPLES queries of each range, cut to their newest items, like the list of a visitor.
+    """Return up to MAX_EXAMPLES queries of each range, cut to their newest items, because visitors type short lists.
 
     A history takes part in every range whose lowest length it reaches. Its new length is drawn uniformly from the
-    range, up to its own length. In the last range, histories are not cut. All items of the whole history are excluded.
+    range, up to its length. In the last range, histories are not cut. All items of the whole history are excluded.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
-    rows, sizes = [], []
+    rows, new_lengths = [], []
     for low, high in pairwise((1, *edges, np.inf)):
-        row = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
-        longest = np.minimum(lengths[row], high - 1)
-        drawn = low + np.floor(rng.random(len(row)) * (longest - low + 1))
-        rows.append(row)
-        sizes.append((longest if high == np.inf else drawn).astype(int))
-    row, size = np.concatenate(rows), np.concatenate(sizes)
-    newest = [histories[index][-length:] for index, length in zip(row, size, strict=True)]
-    return Examples(Queries(newest), valid.targets[row], [histories[index] for index in row])
+        eligible = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
+        longest = np.minimum(lengths[eligible], high - 1)
+        drawn = low + np.floor(rng.random(len(eligible)) * (longest - low + 1))
+        rows += [*eligible]
+        new_lengths += [*(longest if high == np.inf else drawn).astype(int)]
+    cut_histories = [histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
+    return Examples(Queries(cut_histories), valid.targets[rows], [histories[row] for row in rows])
 
 
 class LengthWeights:
@@ -140,7 +138,7 @@ class LengthWeights:
 
     def fit(
         self,
-        scores_of: MemberScores,
+        score_members: ScoreMembers,
         valid: HeldOut,
         run: RunOptions,
         choose_examples: ChooseExamples = whole_histories,
@@ -152,32 +150,32 @@ class LengthWeights:
         rng = np.random.default_rng(run.seed)
         n_members = self.weights.shape[1]
         examples = choose_examples(valid, self.edges, rng)
-        margins, log_counts = _margins(scores_of, examples, rng, run)
-        common = _fit_weights(margins, log_counts, np.full(n_members, 1 / n_members))
+        margins, log_n = _margins(score_members, examples, rng, run)
+        common_weights = _fit_weights(margins, log_n, np.full(n_members, 1 / n_members))
         ranges = self._ranges(examples.queries)
         for number in range(len(self.weights)):
             rows = ranges == number
-            self.weights[number] = _fit_weights(margins[rows], log_counts[rows], common)
+            self.weights[number] = _fit_weights(margins[rows], log_n[rows], common_weights)
 
-    def combine(self, values: Iterable[np.ndarray], queries: Queries, factors: np.ndarray | None = None) -> np.ndarray:
+    def combine(self, scores: Iterable[np.ndarray], queries: Queries, factors: np.ndarray | None = None) -> np.ndarray:
         """Return Σ_m w_m · z_m, (B, I) float32.
 
         Args:
-            values: z of each member, (B, I). An iterator keeps one of them in memory at a time.
+            scores: z of each member, (B, I). An iterator keeps one of them in memory at a time.
             queries: The B queries.
-            factors: Factors of the weights, (B, M), which keep the sum of the weights of a query. None: 1 for all.
+            factors: Factors of the weights, (B, M). The sum of a query's weights does not change. None: no factors.
         """
         weights = self.weights[self._ranges(queries)]  # (B, M)
-        if factors is not None:  # the sum stays, so that probabilities do not become too high
-            emphasised = weights * factors
-            weights = emphasised * (weights.sum(1) / np.maximum(emphasised.sum(1), 1e-9))[:, None]
-        weights = weights.T[:, :, None]  # (M, B, 1)
-        scores = np.float32(0)
-        for weight, z in zip(weights, values, strict=True):
-            scores = scores + weight * z
-        return np.asarray(scores)
+        if factors is not None:
+            multiplied = weights * factors
+            rescale = weights.sum(1) / np.maximum(multiplied.sum(1), 1e-9)  # else probabilities would be too high
+            weights = multiplied * rescale[:, None]
+        total = np.float32(0)
+        for weight, z in zip(weights.T[:, :, None], scores, strict=True):  # (B, 1), (B, I)
+            total = total + weight * z
+        return np.asarray(total)
 
-    def load(self, weights: np.ndarray) -> None:
+    def set_weights(self, weights: np.ndarray) -> None:
         """Set weights (W, M). Raises ValueError if their shape is wrong."""
         if weights.shape != self.weights.shape:
             raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
@@ -189,26 +187,27 @@ class LengthWeights:
 
 
 def _margins(
-    scores_of: MemberScores, examples: Examples, rng: np.random.Generator, run: RunOptions
+    score_members: ScoreMembers, examples: Examples, rng: np.random.Generator, run: RunOptions
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return z(j) - z(t) of each candidate j, (B, M, C) float32, and log n_j, (B, C) float32.
+    """Return z(j) - z(t) of each candidate j, (B, M, C) float32, and log n_j, (B, C) float32, see `LengthWeights`.
 
-    Candidate 0 is the target. Places without a candidate have log n = -∞.
+    Candidate 0 is the target. If a query has fewer than C candidates, log n is -∞ for the rest.
     """
-    batches, total, size = [], len(examples.queries), 1 + N_TOP + N_SAMPLED
-    log_counts = np.full((total, size), -np.inf, np.float32)
-    for start in range(0, total, SCORE_BATCH):
+    batches, n_queries, n_candidates = [], len(examples.queries), 1 + N_TOP + N_SAMPLED
+    log_n = np.full((n_queries, n_candidates), -np.inf, np.float32)
+    log_n[:, 0] = 0
+    for start in range(0, n_queries, SCORE_BATCH):
         queries = examples.queries[start : start + SCORE_BATCH]
-        scores = np.stack([*scores_of(queries)], 1)  # (b, M, I)
-        margins = np.zeros((*scores.shape[:2], size), np.float32)
+        scores = np.stack([*score_members(queries)], 1)  # (b, M, I)
+        margins = np.zeros((*scores.shape[:2], n_candidates), np.float32)
         for row, z in enumerate(scores):
             target = examples.targets[start + row]
-            items, counts = _candidates(z.mean(0), np.append(examples.excluded[start + row], target), rng)
+            items, n = _candidates(z.mean(0), np.append(examples.excluded[start + row], target), rng)
             margins[row, :, 1 : 1 + len(items)] = z[:, items] - z[:, [target]]
-            log_counts[start + row, 0], log_counts[start + row, 1 : 1 + len(items)] = 0, np.log(counts)
+            log_n[start + row, 1 : 1 + len(items)] = np.log(n)
         batches.append(margins)
-        run.report({"stage": "fit", "done": start + len(queries), "total": total})
-    return np.concatenate(batches), log_counts
+        run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
+    return np.concatenate(batches), log_n
 
 
 def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -220,20 +219,20 @@ def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generat
     order = np.argpartition(-scores[allowed], N_TOP) if len(allowed) > N_TOP else np.arange(len(allowed))
     top, others = allowed[order[:N_TOP]], allowed[order[N_TOP:]]
     sampled = rng.choice(others, min(N_SAMPLED, len(others)), replace=False)
-    count = len(others) / max(len(sampled), 1)
-    return np.concatenate([top, sampled]), np.concatenate([np.ones(len(top)), np.full(len(sampled), count)])
+    n_per_sampled = len(others) / max(len(sampled), 1)
+    return np.concatenate([top, sampled]), np.concatenate([np.ones(len(top)), np.full(len(sampled), n_per_sampled)])
 
 
-def _fit_weights(margins: np.ndarray, log_counts: np.ndarray, prior: np.ndarray) -> np.ndarray:
+def _fit_weights(margins: np.ndarray, log_n: np.ndarray, prior: np.ndarray) -> np.ndarray:
     """Return the weights (M,) ≥ 0 with the lowest penalised loss, see `LengthWeights`.
 
-    `margins` (B, M, C) are z(j) - z(t), `log_counts` (B, C) log n_j, and `prior` (M,) the prior weights.
+    `margins` (B, M, C) are z(j) - z(t), `log_n` (B, C) log n_j, and `prior` (M,) the prior weights.
     """
     from scipy.optimize import minimize  # the import takes 0.17 s; stored weights need no fit
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the penalised loss and its gradient (M,)."""
-        logits = np.einsum("m,bmc->bc", weights, margins) + log_counts
+        logits = np.einsum("m,bmc->bc", weights, margins) + log_n
         distance = weights - prior
         gradient = np.einsum("bc,bmc->m", softmax(logits, 1), margins)
         value = logsumexp(logits, 1).sum() + PRIOR_STRENGTH / 2 * distance @ distance
@@ -279,7 +278,7 @@ class Pool(Model):
         """Return a pool of fitted members with given weights, for all lengths. The pool has no probabilities."""
         model = cls(PoolConfig(members=tuple(weights), edges=()))
         model.set_members(members)
-        model.length_weights.load(np.array([[*weights.values()]], np.float32))
+        model.length_weights.set_weights(np.array([[*weights.values()]], np.float32))
         model.n_items = n_items
         model.has_probabilities = model.is_fitted_on_validation = False
         return model
@@ -316,7 +315,7 @@ class Pool(Model):
         """See `Model.load_state`."""
         if state["n_items"] != n_items:
             raise ValueError(f"the saved weights are for {state['n_items']} items, not {n_items}")
-        self.length_weights.load(state["weights"])
+        self.length_weights.set_weights(state["weights"])
         self.n_items = n_items
 
     def _member_scores(self, queries: Queries) -> Iterator[np.ndarray]:
@@ -379,19 +378,22 @@ class VisitorPool(Pool):
 
     def _rarest_common_trait(self, history: np.ndarray) -> float:
         """Return the lowest share of a trait that all items of a history (T,) have. 1: no such trait, or T < 2."""
-        shared = self.traits[history].all(0) if len(history) > 1 else []
-        return float(self.trait_shares[shared].min(initial=1))
+        if len(history) < 2:
+            return 1.0
+        is_common = self.traits[history].all(0)  # (A,)
+        return float(self.trait_shares[is_common].min(initial=1))
 
-    def with_taste(self) -> Self:
-        """Return a copy in which similar films count most for all histories. The members are shared."""
+    def with_max_emphasis(self) -> Self:
+        """Return a copy in which film contents have the highest weight for all histories. The members are shared."""
         model = copy(self)
         model.min_emphasis = MAX_EMPHASIS
         return model
 
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS because of the history."""
-        is_usual = self.min_emphasis < NOTED_EMPHASIS
-        return is_usual and bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
+        if self.min_emphasis >= NOTED_EMPHASIS:  # then the factor is high for all histories
+            return False
+        return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, "log_shares" (I,) and "trait_shares" (A,) float32, "traits" (I, A / 8) uint8."""

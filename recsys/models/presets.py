@@ -52,8 +52,8 @@ class DataSize:
 SMALL_SETS = ("ml-100k", "ml-latest-small")
 SAMPLE = "ml-latest-sample"
 
-SMALL = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
-SEGMENTS = {  # trained with --also ml-1m; the older presets of the …-memory recommenders do not have them
+SMALL_SET_SETTINGS = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
+SEGMENTS = {  # trained with --also ml-1m
     "crop": "segments",
     "only_unseen": True,
     "redraw": True,
@@ -64,19 +64,19 @@ SEGMENTS = {  # trained with --also ml-1m; the older presets of the …-memory r
 BERT4REC_ON_SEGMENTS = SEGMENTS | {"epochs": 110, "warmup_steps": 200, "ema_decay": 0.995, "validate_every": 10}
 SASREC_ON_SEGMENTS = SEGMENTS | {"epochs": 40, "warmup_steps": 100, "ema_decay": 0.99, "validate_every": 4}
 BERT4REC: dict[str, Changes] = {
-    **dict.fromkeys(SMALL_SETS, SMALL | {"epochs": 60, "patience": 8}),
+    **dict.fromkeys(SMALL_SETS, SMALL_SET_SETTINGS | {"epochs": 60, "patience": 8}),
     SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
 }
 SASREC: dict[str, Changes] = {
-    **dict.fromkeys(SMALL_SETS, SMALL),
+    **dict.fromkeys(SMALL_SETS, SMALL_SET_SETTINGS),
     SAMPLE: {"epochs": 24, "validate_every": 2},  # trained with --also ml-1m
 }
 GRU4REC: dict[str, Changes] = {
-    **dict.fromkeys(SMALL_SETS, SMALL | {"epochs": 30, "warmup_steps": 100, "validate_every": 3}),
+    **dict.fromkeys(SMALL_SETS, SMALL_SET_SETTINGS | {"epochs": 30, "warmup_steps": 100, "validate_every": 3}),
     SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
 }
 GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
-CASER = SMALL | {"warmup_steps": 100, "validate_every": 4}
+CASER = SMALL_SET_SETTINGS | {"warmup_steps": 100, "validate_every": 4}
 SESSION_MODELS: dict[str, Changes] = {
     **{name: {"epochs": 12, "validate_every": 3, "batch_size": 16} for name in SMALL_SETS},  # not tuned
     SAMPLE: {"epochs": 12, "validate_every": 3},
@@ -87,15 +87,8 @@ EASE: dict[str, Changes] = {
     **{name: {"regularization": 100.0} for name in (SAMPLE, "ml-100k")},
     "ml-latest-small": {"regularization": 50.0},
 }
-POOL_MEMBERS = (
-    "bert4rec",
-    "sasrec-softmax",
-    "markov",
-    "markov-both",
-    "ease-low-rank",
-    "content-fields",
-    "content-sentence",
-)
+SIMPLE_MEMBERS = ("markov", "markov-both", "ease-low-rank", "content-fields", "content-sentence")
+POOL_MEMBERS = ("bert4rec", "sasrec-softmax", *SIMPLE_MEMBERS)
 FAVOURITES_MEMBERS = (  # chosen on validation users of the favourites protocols, docs/experiments.md
     "markov-both",
     "ease-low-rank",
@@ -145,10 +138,8 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "item2vec-cbow": ITEM2VEC,
     "item2vec-skipgram": ITEM2VEC,
     "ncf": {"ml-100k": {"epochs": 10, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 3}},
-    # On ML-1M, `sasrec-softmax` is trained on whole histories, for the comparison with published results.
-    "pool": {
-        "ml-1m": {"members": tuple("sasrec-segments" if name == "sasrec-softmax" else name for name in POOL_MEMBERS)}
-    },
+    # On ML-1M, `sasrec-softmax` is trained on whole histories, as published, so `sasrec-segments` is the member.
+    "pool": {"ml-1m": {"members": ("bert4rec", "sasrec-segments", *SIMPLE_MEMBERS)}},
     "ensemble": {SAMPLE: {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-ce")}},  # the shipped networks
     "markov": {
         SAMPLE: {"window": 40},
@@ -207,7 +198,7 @@ def scale_to(settings: Any, size: DataSize) -> Any:
 
 
 def _scale_schedule(schedule: Any, size: DataSize) -> Any:
-    """Return a schedule with about the steps of ml-1m, epochs within both limits, and N_VALIDATIONS validations."""
+    """Return a schedule with about as many steps as on ml-1m. Data sets of more than MANY_USERS get larger batches."""
     batch_size = schedule.batch_size
     if size.users > MANY_USERS:
         batch_size = max(batch_size, LARGE_SET_BATCH_SIZE)

@@ -33,7 +33,7 @@ FACTORISATION = "Factorisation"
 CONTENT = "Content"
 FACTORISED_MARKOV = "Markov with factors"
 EMBEDDINGS = "Film embeddings"
-FORMER_TITLES = {"Pool": "Best guess"}  # in stored results → title
+FORMER_TITLES = {"Pool": "Best guess"}  # title in older stored results → title today
 
 
 class UnknownModelError(RecsysError):
@@ -61,19 +61,24 @@ class Recommender:
 
     def preset(self, dataset: str) -> Any:
         """Return the settings for a data set: tuned for it, or derived from its size. "" or unprepared: defaults."""
-        size = None if not dataset or self.is_tuned_for(dataset) else size_of(dataset)
-        tuned = presets.nearest_tuned(size, self.needs_training) if size else dataset
-        changes = presets.PRESETS.get(self.name, {}).get(tuned, {})
-        config = replace_settings(self.model_class.Config(), {**self.settings, **changes})
-        return presets.scale_to(config, size) if size else config
+        size = size_of(dataset) if dataset and not self.is_tuned_for(dataset) else None
+        if size is None:
+            return self._tuned_for(dataset)
+        nearest = presets.nearest_tuned(size, self.needs_training)
+        return presets.scale_to(self._tuned_for(nearest), size)
+
+    def _tuned_for(self, dataset: str) -> Any:
+        """Return the settings tuned for a data set. If there are none, the recommender's defaults."""
+        changes = presets.PRESETS.get(self.name, {}).get(dataset, {})
+        return replace_settings(self.model_class.Config(), {**self.settings, **changes})
 
     def read_config(self, document: Mapping[str, Any]) -> Any:
-        """Return the settings of a stored document, without former settings that have their constant value.
+        """Return the settings of a stored document. A removed setting is skipped if it has the value that is now fixed.
 
         Raises ValueError if a setting is unknown or a value is not allowed.
         """
-        former = self.model_class.former_settings.items()
-        return from_document(self.model_class.Config, dict(item for item in document.items() if item not in former))
+        removed = self.model_class.former_settings.items()
+        return from_document(self.model_class.Config, dict(item for item in document.items() if item not in removed))
 
     def is_tuned_for(self, dataset: str) -> bool:
         """Return whether `preset` uses the settings of this data set as they are, without scaling to its size."""
@@ -100,7 +105,7 @@ def names() -> list[str]:
 
 
 def is_listed(name: str) -> bool:
-    """Return whether leaderboards may contain the recommender. Names without a row are allowed."""
+    """Return whether leaderboards may contain the recommender. They may also contain names without a row."""
     return name not in RECOMMENDERS or RECOMMENDERS[name].listed
 
 
@@ -140,7 +145,7 @@ CONTENT_MODEL = ".content:Content"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings that differ from the defaults of a model. …_ORIGINAL are the settings of the papers.
+# Settings that differ from the defaults of a model's Config, which explains each. …_ORIGINAL: settings of the papers
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_ORIGINAL = {

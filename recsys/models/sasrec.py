@@ -8,6 +8,7 @@ uses "gbce" with t = 0, because this is binary cross-entropy with the subtractio
 
 Departures from the papers, besides those of docs/models.md (docs/experiments.md has the effect of each;
 `sasrec_paper.py` avoids most of them):
+
 - With the crop "segments", only an empty history has a start token.
 - A learnt relative position bias in place of position embeddings.
 - Two heads, a feed-forward network four times as wide as an embedding, and GELU.
@@ -30,7 +31,7 @@ from recsys.training.options import TrainConfig
 
 @config_class
 class SasRecConfig(TransformerConfig):
-    """Settings of SASRec, tuned on ML-1M. The paper has the same sizes for ML-1M, but `dim` = 50."""
+    """Settings of SASRec, tuned on ML-1M. `layers`, `length` and `dropout` are as in the paper, whose `dim` is 50."""
 
     schedule: TrainConfig = TrainConfig(epochs=40, validate_every=4)
     dropout: DropoutRate = 0.2  # share of the values set to zero
@@ -61,8 +62,5 @@ class SasRec(TransformerModel):
         return super().input_tokens(history)
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """See `SequenceModel.sequences`. The first of `length` + 1 items is an input and no target.
-
-        In a shorter sequence, the first item is the target of the start token.
-        """
+        """See `SequenceModel.sequences`. The first of `length` + 1 items is only an input."""
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)

@@ -41,8 +41,8 @@ class SasRecPaperEncoder(SasRecEncoder):
 
     def make_block(self, config: SasRecConfig) -> Block:
         """Return a block with ReLU, without a relative position bias. Its feed-forward network has the width D."""
-        shape = (config.dim, config.heads, config.dropout)
-        return Block(*shape, causal=True, relative_bias=False, widening=1, activation=F.relu)
+        dim, heads, dropout = config.dim, config.heads, config.dropout
+        return Block(dim, heads, dropout, causal=True, relative_bias=False, widening=1, activation=F.relu)
 
 
 class SasRecPaper(SasRec):

@@ -28,7 +28,7 @@ class SequenceConfig:
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation σ of the initial weights, which are truncated at ± 2σ
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    # sampled negatives, shared by all targets of a batch; if they are 8 or fewer, gbce and bce sample for each target
+    # sampled negatives, shared by all targets of a batch; gbce and bce draw 8 or fewer for each target separately
     negatives: Size = 256
     gbce_t: Fraction = 0.75  # t of gBCE: with 1 the sigmoids are calibrated, with lower values they are too high
     sampling_power: NonNegative = 0.75  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
@@ -43,11 +43,11 @@ class PmiConfig(SequenceConfig):
 
 @config_class
 class ExtrasConfig(PmiConfig):
-    """Settings beyond the papers that raise NDCG@10. bert4rec-memory, sasrec-memory and gru4rec-memory use them."""
+    """Settings beyond the papers that raise NDCG@10. The recommenders named …-memory use all of them."""
 
     only_unseen: bool = added_later(False)  # the softmax excludes items of the history: they are never recommended
     redraw: bool = added_later(False)  # films with equal times, whose order is random, get a new order in each epoch
-    memory: bool = added_later(False)  # counts of transitions and co-occurrences are added to the trained logits
+    memory: bool = added_later(False)  # a Markov chain and EASE are added to the trained logits, see `count_memory.py`
 
     def __post_init__(self) -> None:
         """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
@@ -63,7 +63,7 @@ class TransformerConfig(ExtrasConfig):
 
     layers: Layers = 2  # Transformer blocks
     heads: Count = 2  # attention heads
-    crop: Crop = added_later("newest")  # part of a longer history in a sample: newest, windows, prefixes or segments
+    crop: Crop = added_later("newest")  # how a training sample is cut from a history, see `CounterRNG.crop`
 
     def __post_init__(self) -> None:
         """Raise ConfigError if `dim` is no multiple of `heads`, or `only_unseen` does not fit the loss."""

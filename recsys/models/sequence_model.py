@@ -21,7 +21,7 @@ from recsys.config import to_document
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.data.tie_breaking import reshuffle_ties
 from recsys.models.base import Model
-from recsys.models.count_memory import PREFIX, CountMemory
+from recsys.models.count_memory import MEMORY_PREFIX, CountMemory
 from recsys.models.pmi import initialise_from_pmi
 from recsys.models.pool import LengthWeights, histories_cut_to_each_range
 from recsys.ranking import metrics
@@ -34,8 +34,8 @@ from recsys.training.options import RunOptions
 WEIGHT_COPIES = 6  # in memory during training: weights, gradients, two moments of AdamW, average, best so far
 SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a GPU scores eight times as many
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # with them, scores are log-probabilities plus a constant
-CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # numbers of items at which the next range of history lengths starts
-MIN_CALIBRATION_FACTOR = 0.05  # at 0, the best fit for a network no better than chance, all scores would be equal
+CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # lowest history lengths of the second and each later range, in items
+MIN_CALIBRATION_FACTOR = 0.05  # for a network no better than chance the fit gives 0, and all scores would be equal
 CALIBRATION = "inverse_temperatures"  # name of the factors in the state of a network
 
 
@@ -105,11 +105,12 @@ class SequenceModel(Model):
         self.loss_name = getattr(self.config, "loss", "")  # "": the model overrides `make_loss` or `loss`
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.uses_memory = getattr(self.config, "memory", False)
-        self.uses_times_or_ratings = self.reshuffles_ties = getattr(self.config, "redraw", False)
+        self.reshuffles_ties = getattr(self.config, "redraw", False)
+        self.uses_times_or_ratings = self.reshuffles_ties
 
     @property
     def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
-        """Whether there is a count memory with fitted weights."""
+        """Whether there is a count memory with fitted weights. Calibration does not change the ranking."""
         return self.memory is not None and self.memory.has_fitted_weights
 
     @property
@@ -122,11 +123,11 @@ class SequenceModel(Model):
         return self.Encoder(self.config, n_items)
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """See `Model.fit_memory_bytes`. It counts the copies of the weights and the mask of excluded items."""
+        """See `Model.fit_memory_bytes`. It counts the copies of the weights and the (B, I) arrays of excluded items."""
         with torch.device("meta"):  # allocates nothing
             n_weights = sum(weights.numel() for weights in self.build(n_items).parameters())
-        mask = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # (B, I) int16 and bool
-        return 4 * WEIGHT_COPIES * n_weights + mask
+        exclusion_bytes = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # int16 and bool
+        return 4 * WEIGHT_COPIES * n_weights + exclusion_bytes
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
         """Set the initial weights that depend on the training data. Separate output weights start as the embeddings."""
@@ -149,6 +150,7 @@ class SequenceModel(Model):
         sequences = self.sequences(histories, rows, rng)
         inputs = [self.input_tokens(sequence[:-1]) for sequence in sequences]
         lengths = np.array([len(tokens) for tokens in inputs])
+        # each token is the input for one target
         targets = [sequence[-n:].astype(np.int64) for sequence, n in zip(sequences, lengths, strict=True)]
         tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
         return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
@@ -160,9 +162,10 @@ class SequenceModel(Model):
     def first_excluded_position(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return `Batch.excluded_from` (B, I) of a batch made of `histories[rows]` (B,).
+        """Return the first position at which each item is excluded, `Batch.excluded_from` (B, I).
 
-        By default, a target is excluded after its own position, and other items of the history at all positions.
+        The batch was made of `histories[rows]` (B,). By default, a target is excluded after its own position. Other
+        items of the history are excluded at all positions.
         """
         excluded_from = exclude_history(histories, rows, n_items)
         row, position = batch.loss_positions
@@ -198,25 +201,26 @@ class SequenceModel(Model):
     def calibrate(self, valid: HeldOut, seed: int = 0) -> None:
         """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the order.
 
-        Without it, probabilities are too high, especially for short histories. On the built-in set, after one film, the
-        first film of BERT4Rec had a mean probability of 19 %, but it was the next film in 2.7 % of the cases.
+        Without it, probabilities are too high, especially for short histories. On the built-in set with histories of
+        one film, BERT4Rec gave its top film a mean probability of 19 %. It was watched next in 2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
         self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
         run = RunOptions(seed=seed)  # without progress: it takes seconds
         self.calibration.fit(lambda queries: [self.network_scores(queries)], valid, run, histories_cut_to_each_range)
-        self.calibration.load(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
+        self.calibration.set_weights(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
 
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """Return the input of the training loop: the module, its batches, the loss and the validation."""
         samples = self.samples(train)
 
-        def epoch_batches(number: int) -> Iterator[Batch]:
-            rng = CounterRNG(run.seed, number)
-            if not (self.reshuffles_ties and train.ties == "drawn"):
-                return self.batches(samples, train.n_items, rng)
-            return self.batches(self.samples(reshuffle_ties(train, rng.key(Stream.TIE_ORDER))), train.n_items, rng)
+        def epoch_batches(epoch: int) -> Iterator[Batch]:
+            rng = CounterRNG(run.seed, epoch)
+            epoch_samples = samples
+            if self.reshuffles_ties and train.ties == "drawn":
+                epoch_samples = self.samples(reshuffle_ties(train, rng.key(Stream.TIE_ORDER)))
+            return self.batches(epoch_samples, train.n_items, rng)
 
         return trainer.Task(
             module=self.module,
@@ -239,10 +243,11 @@ class SequenceModel(Model):
         lengths = np.array([min(len(history), self.config.length) for history in samples.histories])
         shuffle_rng = np.random.default_rng([rng.seed, rng.epoch])
         for rows in bucketed_batches(lengths, self.config.schedule.batch_size, shuffle_rng):
-            own_rows = distributed.shard(rows)
-            batch = self.batch_of(samples, own_rows if len(own_rows) else rows[:1], n_items, rng)
-            # A process without rows must take part in the step all the same, so it gets a batch without targets.
-            yield batch if len(own_rows) else batch.without_targets()
+            shard = distributed.shard(rows)
+            if len(shard):
+                yield self.batch_of(samples, shard, n_items, rng)
+            else:  # every process must take part in each step
+                yield self.batch_of(samples, rows[:1], n_items, rng).without_targets()
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return the training batch of the samples in `rows` (B,), with `excluded_from` if `only_unseen`."""
@@ -261,11 +266,11 @@ class SequenceModel(Model):
     def _validate(self, module: SequenceEncoder, valid: HeldOut) -> dict[str, float]:
         """Return the metrics of the validation targets among all unseen items. Each process ranks its share."""
         ranks = np.zeros(len(valid), np.int64)
-        own_rows = distributed.shard(np.arange(len(valid)))
-        queries = valid.queries[own_rows]
-        for rows, scores in self._score_batches(module, queries):
-            excluded = [queries.histories[row] for row in rows]
-            ranks[own_rows[rows]] = metrics.target_ranks(scores, valid.targets[own_rows[rows]], excluded)
+        shard = distributed.shard(np.arange(len(valid)))
+        for rows_of_shard, scores in self._score_batches(module, valid.queries[shard]):
+            rows = shard[rows_of_shard]
+            excluded = [valid.queries.histories[row] for row in rows]
+            ranks[rows] = metrics.target_ranks(scores, valid.targets[rows], excluded)
         ranks = distributed.all_reduce_array(ranks)
         return {name: round(value, 6) for name, value in metrics.summary(ranks).items()}
 
@@ -293,8 +298,9 @@ class SequenceModel(Model):
     def _score_one(self, queries: Queries) -> np.ndarray:
         """Return the scores (1, I) of one query by NumPy, whose product with one vector is up to 3 times faster."""
         tokens = self.input_tokens(queries.histories[0])[None]  # (1, T)
-        inputs = (torch.from_numpy(tokens), torch.tensor([[tokens.shape[1] - 1]]))
-        hidden = self.module(*inputs, *self.side_inputs(self.module, queries, np.array([0]), tokens)).flatten()
+        newest = torch.tensor([[tokens.shape[1] - 1]])
+        side = self.side_inputs(self.module, queries, np.array([0]), tokens)
+        hidden = self.module(torch.from_numpy(tokens), newest, *side).flatten()  # (D,)
         scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
         scores += self.module.bias.detach().numpy()
         return scores[None]
@@ -362,14 +368,14 @@ class SequenceModel(Model):
         """See `Model.load_state`. The module is built on the GPU, if there is one."""
         if CALIBRATION in state:  # older checkpoints have none
             self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
-            self.calibration.load(state[CALIBRATION])
+            self.calibration.set_weights(state[CALIBRATION])
         if self.uses_memory:
             self.memory = CountMemory()
             self.memory.load_state(state, n_items)
         weights = {
             name: torch.from_numpy(np.array(value))
             for name, value in state.items()
-            if not name.startswith(PREFIX) and name != CALIBRATION
+            if not name.startswith(MEMORY_PREFIX) and name != CALIBRATION
         }
         self.module = self.build(n_items).to(devices.choose("auto"))
         try:

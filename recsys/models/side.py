@@ -39,6 +39,7 @@ from recsys.training.batches import Batch, CounterRNG, Stream, pad
 UNKNOWN = 0  # the id of a missing rating or attribute
 N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the ids 1 … 10
 MAX_ATTRIBUTES = 64  # vectors of user attributes; ML-1M has 2 genders, 7 age groups and 21 occupations
+N_VALUES = {"genres": 32, "decade": 20, "popularity": 24}  # S for every data set; MovieLens has 20 genres
 DROP_SHARE = 0.1  # share of the samples without ratings, and share without user attributes
 
 
@@ -59,7 +60,7 @@ class ItemDetails(nn.Module):
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
         for kind in kinds:
-            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), see FEATURES
+            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), see N_VALUES
         self.vectors = nn.ParameterDict({kind: nn.Parameter(torch.zeros(N_VALUES[kind], dim)) for kind in kinds})
 
     def set_features(self, train: Dataset) -> None:
@@ -127,23 +128,25 @@ class SideEncoder(TransformerEncoder):
         self.details = ItemDetails(kinds, n_items, config.dim) if kinds else None
         self.star_vectors = IdVectors(N_RATINGS, config.dim) if config.stars else None
         self.person_vectors = PersonVectors(config.dim) if config.person else None
-        self.cached_embeddings: Tensor | None = None  # `item_vectors` outside training
+        self.cached_item_vectors: Tensor | None = None  # None in training
 
     def train(self, mode: bool = True) -> Self:
         """Set training mode. Outside training, the item vectors are computed once."""
         super().train(mode)
         with torch.no_grad():
-            self.cached_embeddings = None if mode or self.details is None else self._add_details()
+            self.cached_item_vectors = None if mode or self.details is None else self._add_details()
         return self
 
     def item_vectors(self) -> Tensor:
         """See `SequenceEncoder.item_vectors`. The vectors of the features are added."""
-        if self.cached_embeddings is not None and not torch.is_grad_enabled():
-            return self.cached_embeddings
+        if self.cached_item_vectors is not None and not torch.is_grad_enabled():
+            return self.cached_item_vectors
         return self._add_details()
 
     def _add_details(self) -> Tensor:
-        return self.items.weight if self.details is None else self.items.weight + F.pad(self.details(), (0, 0, 0, 2))
+        if self.details is None:
+            return self.items.weight
+        return self.items.weight + F.pad(self.details(), (0, 0, 0, 2))  # zero rows for padding and [mask]
 
     def token_embeddings(
         self, tokens: Tensor, rating_ids: Tensor | None = None, attribute_ids: Tensor | None = None
@@ -182,8 +185,9 @@ class SideModel(TransformerModel):
         ratings = None
         if self.config.stars:
             ratings = np.split(to_rating_ids(np.asarray(train.interactions.rating)), train.offsets[1:-1])
-        users = Queries(train.histories, ratings=ratings, user_profiles=train.user_profiles)
-        return users[np.flatnonzero(np.diff(train.offsets))]
+        queries = Queries(train.histories, ratings=ratings, user_profiles=train.user_profiles)
+        lengths = np.diff(train.offsets)
+        return queries[np.flatnonzero(lengths)]
 
     def batch_of(self, samples: Queries, rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """See `SequenceModel.batch_of`. A target's rating is no input of its prediction."""
@@ -219,12 +223,13 @@ class SideModel(TransformerModel):
 
 
 def token_rating_ids(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items: int) -> np.ndarray:
-    """Return the rating id of each of the padded tokens (B, T), UNKNOWN for tokens that are not items.
+    """Return the rating id of each of the tokens (B, T), UNKNOWN for tokens that are not items.
 
-    Each of `ratings` was made from rating ids as the row of tokens was made from items, so it has its length.
+    Row b of `ratings` has a value for each token of row b before its padding: the rating id if the token is an item.
     """
     ids = pad(np.concatenate(ratings), np.array([len(row) for row in ratings]), UNKNOWN)
-    return np.where(tokens < n_items, ids[:, : tokens.shape[1]], UNKNOWN)  # the tokens of a single query are not padded
+    ids = ids[:, : tokens.shape[1]]  # narrower if there is a single query, which has no padding
+    return np.where(tokens < n_items, ids, UNKNOWN)
 
 
 @config_class
@@ -297,4 +302,3 @@ def _one_hot(values: np.ndarray, n_values: int) -> np.ndarray:
 
 
 FEATURES: dict[str, Callable[[Dataset], np.ndarray]] = {"genres": _genres, "decade": _decade, "popularity": _popularity}
-N_VALUES = {"genres": 32, "decade": 20, "popularity": 24}  # the same for every data set; MovieLens has 20 genres

@@ -37,22 +37,24 @@ class RelativeBias(nn.Module):
     def forward(self, positions: Tensor | None, length: int) -> Tensor:
         """Return the bias (B or 1, H, Q, T) of queries at `positions` (B or 1, Q; None: all T) and T = `length` keys.
 
-        It is computed once for each of the 2T-1 distances. The biases of a query are T consecutive values of them.
+        It is computed once per distance T-1 … 1-T of query and key. T consecutive values are the biases of a query.
         """
-        distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key: T-1 … 1-T
-        after = distance < 0
+        distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key
+        is_after = distance < 0
         slopes = self.slopes[:, None]  # (H, 1)
         if self.slopes_after is not None:
-            slopes = torch.where(after, self.slopes_after[:, None], slopes)  # (H, 2T-1)
+            slopes = torch.where(is_after, self.slopes_after[:, None], slopes)  # (H, 2T-1)
         bias = -slopes * torch.log1p(distance.abs().float())  # (H, 2T-1)
         if self.slopes_after is None:
-            bias = bias.masked_fill(after, -torch.inf)
+            bias = bias.masked_fill(is_after, -torch.inf)
         if torch.compiler.is_compiling():  # torch.compile would compile unfold once per length
             offsets = torch.arange(length, device=bias.device)
             windows = bias[:, offsets[:, None] + offsets]
         else:
             windows = bias.unfold(-1, length, 1)  # (H, T, T), the last query first
-        return windows.flip(1)[None] if positions is None else windows[:, length - 1 - positions].transpose(0, 1)
+        if positions is None:
+            return windows.flip(1)[None]
+        return windows[:, length - 1 - positions].transpose(0, 1)  # (H, B or 1, Q, T) → (B or 1, H, Q, T)
 
 
 class Block(nn.Module):
@@ -89,7 +91,7 @@ class Block(nn.Module):
 
         `attention_mask` (B, 1, 1, T) is True where a position may be attended to. None: everywhere.
         """
-        inputs = gather_positions(x, positions)  # before `attend`, because gradients are added in this order
+        inputs = gather_positions(x, positions)  # after `attend`, gradients would be summed in another order
         x = self.residual(inputs, self.attend(self.attention_input(x), attention_mask, positions))
         return self.residual(x, self.feed_forward(self.norm_forward(x)))
 
@@ -121,9 +123,9 @@ class Block(nn.Module):
         self, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, positions: Tensor | None
     ) -> Tensor:
         """Return the attention-weighted values (B, H, Q, D/H) of q (B, H, Q, D/H), k and v (B, H, T, D/H)."""
+        is_cpu_training = torch.is_grad_enabled() and not q.is_cuda
         # `torch.compile` would compile `kernels.attention_with_bias` once per shape.
-        is_eager = not torch.compiler.is_compiling()
-        if self.relative_bias is not None and torch.is_grad_enabled() and not q.is_cuda and is_eager:
+        if self.relative_bias is not None and is_cpu_training and not torch.compiler.is_compiling():
             padding = None if attention_mask is None else torch.where(attention_mask, 0.0, -torch.inf)
             return kernels.attention_with_bias(q, k, v, self.relative_bias(positions, k.shape[2]), padding)
         is_plain_causal = self.causal and positions is None and self.relative_bias is None
@@ -145,9 +147,9 @@ class Block(nn.Module):
             return bias + torch.where(attention_mask, 0.0, -torch.inf)  # twice as fast as masked_fill
         if not self.causal:
             return attention_mask
-        keys = torch.arange(length, device=self.out.weight.device)[None]  # (1, T)
-        queries = keys if positions is None else positions  # (B or 1, Q)
-        return keys[:, None, None] <= queries[:, None, :, None]
+        key_positions = torch.arange(length, device=self.out.weight.device)[None]  # (1, T)
+        query_positions = key_positions if positions is None else positions  # (B or 1, Q)
+        return key_positions[:, None, None] <= query_positions[:, None, :, None]
 
     def attention_weights(self, x: Tensor, attention_mask: Tensor | None) -> Tensor:
         """Return softmax(QKᵀ / √(D/H) + mask), (B, H, T, T), of the block's input x (B, T, D)."""
@@ -200,7 +202,7 @@ class PositionEmbedding(nn.Embedding):
         self.padding, self.newest_first = padding, newest_first
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Return the vectors of the positions of tokens (B, T), (B or 1, T, D). Padding gets any of the vectors."""
+        """Return the vectors of the positions of tokens (B, T), (B or 1, T, D). Padding gets arbitrary vectors."""
         positions = torch.arange(tokens.shape[1], device=tokens.device)[None]
         if self.newest_first:
             lengths = (tokens != self.padding).sum(1, keepdim=True)  # (B, 1)
@@ -241,15 +243,15 @@ class TransformerEncoder(SequenceEncoder):
         for block in self.blocks[:-1]:
             x = block(x, attention_mask)
         if not self.blocks:
-            return self.head(gather_positions(x, positions))
-        return self.head(self.blocks[-1](x, attention_mask, positions))
+            return self.final_layer(gather_positions(x, positions))
+        return self.final_layer(self.blocks[-1](x, attention_mask, positions))
 
     def embed(self, tokens: Tensor, *side: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Return the input of the first block (B, T, D) and its attention mask. Causal blocks need none."""
         x = self.dropout(self.norm(self.token_embeddings(tokens, *side)))
         return x, None if self.causal else padding_mask(tokens, self.padding)
 
-    def head(self, x: Tensor) -> Tensor:
+    def final_layer(self, x: Tensor) -> Tensor:
         """Return the hidden states (B, Q, D) from the output of the last block."""
         return self.last_norm(x)
 

@@ -99,7 +99,7 @@ def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Pre
     CONTENT for the same data set, which `load_content` loads.
     """
     if isinstance(predictor.model, VisitorPool):
-        return replace(predictor, model=predictor.model.with_taste(), key=f"{predictor.key}/taste")
+        return replace(predictor, model=predictor.model.with_max_emphasis(), key=f"{predictor.key}/taste")
     return pool_of_two(predictor, load_content(), TASTE_SHARE)
 
 

@@ -74,7 +74,7 @@ def test_a_loaded_memory_scores_as_the_fitted_one_whatever_its_settings():
     """Two settings of the Markov chain matter when it scores."""
     configs, queries = CountConfigs(MarkovConfig(recent=2, history_decay=0.3)), Queries([np.array([3, 9, 14, 1])])
     made = CountMemory(configs).fit(CIRCLE, None, None, RunOptions())
-    made.length_weights.load(np.ones((3, 3), np.float32))
+    made.length_weights.set_weights(np.ones((3, 3), np.float32))
     again, network = CountMemory(), np.zeros((1, 20), np.float32)
     assert made.state()["memory.followers.indices"].dtype == np.uint16
     again.load_state(made.state(), 20)

@@ -68,7 +68,7 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
             slopes.append(torch.stack([bias.slopes, bias.slopes_after], -1))
         x = block(x, attention_mask)
         states.append(x)
-    scores = torch.stack([module.logits(module.head(state[0, -1])) for state in states]).float().cpu().numpy()
+    scores = torch.stack([module.logits(module.final_layer(state[0, -1])) for state in states]).float().cpu().numpy()
     if model.only_unseen:
         scores[:, tokens[tokens < module.n_items]] = -np.inf
     return LayerOutputs(
