@@ -101,7 +101,7 @@ def _ids(catalog: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id for the valid IMDb ids in the film table."""
     films = catalog.complete.movies
     pairs = zip(films["movie_id"].tolist(), films["imdb_id"].tolist(), strict=True)
-    return {movie: imdb for movie, imdb in pairs if wikidata.is_id(imdb)}
+    return {movie: imdb for movie, imdb in pairs if wikidata.is_imdb_id(imdb)}
 
 
 def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:

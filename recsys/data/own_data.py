@@ -382,7 +382,7 @@ def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: b
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
     """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title."""
-    title = title[: titles.MAX_LENGTH]
+    title = title[: titles.MAX_TITLE_LENGTH]
     plain, title_year = titles.title_and_year(title)
     if match := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
         return (plain if title_year == int(match[0]) else title), int(match[0])
