@@ -15,14 +15,7 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.errors import recsys_command
 
-NAME_COLUMNS = (
-    "directors",
-    "cast",
-    "subjects",
-    "countries",
-    "languages",
-    "titles",
-)  # columns with several names in a cell
+NAME_COLUMNS = ("directors", "cast", "subjects", "countries", "languages", "titles")  # with several names in a cell
 COLUMNS = ("movie_id", *NAME_COLUMNS, "minutes")  # of the table
 DTYPES = dict.fromkeys(NAME_COLUMNS, "str") | {"movie_id": "int64", "minutes": "Int64"}
 SEPARATOR = "|"  # between the names in a cell; no name contains it

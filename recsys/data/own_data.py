@@ -185,20 +185,20 @@ def check(
 
     is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
     has_times = "time" in column_names and not columns.is_missing(cells("time")).all()
-    if not has_times:
-        is_used, time, time_format = is_complete, np.arange(len(is_complete), dtype=np.int32), ""
-    else:
+    if has_times:
         time, is_valid, time_format = columns.parse_timestamps(cells("time"))
         is_used = is_complete & is_valid
         if 2 * is_valid.sum() < len(is_valid):
-            example = next(iter(cells("time")[is_complete & ~is_valid]), "")
             raise DataError(
                 "{name}: {example!r} in its column {column} cannot be read as a time; write seconds "
                 "since 1970 or dates such as 2024-01-31, or import no times: --time-col none",
                 name=table.name,
-                example=example,
+                example=next(iter(cells("time")[is_complete & ~is_valid]), ""),
                 column=column_names["time"],
             )
+    else:
+        time, time_format = np.arange(len(is_complete), dtype=np.int32), ""
+        is_used = is_complete
     if not is_used.any():
         raise DataError(
             "{name} has no row with a person and an item; choose another file or other columns", name=table.name
@@ -370,13 +370,9 @@ def _is_prose(cells: pd.Series) -> bool:
 
 
 def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_texts: bool) -> pd.DataFrame:
-    """Return the film table (I, 7 or more) of items.
+    """Return the film table (I, 7 or more) of items, given their numeric ids and their ids in the file.
 
-    Args:
-        ids: Numeric ids (I,), which become the column movie_id.
-        file_ids: Ids in the file (I,), as text.
-        table: Result of `_item_table`.
-        are_ids_texts: Whether `file_ids` are not numbers. They then become the column item_id.
+    `table` is the result of `_item_table`. If the ids in the file are texts, they become the column item_id.
     """
     rows = table.reindex(file_ids).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")

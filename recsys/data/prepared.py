@@ -121,7 +121,7 @@ def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
 
 
 def save(dataset: Dataset, provenance: dict[str, Any]) -> None:
-    """Write a data set with its `archive` of `PreparedMeta`. Raises OSError."""
+    """Write a data set with its provenance, see `PreparedMeta`. Raises OSError."""
     target = paths.prepared(dataset.name)
     try:
         storage.write_document(target / ABOUT, dict(_describe(dataset, provenance)), _files(dataset))

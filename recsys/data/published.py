@@ -79,7 +79,7 @@ SETS: dict[str, PublishedDataset] = {
 
 
 class ArchiveFile(NamedTuple):
-    """A verified archive of a data set."""
+    """An archive of a data set, and its hash."""
 
     path: Path
     parse: Parser

@@ -129,7 +129,7 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
 UNTIED = Splitting("untied", untied, "untied", reads_times=True, is_seeded=True)
 BY_TIME = Splitting("time", by_time, "time", reads_times=True)
-BY_USER = Splitting("favourites", by_user, "favourites-3")
+BY_USER = Splitting("favourites", by_user, "favourites-3")  # for the protocols favourites-1 to favourites-10
 SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME, BY_USER)}
 
 

@@ -120,7 +120,7 @@ def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
 
 
 def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None:
-    """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside of the archive folder."""
+    """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside the archive's folder."""
     if len(members) > MAX_MEMBERS:
         raise ArchiveError("it holds {members:,} files", members=len(members))
     for member in members:

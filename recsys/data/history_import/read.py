@@ -47,7 +47,7 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
         imported = None
         if content is not None and not reason:
             with suppress(HistoryError):
-                # the path tells watchlists apart, so no question about them is needed
+                # `_skip_reason` recognises watchlists by their paths, so the user is not asked about them
                 imported = _read_file(member_name, content, replace(answers, watchlist=False))
         if imported is None or imported.column_question:
             skipped.append(Skipped(member_name, 0, path, reason or Reason.NO_HISTORY))

@@ -63,39 +63,39 @@ def convert_rows(
 ) -> Imported:
     """Convert rows, given with their line numbers, to entries."""
     columns = file_format.columns
-    date_cells = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
+    date_cells = [row.get(name, "") for name in (columns.watched, columns.logged) if name for _, row in rows]
     read_date, question = dates.date_reader(date_cells, answers)
     entries, skipped = [], []
-    for line, cells in rows:
-        entry = _entry(file, line, cells, file_format, read_date)
-        if reason := _skip_reason(entry, cells, file_format):
-            skipped.append(Skipped(file, line, entry.title or _summary(cells.values()), reason))
+    for line, row in rows:
+        entry = _entry(file, line, row, file_format, read_date)
+        if reason := _skip_reason(entry, row, file_format):
+            skipped.append(Skipped(file, line, entry.title or _summary(row.values()), reason))
         else:
             entries.append(entry)
-    notes = _notes([cells for _, cells in rows], columns, read_date)
+    notes = _notes([row for _, row in rows], columns, read_date)
     return Imported(file, file_format.title, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
 
 
-def _entry(file: str, line: int, cells: Row, file_format: FileFormat, read_date: dates.Reader) -> Entry:
+def _entry(file: str, line: int, row: Row, file_format: FileFormat, read_date: dates.Reader) -> Entry:
     """Return the entry of a row."""
     columns = file_format.columns
-    title, title_year = title_and_year(cells.get(columns.title, ""))
-    year = _YEAR.search(cells.get(columns.year, ""))
-    min_times = 2 if cells.get(columns.rewatch, "").lower() in _YES else 1
+    title, title_year = title_and_year(row.get(columns.title, ""))
+    year = _YEAR.search(row.get(columns.year, ""))
+    min_times = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
     return Entry(
         file,
         line,
         title,
-        original=cells.get(columns.original, "")[:MAX_TITLE_LENGTH],
+        original=row.get(columns.original, "")[:MAX_TITLE_LENGTH],
         year=int(year[1]) if year else title_year,
-        imdb_id=_imdb(cells.get(columns.imdb_id, "")),
-        tmdb_id=_integer(cells.get(columns.tmdb_id, "")),
-        movie_id=_integer(cells.get(columns.movie_id, "")),
-        watched=read_date(cells.get(columns.watched, "")),
-        logged=read_date(cells.get(columns.logged, "")),
-        rating=stars(cells.get(columns.rating, ""), columns.scale),
-        times=max(_integer(cells.get(columns.times, "")) or 1, min_times),
-        page=cells.get(columns.page, ""),
+        imdb_id=_imdb(row.get(columns.imdb_id, "")),
+        tmdb_id=_integer(row.get(columns.tmdb_id, "")),
+        movie_id=_integer(row.get(columns.movie_id, "")),
+        watched=read_date(row.get(columns.watched, "")),
+        logged=read_date(row.get(columns.logged, "")),
+        rating=stars(row.get(columns.rating, ""), columns.scale),
+        times=max(_integer(row.get(columns.times, "")) or 1, min_times),
+        page=row.get(columns.page, ""),
         perhaps_series=file_format.has_episodes and title.count(":") >= 2,
     )
 
@@ -124,9 +124,9 @@ def stars(text: str, scale: int) -> float | None:
     return max(math.floor(value * 2 + 0.5) / 2, 0.5) if 0 < value <= 5 else None
 
 
-def _skip_reason(entry: Entry, cells: Row, file_format: FileFormat) -> Reason | None:
+def _skip_reason(entry: Entry, row: Row, file_format: FileFormat) -> Reason | None:
     """Return why a row is not a film, or None if it can be a film."""
-    kind = cells.get(file_format.columns.kind, "").lower()
+    kind = row.get(file_format.columns.kind, "").lower()
     if kind in _SERIES_KINDS or (file_format.has_episodes and _SEASON.search(entry.title)):
         return Reason.SERIES
     if kind in _OTHER_KINDS:
