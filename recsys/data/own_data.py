@@ -280,7 +280,7 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
     Returns:
-        The index of the id of each row, (R,) int32; the ids, ascending; and id → text, empty if all texts are numbers.
+        The index of each row's id, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
     """
     text_index, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:

@@ -88,10 +88,7 @@ class QueryError(Exception):
 
 
 class Row(BaseModel):
-    """One fact of an answer: a film has a thing (a person, a country …), a running time or a title.
-
-    The fields are the variables of QUERY.
-    """
+    """One fact about a film, by variables of QUERY: a thing (a person, a country …), a running time or a title."""
 
     model_config = ConfigDict(
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))

@@ -26,7 +26,7 @@ def stem(word: str) -> str:
     if word.endswith("ing") and len(word) > 6:
         word = word[:-3]
     if word.endswith(("ie", "y")) and not word.endswith(("ay", "ey", "oy")) and len(word) > 2:
-        word = word.removesuffix("ie").removesuffix("y") + "i"
+        word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" and "spy" → "spi"
     return word[:-1] if word.endswith("i") and len(word) > 4 else word
 
 
