@@ -127,7 +127,7 @@ def body(dataset: Dataset, importing: ImportState) -> None:
 def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
     """Render a summary of each part of a file and questions about it. Return the parts, or [] after an error."""
     month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
-    answers = importing.answers.setdefault(file_id, Answers(month_first=month_first))
+    answers = importing.answers.setdefault(file_id, Answers(is_language_month_first=month_first))
     if (file_id, answers) not in importing.files:
         try:
             importing.files[file_id, answers] = read(name, content, answers)
@@ -138,8 +138,8 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
         errors.show_error(parts)
         return []
     for part in parts:
-        if part.source != "ZIP":
-            source = _(part.source) or _("unknown format")
+        if part.format_title != "ZIP":
+            source = _(part.format_title) or _("unknown format")
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
         for note in part.notes:
@@ -172,17 +172,17 @@ def _ask(importing: ImportState, part: Imported, file_id: str) -> None:
     if part.may_be_watchlist:
         options = {False: _("Films I watched"), True: _("A watchlist")}
         choice("watchlist", _("Which films are in {file}?", file=name), options, part.looks_like_watchlist)
-    if part.dates:
-        options = {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)}
-        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name)
-        choice("day_first", question, options, part.dates.likely)
-    if part.columns:
-        columns = answers[file_id].columns or part.columns.guess
+    if dates := part.date_question:
+        options = {True: _format_day(dates.day_first), False: _format_day(dates.month_first)}
+        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=name)
+        choice("day_first", question, options, dates.is_day_first_likely)
+    if part.column_question:
+        columns = answers[file_id].columns or part.column_question.guess
 
         def set_column(role: str, key: str) -> None:
             answers[file_id] = replace(answers[file_id], columns=replace(columns, **{role: st.session_state[key]}))
 
-        _column_menus(part.columns, columns, name, file_id, set_column)
+        _column_menus(part.column_question, columns, name, file_id, set_column)
 
 
 def _format_day(day: datetime) -> str:
@@ -208,8 +208,8 @@ def _column_menus(
         )
 
     label = _("What is in the columns of {file}?", file=file)
-    with st.expander(label, icon=":material/view_column:", expanded=not question.guess.names_films):
-        if not columns.names_films:
+    with st.expander(label, icon=":material/view_column:", expanded=not question.guess.identifies_films):
+        if not columns.identifies_films:
             st.caption(_("Select at least a column with titles or with IDs of films."))
         rows = ([format.escape_markdown(cell) for cell in [*row, *[""] * width][:width]] for row in question.sample)
         st.table([dict(zip(map(format.escape_markdown, headings), row, strict=True)) for row in rows])

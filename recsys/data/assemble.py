@@ -47,19 +47,19 @@ def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: T
     if ties == "drawn":
         raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, TIES_SEED), kind="stable"))
     films = raw.films.sort_values("movie_id", ignore_index=True)
-    row = _film_rows(pd.Index(films["movie_id"]), raw.movie)  # (E,)
-    is_frequent = np.bincount(row, minlength=len(films)) >= min_ratings  # (F,)
+    film_row = _film_rows(pd.Index(films["movie_id"]), raw.movie)  # (E,)
+    is_frequent = np.bincount(film_row, minlength=len(films)) >= min_ratings  # (F,)
     order = user_time_order(raw.user, raw.timestamp)
-    order = order[is_frequent[row[order]]]
+    order = order[is_frequent[film_row[order]]]
     if not len(order):
         text = "{name}: no film has {min_ratings} ratings, so there is nothing to learn from"
         raise DataError(text, name=name, min_ratings=min_ratings)
-    item_of_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
+    item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
     user = raw.user[order]
     is_new_user = np.concatenate([[True], ~equals_previous(user)])
     events = Interactions(
         np.cumsum(is_new_user, dtype=np.int32) - np.int32(1),
-        item_of_row[row[order]],
+        item_of_film_row[film_row[order]],
         raw.rating[order],
         raw.timestamp[order],
     )
@@ -86,10 +86,11 @@ def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:
 
 def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> RawRatings:
     """Drop ratings with the same user, film and time as an earlier rating, and report the number of dropped ratings."""
-    # Equal ratings have equal keys. Most files have no duplicates, and comparing keys first is then six times faster.
+    # Duplicates have equal keys, so only ratings with repeated keys are compared. Usually this is six times faster.
     keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)
-    ordered = np.sort(keys)
-    rows = np.flatnonzero(np.isin(keys, ordered[1:][equals_previous(ordered)]))
+    sorted_keys = np.sort(keys)
+    repeated_keys = sorted_keys[1:][equals_previous(sorted_keys)]
+    rows = np.flatnonzero(np.isin(keys, repeated_keys))
     is_repeated = np.zeros(len(keys), bool)
     is_repeated[rows] = is_duplicate(raw.user[rows], raw.movie[rows], raw.timestamp[rows])
     if not is_repeated.any():
@@ -107,13 +108,13 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     no MovieLens ids or times, or if there is no user to add.
     """
     for dataset in (other, whole):
-        if "item_id" in dataset.catalog.movies or dataset.ties == "rows":
+        if "item_id" in dataset.catalog.movies or not dataset.has_times:
             raise DataError(
                 "{name} does not have the film ids of MovieLens, or has no times; leave out --also", name=dataset.name
             )
-    events, movies = other.interactions, _movie_ids(other)
-    item = np.minimum(np.searchsorted(train.catalog.movie_ids, movies), train.n_items - 1)
-    keep = (train.catalog.movie_ids[item] == movies) & ~np.isin(events.user, shared_users(whole, other))
+    events = other.interactions
+    item = pd.Index(train.catalog.movie_ids).get_indexer(_movie_ids(other))  # (E,), -1: not in `train`
+    keep = (item >= 0) & ~np.isin(events.user, shared_users(whole, other))
     if until is not None:
         keep &= np.asarray(events.timestamp) <= until
     if not keep.any():
@@ -122,8 +123,8 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
         )
     added = replace(events, item=item.astype(np.int32)).select(keep)
     added = added.select(np.lexsort((random_sort_keys(added.user, added.item, TIES_SEED), added.timestamp, added.user)))
-    users, row = np.unique(added.user, return_inverse=True)
-    added = replace(added, user=(row + train.n_users).astype(np.int32))
+    users, user_index = np.unique(added.user, return_inverse=True)
+    added = replace(added, user=(train.n_users + user_index).astype(np.int32))
     names = ("user", "item", "rating", "timestamp")
     joined_columns = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
     # ids of different data sets can be equal, so added users get negative ids, which are not used elsewhere
@@ -143,13 +144,13 @@ def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
     return np.unique(pairs["user"][pairs["n_ratings"] >= MIN_SHARED_RATINGS])
 
 
-def _joined_profiles(train: Dataset, other: Dataset, rows: np.ndarray) -> pd.DataFrame | None:
-    """Return the profiles of the users of `train` and of users `rows` of `other`. Unknown profiles are ""."""
+def _joined_profiles(train: Dataset, other: Dataset, added_users: np.ndarray) -> pd.DataFrame | None:
+    """Return the profiles of all users of `train` and the added users of `other`. Unknown profiles are ""."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
     blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PROFILE_COLUMNS), "str")
     left, right = (blank if table is None else table for table in (train.user_profiles, other.user_profiles))
-    return pd.concat([left.iloc[: train.n_users], right.iloc[rows]], ignore_index=True)
+    return pd.concat([left.iloc[: train.n_users], right.iloc[added_users]], ignore_index=True)
 
 
 def _movie_ids(dataset: Dataset) -> np.ndarray:

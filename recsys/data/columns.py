@@ -82,7 +82,7 @@ def is_usual(name: str) -> bool:
 
 def matching_names(names: Sequence[str], usual_names: Sequence[str]) -> list[str]:
     """Return the columns whose normalised names are in `usual_names`, in the order of `usual_names`."""
-    column_of = {normalise_name(name): name for name in reversed(names)}
+    column_of = {normalise_name(name): name for name in reversed(names)}  # the first of several equal names is used
     return [column_of[name] for name in usual_names if name in column_of]
 
 
@@ -90,9 +90,9 @@ def is_header(lines: Sequence[Sequence[str]]) -> bool:
     """Return whether the first line is a header: it has usual column names, or a word above a column of numbers."""
     header, rows = lines[0], lines[1:]
     usual_names = [normalise_name(cell) for cell in header if is_usual(cell)]
-    identifies_role = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
-    is_clear = len(usual_names) > 1 or identifies_role
-    if is_clear and not any(_is_number(cell) for cell in header):
+    has_certain_name = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
+    has_column_names = has_certain_name or len(usual_names) > 1
+    if has_column_names and not any(_is_number(cell) for cell in header):
         return True
     cells_below = [[row[position] for row in rows if position < len(row)] for position in range(len(header))]
     return any(

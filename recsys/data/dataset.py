@@ -25,7 +25,7 @@ from recsys.data.tags import Tags
 from recsys.errors import RecsysError, os_error_reason
 
 # order of events with equal user and time: "file": as in the file · "drawn": random · "rows": as in the file, because
-# there are no times, and timestamps are row numbers
+# there are no times, and `timestamp` has row numbers
 Ties = Literal["file", "drawn", "rows"]
 Noun = Literal["film", "item"]  # name of the items of a data set
 MOVIE_COLUMNS = {  # of a film table, with dtypes. Unknown texts are "", other unknown values are missing
@@ -121,11 +121,7 @@ class Catalog:
 
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
-        """Film numbers of each film that the data set lists several times.
-
-        They have the same year and the same title without brackets. In addition, an id is equal, or the whole title is
-        equal and no ids differ. An IMDb id can differ if one of the films has no TMDB id: TMDB deletes duplicates.
-        """
+        """Film numbers of each film that the data set lists several times, by `_is_same_film`."""
         # hashes first, because a table of all films would need much memory for a large catalogue
         hashes = pd.Series([hash((film.title.partition(" (")[0], film.year)) for film in self.films], dtype=np.int64)
         numbers = np.flatnonzero(hashes.duplicated(keep=False))
@@ -137,26 +133,27 @@ class Catalog:
         films["name"] = [title.partition(" (")[0] for title in films["title"]]
         duplicates = []
         for _, group in films.dropna(subset="year").groupby(["name", "year"], sort=False):
-            parts: list[list[Any]] = []  # two different films can have the same title and year
+            clusters: list[list[Any]] = []  # two different films can have the same title and year
             for film in group.itertuples():
-                matching = [part for part in parts if any(_is_same_film(film, other) for other in part)]
-                parts = [part for part in parts if part not in matching] + [[*chain(*matching), film]]
-            duplicates += [tuple(sorted(film.Index for film in part)) for part in parts if len(part) > 1]
+                matching = [cluster for cluster in clusters if any(_is_same_film(film, other) for other in cluster)]
+                others = [cluster for cluster in clusters if cluster not in matching]
+                clusters = [*others, [*chain(*matching), film]]
+            duplicates += [tuple(sorted(row.Index for row in cluster)) for cluster in clusters if len(cluster) > 1]
         return duplicates
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
-        """Return film number → number of the same film with more ratings, for all but the most rated ones.
+        """Return duplicate → main film: the film number with the most ratings among the `duplicates` of one film.
 
-        `counts` are the numbers of ratings of the first films. Other films have none.
+        `counts` are the ratings of the items or of all films, by film number. Other films have no ratings.
         """
         main: dict[int, int] = {}
         for group in self.duplicates:
-            best = max(group, key=lambda film: (counts[film] if film < len(counts) else 0, -film))
-            main |= {film: best for film in group if film != best}
+            most_rated = max(group, key=lambda film: (counts[film] if film < len(counts) else 0, -film))
+            main |= {film: most_rated for film in group if film != most_rated}
         return main
 
     @cached_property
-    def number_of(self) -> dict[int, int]:
+    def film_number_of(self) -> dict[int, int]:
         """Original film id → film number, the index in `films`."""
         return {film.movie_id: index for index, film in enumerate(self.films)}
 
@@ -194,12 +191,17 @@ class Catalog:
 
 
 def _is_same_film(film: Any, other: Any) -> bool:
-    """Compare rows of `Catalog.duplicates` with equal name and year."""
+    """Return whether two films with the same year and the same title without brackets are the same film.
+
+    One equal id is enough. Otherwise the whole titles must be equal, and the TMDB ids must not differ. IMDb ids may
+    differ if only one film has a TMDB id, because TMDB deletes duplicates.
+    """
     if (film.imdb_id and film.imdb_id == other.imdb_id) or (film.tmdb_id and film.tmdb_id == other.tmdb_id):
         return True
     if film.title != other.title or (film.tmdb_id and other.tmdb_id):
         return False
-    return bool(film.tmdb_id or other.tmdb_id or not (film.imdb_id and other.imdb_id))
+    has_one_tmdb_id = bool(film.tmdb_id or other.tmdb_id)
+    return has_one_tmdb_id or not (film.imdb_id and other.imdb_id)
 
 
 @dataclass(frozen=True)
@@ -245,6 +247,11 @@ class Dataset:
     def n_items(self) -> int:
         """Number of items, I."""
         return len(self.catalog)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the events have times. Without times, `timestamp` has row numbers."""
+        return self.ties != "rows"
 
     @cached_property
     def offsets(self) -> np.ndarray:

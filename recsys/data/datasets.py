@@ -19,7 +19,7 @@ from recsys.progress import ProgressCallback, no_progress
 
 
 class Row(NamedTuple):
-    """One line of `data list`."""
+    """A data set in the output of the command `data list`."""
 
     name: str
     people: int
@@ -37,10 +37,10 @@ def table() -> list[Row]:
     """
     present, rows = prepared_names(), []
     for name in [*SETS, *(name for name in present if name not in SETS)]:
-        entry, facts = SETS.get(name), prepared.metadata(name)
+        entry, meta = SETS.get(name), prepared.metadata(name)
         counts = (entry.people, entry.films, entry.ratings) if entry else (0, 0, 0)
-        if facts:
-            counts = (facts["people"], facts["items"] + facts["left_out"], facts["ratings"])
+        if meta:
+            counts = (meta["people"], meta["items"] + meta["left_out"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         rows.append(Row(name, *counts, megabytes, licence, name in present))
     return rows
@@ -66,7 +66,8 @@ def load(name: str) -> Dataset:
 
 def differs_from_bundled(name: str) -> bool:
     """Return whether a data set was prepared from another archive than the one that the project ships."""
-    return name in SETS and SETS[name].sha256 not in (None, _archive_facts(name).get("sha256"))
+    bundled_sha256 = SETS[name].sha256 if name in SETS else None
+    return bundled_sha256 is not None and bundled_sha256 != _provenance(name).get("sha256")
 
 
 def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
@@ -133,10 +134,11 @@ def archives(name: str) -> dict[Path, bool]:
     shipped archive is listed even if it is missing.
     """
     files = sorted(path for path in published.downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
-    expected = {_archive_facts(name).get("sha256")}
+    expected = {_provenance(name).get("sha256")}
     if name in SETS:
         expected |= SETS[name].hashes
-        files = [*([published.BUNDLED / f"{name}.zip"] if SETS[name].sha256 else []), *files]
+        if SETS[name].sha256:
+            files.insert(0, published.BUNDLED / f"{name}.zip")
     return {path: path.is_file() and not expected.isdisjoint(file_hashes(path)) for path in files}
 
 
@@ -146,16 +148,16 @@ def serving_split(name: str) -> Splitting:
     UNTIED is used if the order of the ratings file within one second contains information. The list of a visitor has no
     such order, so a model must not learn from it.
     """
-    leaks = name in SETS and SETS[name].ties == "file" and not SETS[name].is_shuffled
-    return UNTIED if leaks else LEAVE_ONE_OUT
+    order_is_informative = name in SETS and SETS[name].ties == "file" and not SETS[name].is_shuffled
+    return UNTIED if order_is_informative else LEAVE_ONE_OUT
 
 
 def min_ratings(name: str) -> int:
     """Return the number of ratings that a film of a data set needs to be trained on."""
-    return SETS[name].min_ratings if name in SETS else int(_archive_facts(name).get("fewest", MIN_RATINGS))
+    return SETS[name].min_ratings if name in SETS else int(_provenance(name).get("fewest", MIN_RATINGS))
 
 
-def _archive_facts(name: str) -> dict[str, Any]:
+def _provenance(name: str) -> dict[str, Any]:
     """Return the stored `ArchiveFile.provenance` of a prepared data set, {} if it is not available."""
     return dict(prepared.metadata(name).get("archive", {}))
 

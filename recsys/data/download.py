@@ -107,8 +107,8 @@ def fetch(
     if md5 and target.exists() and (hashes := file_hashes(target)).md5 == md5:
         return hashes
     deadline = math.inf if seconds is None else time.monotonic() + seconds
-    part, etag = (target.with_name(f"{target.name}.{suffix}") for suffix in ("part", "etag.part"))
-    download = _Download(part, etag, address, urlsplit(address).hostname or address, deadline, max_bytes, report)
+    part, etag_file = (target.with_name(f"{target.name}.{suffix}") for suffix in ("part", "etag.part"))
+    download = _Download(part, etag_file, address, urlsplit(address).hostname or address, deadline, max_bytes, report)
     with disk_errors(target.parent, DiskError):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -119,10 +119,11 @@ def fetch(
                 raise DownloadError(text, "try later", host=download.host, md5=md5)
             os.replace(part, target)
         except BaseException as error:
-            if not (isinstance(error, Cancelled | _NetworkError) and download.is_resumable):
+            may_continue_later = isinstance(error, Cancelled | _NetworkError) and download.is_resumable
+            if not may_continue_later:
                 download.remove_part()
             raise
-        download.remove_part()
+        download.remove_part()  # now only the ETag
     return hashes
 
 
@@ -140,7 +141,7 @@ class _Download:
     """A download in progress."""
 
     part: Path  # the received data
-    etag: Path  # a file with the ETag of the part
+    etag_file: Path  # contains the ETag of the part
     address: str
     host: str
     deadline: float  # on the monotonic clock
@@ -155,16 +156,16 @@ class _Download:
     @property
     def is_resumable(self) -> bool:
         """Whether the server can send the rest, unless its file has changed."""
-        return self.size > 0 and self.etag.exists()
+        return self.size > 0 and self.etag_file.exists()
 
     def remove_part(self) -> None:
         """Delete the part and its ETag."""
         self.part.unlink(missing_ok=True)
-        self.etag.unlink(missing_ok=True)
+        self.etag_file.unlink(missing_ok=True)
 
     def run(self, attempts: int) -> None:
         """Complete the part, by several connections if necessary."""
-        max_size, failures = self.size, 0
+        max_size, failures = self.size, 0  # failures since the part last grew
         while True:
             try:
                 return self._connect()
@@ -181,20 +182,20 @@ class _Download:
         """Open a connection and append its data to the part."""
         headers = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
         if self.is_resumable:
-            headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag.read_text("ascii")}
+            headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag_file.read_text("ascii")}
         timeout_message = Message("{host} did not deliver the file in time", host=self.host)
         stream = _response_and_body(self.address, headers)
         chunks = stream_with_timeout(stream, self.report, self.deadline, timeout_message)
         with closing(chunks):
             response = next(chunks)
             _check_response(response, self.host)
-            if response.status_code == 200:
+            if response.status_code == 200:  # the whole file
                 self.remove_part()
                 etag = response.headers.get("ETag") or ""
                 if etag and not etag.startswith("W/") and etag.isascii():  # a weak ETag does not guarantee equal bytes
-                    self.etag.write_text(etag, "ascii")
+                    self.etag_file.write_text(etag, "ascii")
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-"):
-                self.remove_part()  # status 416 or a different range: the part does not belong to the file
+                self.remove_part()  # status 416 or another range: the part does not belong to the file
                 raise _ConnectionLostError("the file has changed there")
             length = response.headers.get("Content-Length", "")
             self._append(chunks, self.size + int(length) if length.isdigit() else None)

@@ -4,10 +4,9 @@ All data sets share the stored answers, so no film is queried twice. An interrup
 `recsys.data.film_details` reads and writes the details of one data set.
 """
 
+from collections import Counter
 from contextlib import suppress
 from typing import NamedTuple
-
-import pandas as pd
 
 from recsys import paths, storage
 from recsys.data import datasets, film_details, published, wikidata
@@ -51,9 +50,9 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
             missing = [imdb for imdb in dict.fromkeys(ids.values()) if imdb not in answers]
             _query(missing, answers, report)
         except DownloadError as error:
-            n = sum(imdb in answers for imdb in ids.values())
+            n_saved = sum(imdb in answers for imdb in ids.values())
             text = "the details of {n:,} of {n_films:,} films are saved, and the app also works without the others"
-            advice = Message(text, n=n, n_films=len(ids))
+            advice = Message(text, n=n_saved, n_films=len(ids))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
             facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}  # without unknown films
@@ -102,7 +101,7 @@ def _ids(catalog: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id for the valid IMDb ids in the film table."""
     films = catalog.complete.movies
     pairs = zip(films["movie_id"].tolist(), films["imdb_id"].tolist(), strict=True)
-    return {movie: imdb for movie, imdb in pairs if wikidata.is_id(imdb)}
+    return {movie: imdb for movie, imdb in pairs if wikidata.is_imdb_id(imdb)}
 
 
 def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
@@ -114,7 +113,7 @@ def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
 def _match_by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id of the film with the same title and year, if `built_in` has exactly one."""
     ids = _ids(built_in)
-    labels = pd.Series({film.movie_id: film.label for film in built_in.films if film.year and film.movie_id in ids})
-    unique = labels[~labels.duplicated(keep=False)] if len(labels) else labels
-    movie_ids = dict(zip(unique, unique.index, strict=True))
-    return {film.movie_id: ids[movie_ids[film.label]] for film in catalog.films if film.label in movie_ids}
+    candidates = [film for film in built_in.films if film.year and film.movie_id in ids]
+    counts = Counter(film.label for film in candidates)
+    imdb_of = {film.label: ids[film.movie_id] for film in candidates if counts[film.label] == 1}
+    return {film.movie_id: imdb_of[film.label] for film in catalog.films if film.label in imdb_of}

@@ -15,9 +15,9 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.errors import recsys_command
 
-NAMES = ("directors", "cast", "subjects", "countries", "languages", "titles")  # columns with several names in a cell
-COLUMNS = ("movie_id", *NAMES, "minutes")  # of the table
-DTYPES = dict.fromkeys(NAMES, "str") | {"movie_id": "int64", "minutes": "Int64"}
+NAME_COLUMNS = ("directors", "cast", "subjects", "countries", "languages", "titles")  # with several names in a cell
+COLUMNS = ("movie_id", *NAME_COLUMNS, "minutes")  # of the table
+DTYPES = dict.fromkeys(NAME_COLUMNS, "str") | {"movie_id": "int64", "minutes": "Int64"}
 SEPARATOR = "|"  # between the names in a cell; no name contains it
 
 
@@ -52,7 +52,7 @@ class Details:
     def from_facts(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
         """Create details from movie id → {"directors": [names], …, "minutes": number or None}. Keys are optional."""
         rows = (
-            (movie, *(SEPARATOR.join(facts.get(column, ())) for column in NAMES), facts.get("minutes"))
+            (movie, *(SEPARATOR.join(facts.get(column, ())) for column in NAME_COLUMNS), facts.get("minutes"))
             for movie, facts in films.items()
         )
         return cls(_table(rows))
@@ -70,7 +70,7 @@ class Details:
         row = self._rows.get(movie_id)
         if row is None:
             return FilmDetails()
-        lists = {column: tuple(filter(None, getattr(row, column).split(SEPARATOR))) for column in NAMES}
+        lists = {column: tuple(filter(None, getattr(row, column).split(SEPARATOR))) for column in NAME_COLUMNS}
         return FilmDetails(**lists, minutes=None if pd.isna(row.minutes) else int(row.minutes))
 
     @cached_property

@@ -32,7 +32,7 @@ class FilmNames(NamedTuple):
 
     title: str  # corrected
     year: int | None = None  # corrected
-    also: tuple[str, ...] = ()  # from other countries, in Ukrainian, and the title of the data if `title` differs
+    also: tuple[str, ...] = ()  # other titles: from other countries, in Ukrainian, and in the data if `title` differs
     nicknames: tuple[str, ...] = ()  # only for the search, not for the import of history files: "t2"
 
 
@@ -54,7 +54,7 @@ def read() -> NameTable:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
-    """Read the file. `version` changes with it."""
+    """Read the file. `version` changes when the file changes, so that the cache is not used."""
     content = storage.read_shipped_json(path, _FILE.validate_python, None)
     if content is None:
         return NO_NAMES

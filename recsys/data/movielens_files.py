@@ -163,10 +163,12 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
     """
     reader = csv.reader(io.StringIO(archive.text(name), newline=""))
     header = next(reader, [])
-    header_names = [columns.normalise_name(column) for column in header]
-    expected = {column: columns.normalise_name(column) for column in (*required, *optional)}
-    positions = [header_names.index(column) if column in header_names else None for column in expected.values()]
-    if missing := sorted(column for column in required if expected[column] not in header_names):
+    header_names = [columns.normalise_name(cell) for cell in header]
+    position_of = {}
+    for column in (*required, *optional):
+        normalised = columns.normalise_name(column)
+        position_of[column] = header_names.index(normalised) if normalised in header_names else None
+    if missing := sorted(column for column in required if position_of[column] is None):
         raise DataError(
             "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
         )
@@ -175,7 +177,7 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
             text = "line {line_num} of its {name} has {n_columns} columns, not {expected}"
             raise DataError(text, line_num=reader.line_num, name=name, n_columns=len(row), expected=len(header))
         if row:
-            yield ["" if position is None else row[position] for position in positions]
+            yield ["" if position is None else row[position] for position in position_of.values()]
 
 
 def _integer(name: str, cell: str) -> int:
@@ -192,13 +194,14 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
     rows = list(csv.reader([line for line in lines if line] or [""], delimiter=separator))
     if not columns.is_header(rows):
         return _ratings(archive, name, separator)
-    # role → cells of the header
-    matches = {role: columns.matching_names(rows[0], names) for role, names in columns.ROLES.items()}
-    if missing := [role for role, cells in matches.items() if not cells]:
+    header, roles = rows[0], ("user", "item", "rating", "time")
+    matches = {role: columns.matching_names(header, columns.ROLES[role]) for role in roles}
+    if missing := [role for role, names in matches.items() if not names]:
         raise DataError(
             "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
         )
-    return _ratings(archive, name, separator, [rows[0].index(cells[0]) for cells in matches.values()], skip=1)
+    positions = [header.index(names[0]) for names in matches.values()]
+    return _ratings(archive, name, separator, positions, skip=1)
 
 
 def _ratings(
@@ -218,7 +221,8 @@ def _ratings(
         user, movie, rating, time = _text_ratings(archive, name, positions, options)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
-    if len(time) and np.median(time) >= 1e11:  # milliseconds or finer; ties in seconds get their order
+    if len(time) and np.median(time) >= 1e11:  # milliseconds or finer
+        # sort before the times are rounded to seconds, so that ties keep the order of the finer times
         order = np.argsort(time, kind="stable")
         time = _seconds(name, pd.Series(time[order]))
         user, movie, rating = user[order], movie[order], rating[order]
@@ -228,9 +232,9 @@ def _ratings(
         Message("rating from 0 to {best:g}", best=MAX_RATING): (rating, (rating < 0) | (rating > MAX_RATING)),
         Message("time since 1970"): (time, (time < 0) | (time >= columns.MAX_TIME)),
     }
-    for kind, (values, is_wrong) in checks.items():
-        if is_wrong.any():
-            raise DataError("{value} in its {name} is not a {kind}", value=values[is_wrong][0], name=name, kind=kind)
+    for kind, (values, is_invalid) in checks.items():
+        if is_invalid.any():
+            raise DataError("{value} in its {name} is not a {kind}", value=values[is_invalid][0], name=name, kind=kind)
     return user, movie, rating, time
 
 
@@ -261,7 +265,7 @@ def _seconds(name: str, time: pd.Series) -> np.ndarray:
 
 
 def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | None]] | None = None) -> pd.DataFrame:
-    """Return the film table (F, 7), without tags, of movie ids, titles and genres. `links`: id → IMDb id, TMDB id."""
+    """Return the film table (F, 7), without tags, of (movie id, title, genres). `links`: id → (IMDb id, TMDB id)."""
     rows = []
     for movie, raw_title, genres in films:
         title, year = title_and_year(raw_title)

@@ -126,8 +126,7 @@ def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) ->
 def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
     """Assign columns without names. User, item and rating are expected in this order, and times in any column.
 
-    Numeric times are only recognised after user and item. A column of fractions before the item is skipped, because it
-    has, for example, coordinates.
+    Numeric times are only recognised after user and item. A column of fractions, such as coordinates, is not the item.
     """
     assigned = {}
     dates = [name for name in free_columns if _is_date(table.rows[name])]
@@ -137,14 +136,12 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
     if "user" in roles and remaining:
         assigned["user"] = remaining.pop(0)
     if "item" in roles and remaining:
-        without_fractions = [
-            name for name in remaining if table.rows[name].head(SAMPLE_ROWS).str.fullmatch(_FRACTION).mean() < 0.5
-        ]
+        without_fractions = [name for name in remaining if not _has_fractions(table.rows[name])]
         assigned["item"] = (without_fractions or remaining)[0]
         remaining = remaining[remaining.index(assigned["item"]) + 1 :]
     if {"user", "item"} <= assigned.keys():  # in the rating files of Amazon 2018, the item precedes the user
-        cells = table.rows[assigned["user"]], table.rows[assigned["item"]]
-        if (cells[0].str.fullmatch(_ASIN) & cells[1].str.fullmatch(_AMAZON_USER)).mean() > 0.5:
+        users, items = table.rows[assigned["user"]], table.rows[assigned["item"]]
+        if (users.str.fullmatch(_ASIN) & items.str.fullmatch(_AMAZON_USER)).mean() > 0.5:
             assigned |= {"user": assigned["item"], "item": assigned["user"]}
     times = [name for name in remaining if _looks_like_time(table.rows[name])]
     if "time" in roles and "time" not in assigned and times:
@@ -153,6 +150,11 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
     if "rating" in roles and remaining and columns.parse_numbers(table.rows[remaining[0]])[1].mean() > 0.5:
         assigned["rating"] = remaining[0]
     return assigned
+
+
+def _has_fractions(cells: pd.Series) -> bool:
+    """Return whether at least half of the cells are fractions."""
+    return bool(cells.head(SAMPLE_ROWS).str.fullmatch(_FRACTION).mean() >= 0.5)
 
 
 def _is_date(cells: pd.Series) -> bool:
@@ -182,19 +184,21 @@ def check(
         return table.rows[column_names[role]].str.strip()
 
     is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
-    is_used, time, time_format = is_complete, np.arange(len(is_complete), dtype=np.int32), ""
-    if "time" in column_names and not columns.is_missing(cells("time")).all():
+    has_times = "time" in column_names and not columns.is_missing(cells("time")).all()
+    if has_times:
         time, is_valid, time_format = columns.parse_timestamps(cells("time"))
         is_used = is_complete & is_valid
         if 2 * is_valid.sum() < len(is_valid):
-            example = next(iter(cells("time")[is_complete & ~is_valid]), "")
             raise DataError(
                 "{name}: {example!r} in its column {column} cannot be read as a time; write seconds "
                 "since 1970 or dates such as 2024-01-31, or import no times: --time-col none",
                 name=table.name,
-                example=example,
+                example=next(iter(cells("time")[is_complete & ~is_valid]), ""),
                 column=column_names["time"],
             )
+    else:
+        time, time_format = np.arange(len(is_complete), dtype=np.int32), ""
+        is_used = is_complete
     if not is_used.any():
         raise DataError(
             "{name} has no row with a person and an item; choose another file or other columns", name=table.name
@@ -204,22 +208,22 @@ def check(
     user, user_ids, user_names = _ids(cells("user")[rows])
     item, item_ids, item_names = _ids(cells("item")[rows])
     time, rating, is_rated = time[rows], rating[rows], is_rated[rows]
-    keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if time_format else None
+    keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if has_times else None
     order, sort_counts = _sort(user, item, time, keys)
     films, item_counts = _item_films(item_ids, item_names, items)
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
-    sizes = np.bincount(user)
+    lengths = np.bincount(user)  # of the histories
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
     counts = {
         "rows": len(table.rows),
         "events": len(order),
-        "people": len(sizes),
+        "people": len(lengths),
         "items": len(item_ids),
         "incomplete": int((~is_complete).sum()),
         "untimed": int((is_complete & ~is_used).sum()),
         "unrated": int((~is_rated).sum()),
-        "one_event": int((sizes == 1).sum()),
-        "two_events": int((sizes == 2).sum()),
+        "one_event": int((lengths == 1).sum()),
+        "two_events": int((lengths == 2).sum()),
         **sort_counts,
         **item_counts,
     }
@@ -276,9 +280,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
     Returns:
-        The index of the id of each row, (R,) int32; the ids, ascending; and id → text, empty if all texts are numbers.
+        The index of each row's id, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
     """
-    codes, texts = pd.factorize(cells, sort=True)
+    text_index, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
         raise DataError(
             "the column {name} has an id of more than {longest:,} characters; is it the right column?",
@@ -286,10 +290,10 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
             longest=MAX_ID_LENGTH,
         )
     if all(INTEGER_ID.fullmatch(text) for text in texts):
-        ids, positions = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
-        return positions.astype(np.int32)[codes], ids, pd.Series(dtype="str")
+        ids, id_index = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
+        return id_index.astype(np.int32)[text_index], ids, pd.Series(dtype="str")
     ids = np.arange(1, len(texts) + 1)
-    return codes.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
+    return text_index.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
 
 
 def _sort(
@@ -312,22 +316,26 @@ def _sort(
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the film table of all items, and counts for `Checked` about the item file."""
-    texts = names.reindex(ids) if len(names) else pd.Series(ids.astype(str), index=ids, dtype="str")
+    """Return the film table of all items, and counts for `Checked` about the item file.
+
+    `ids` and `names` are the result of `_ids`.
+    """
+    are_ids_texts = len(names) > 0
+    file_ids = names.reindex(ids) if are_ids_texts else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
-        return _films(ids, texts.to_numpy(), pd.DataFrame(index=texts.to_numpy()), len(names) > 0), {}
+        return _films(ids, file_ids.to_numpy(), pd.DataFrame(index=file_ids.to_numpy()), are_ids_texts), {}
     table, n_unsafe = _item_table(items)
-    unused = table.index.difference(pd.Index(texts.to_numpy()))
-    if len(names):
+    unused = table.index.difference(pd.Index(file_ids.to_numpy()))
+    if are_ids_texts:
         unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
     else:
         # all ids in the event file are numbers and are kept as film ids, so items with other ids are left out
         unused = unused[unused.str.fullmatch(INTEGER_ID.pattern)]
         unused_ids = unused.astype("int64").to_numpy()
-    all_texts = np.concatenate([texts.to_numpy(object), unused.to_numpy(object)])
-    n_undescribed = int((~texts.isin(table.index)).sum())
+    all_file_ids = np.concatenate([file_ids.to_numpy(object), unused.to_numpy(object)])
+    n_undescribed = int((~file_ids.isin(table.index)).sum())
     counts = {"undescribed": n_undescribed, "unused": len(unused), "unsafe_images": n_unsafe}
-    return _films(np.concatenate([ids, unused_ids]), all_texts, table, len(names) > 0), counts
+    return _films(np.concatenate([ids, unused_ids]), all_file_ids, table, are_ids_texts), counts
 
 
 def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
@@ -361,28 +369,28 @@ def _is_prose(cells: pd.Series) -> bool:
     return bool(is_number.mean() < 0.5 and is_address.mean() <= 0.5)
 
 
-def _films(ids: np.ndarray, texts: np.ndarray, table: pd.DataFrame, has_names: bool) -> pd.DataFrame:
-    """Return the film table (I, 7 or more) of items with these ids. `table` has the columns of the item file.
+def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_texts: bool) -> pd.DataFrame:
+    """Return the film table (I, 7 or more) of items, given their numeric ids and their ids in the file.
 
-    `texts` are the ids in the file. With `has_names` they are not numbers, and become the column item_id.
+    `table` is the result of `_item_table`. If the ids in the file are texts, they become the column item_id.
     """
-    rows = table.reindex(texts).fillna("").astype("str").reset_index(drop=True)
+    rows = table.reindex(file_ids).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
     genre_lists, films = _genres(cells["genres"].tolist()), []
-    for movie, text, genres, row in zip(ids.tolist(), texts, genre_lists, cells.itertuples(), strict=True):
-        title, year = _title(row.title or str(text), row.year)
+    for movie, file_id, genres, row in zip(ids.tolist(), file_ids, genre_lists, cells.itertuples(), strict=True):
+        title, year = _title(row.title or str(file_id), row.year)
         tmdb = int(row.tmdb_id) if INTEGER_ID.fullmatch(row.tmdb_id) else None
         tags, imdb = row.tags.replace("|", ", "), movielens_files.imdb_id(row.imdb_id)
         films.append((movie, title, year, genres, tags, imdb, tmdb))
     frame = film_table(films)
-    if has_names:
-        frame["item_id"] = pd.array(texts, dtype="str")
+    if are_ids_texts:
+        frame["item_id"] = pd.array(file_ids, dtype="str")
     return frame.assign(**{name: rows[name] for name in ("image", "text") if name in rows})
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
     """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title."""
-    title = title[: titles.MAX_LENGTH]
+    title = title[: titles.MAX_TITLE_LENGTH]
     plain, title_year = titles.title_and_year(title)
     if match := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
         return (plain if title_year == int(match[0]) else title), int(match[0])

@@ -31,7 +31,7 @@ from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
 FORMAT = 5  # increase it when the format of the files changes
-READABLE_FORMATS = (4, FORMAT)  # 4: with a folder for the files; data sets in older formats must be prepared again
+READABLE_FORMATS = (4, FORMAT)  # format 4 stores the files in a subfolder. Older formats must be prepared again
 ABOUT = "about.json"
 MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory; the largest array of MovieLens 32M just fits
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
@@ -56,9 +56,9 @@ class PreparedMeta(TypedDict):
     ties: Literal["file", "drawn", "rows"]  # `Dataset.ties`
     noun: Literal["film", "item"]  # `Dataset.noun`
     fingerprint: str
-    archive: dict[str, Any]  # facts about the file that the data set was parsed from
-    files: NotRequired[dict[str, str]]
-    folder: NotRequired[str]
+    archive: dict[str, Any]  # provenance: name, hash … of the file that the data set was parsed from
+    files: NotRequired[dict[str, str]]  # payload → SHA-256
+    folder: NotRequired[str]  # only in format 4
 
 
 _META = TypeAdapter(PreparedMeta)
@@ -78,7 +78,7 @@ def load(name: str) -> Dataset:
         return _in_memory[target][0]
     command = recsys_command("data", "get", name)
     try:
-        _read_about(name)
+        _read_about(name)  # checks the format
         return storage.read_artifact(target / ABOUT, partial(_read, name))
     except FileNotFoundError:
         raise MissingData("{name} is not on this machine", command, name=name) from None
@@ -114,21 +114,21 @@ def check(name: str) -> None:
     storage.check(paths.prepared(name) / ABOUT)
 
 
-def keep_in_memory(dataset: Dataset, archive: dict[str, Any]) -> Dataset:
+def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
     """Make a data set that cannot be written available to `load` in this process. Return it."""
-    _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, archive))
+    _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, provenance))
     return dataset
 
 
-def save(dataset: Dataset, archive: dict[str, Any]) -> None:
-    """Write a data set, with facts about its archive. Raises OSError."""
+def save(dataset: Dataset, provenance: dict[str, Any]) -> None:
+    """Write a data set with its provenance, see `PreparedMeta`. Raises OSError."""
     target = paths.prepared(dataset.name)
     try:
-        storage.write_document(target / ABOUT, dict(_describe(dataset, archive)), _files(dataset))
+        storage.write_document(target / ABOUT, dict(_describe(dataset, provenance)), _files(dataset))
     finally:
         if target.is_dir() and not any(target.iterdir()):  # the first write failed
             target.rmdir()
-    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # remains of format 4
+    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # files of format 4
         shutil.rmtree(folder, ignore_errors=True)
     _in_memory.pop(target, None)
 
@@ -141,7 +141,7 @@ def _read_about(name: str) -> dict[str, Any]:
     return document
 
 
-def _describe(dataset: Dataset, archive: dict[str, Any]) -> PreparedMeta:
+def _describe(dataset: Dataset, provenance: dict[str, Any]) -> PreparedMeta:
     """Return the content of about.json."""
     return {
         "format": FORMAT,
@@ -153,7 +153,7 @@ def _describe(dataset: Dataset, archive: dict[str, Any]) -> PreparedMeta:
         "ties": dataset.ties,
         "noun": dataset.noun,
         "fingerprint": dataset.fingerprint,
-        "archive": archive,
+        "archive": provenance,
     }
 
 
@@ -184,9 +184,9 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     movie, word, timestamp = (_read_array(files[f"{column}.npy"]) for column in TAG_COLUMNS)
     tags = Tags(movie, word, timestamp, tuple(_read_json(files["tag_words.json"])))
     films = _read_films(files["films.csv"])
-    left_out = films.pop("left_out").to_numpy(bool)
-    movies, others = (films[rows].reset_index(drop=True) for rows in (~left_out, left_out))
-    catalog = Catalog(movies, others, tags, film_details.read(name))
+    is_infrequent = films.pop("left_out").to_numpy(bool)
+    movies, infrequent = (films[rows].reset_index(drop=True) for rows in (~is_infrequent, is_infrequent))
+    catalog = Catalog(movies, infrequent, tags, film_details.read(name))
     user_ids = _read_array(files["user_ids.npy"])
     people = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
     names = np.array(_read_json(files["user_names.json"]), object) if "user_names.json" in files else None
@@ -210,8 +210,7 @@ def _read_films(path: Path) -> pd.DataFrame:
     """Return the films, (F, 8 to 11): MOVIE_COLUMNS, the OPTIONAL_MOVIE_COLUMNS of the file, and left_out."""
     dtypes = dict.fromkeys((*MOVIE_COLUMNS, *OPTIONAL_MOVIE_COLUMNS), "str")
     dtypes |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
-    blanks = {"year": [""], "tmdb_id": [""]}
-    return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values=blanks)
+    return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values={"year": [""], "tmdb_id": [""]})
 
 
 def _csv(table: pd.DataFrame) -> bytes:

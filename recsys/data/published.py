@@ -50,6 +50,7 @@ class PublishedDataset:
 
 # fmt: off
 SETS: dict[str, PublishedDataset] = {
+    # title, MD5 of the archive, films, ratings, megabytes, licence, parser, people, years
     DEFAULT_DATASET: PublishedDataset(
         "MovieLens latest (sample)", None, 15_037, 306_797, 2, OPEN, parse_csv, 2_752, (1895, 2023),
         ties="drawn", sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe"),
@@ -78,7 +79,7 @@ SETS: dict[str, PublishedDataset] = {
 
 
 class ArchiveFile(NamedTuple):
-    """A verified archive of a data set."""
+    """An archive of a data set, and its hash."""
 
     path: Path
     parse: Parser
@@ -123,7 +124,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
             )
         return ArchiveFile(path, entry.parse, hashes.sha256, True)
     target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
-    max_bytes = 2_000_000 * (entry.megabytes + 8)
+    max_bytes = 2_000_000 * (entry.megabytes + 8)  # twice the published size and 16 MB
     limits: dict[str, Any] = {"seconds": SITE_TIMEOUT_SECONDS, "attempts": 1} if entry.wheel else {}
     try:
         hashes = fetch(address, target, md5=entry.md5, max_bytes=max_bytes, report=report, **limits)
@@ -131,20 +132,21 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
     except DownloadError as error:
         if not entry.wheel:
             raise
-        site = error.reason
-        report({"stage": "note", "text": Message("{site}; taking the same ratings from the package index", site=site)})
+        site_reason = error.reason
+        text = "{site}; taking the same ratings from the package index"
+        report({"stage": "note", "text": Message(text, site=site_reason)})
     try:
         path = fetch_wheel(entry.wheel, target.parent, report)
         return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
-    except DownloadError as index:
+    except DownloadError as error:
         text = "neither the site ({site}) nor the package index ({index}) has sent it"
         advice = N_("check the network, or fetch {address} elsewhere and add --from FILE.zip")
         command = recsys_command("data", "get", name)
-        raise DownloadError(text, advice, command, site=site, index=index.reason, address=address) from index
+        raise DownloadError(text, advice, command, site=site_reason, index=error.reason, address=address) from error
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Return an archive, and report a note if its hash is not published."""
+    """Return a file as an archive, and report a note if its hash is not published. Raises DataError."""
     entry = SETS[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:
@@ -162,5 +164,6 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
 
 def how_to_get(name: str) -> str:
     """Return the command that makes a data set available. FILE in it stands for the path of a user's file."""
-    add = ("data", "add", name, "--replace", "--interactions", "FILE")
-    return recsys_command("data", "get", name) if name in SETS else recsys_command(*add)
+    if name in SETS:
+        return recsys_command("data", "get", name)
+    return recsys_command("data", "add", name, "--replace", "--interactions", "FILE")

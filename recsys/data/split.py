@@ -20,7 +20,7 @@ from recsys.data.tie_breaking import random_sort_keys, shuffle_ties
 TEST_SHARE = 0.1  # minimum share of the events that are after a cut
 LIKED_RATING = 4.0  # lowest rating of a liked item
 MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left as a target
-DRAWINGS = 3  # random orders of the liked items of each test user
+ORDERS_PER_USER = 3  # random orders of the liked items of each test user
 SECONDS_PER_DAY = 86_400
 
 
@@ -81,7 +81,8 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
     keep = np.ones(len(dataset.interactions), bool)
     keep[last] = keep[last - 1] = False
     train = replace(dataset, interactions=dataset.interactions.select(keep))
-    valid, test = (_held_out(dataset, users, lengths[users] - from_end) for from_end in (2, 1))
+    valid = _hold_out_positions(dataset, users, lengths[users] - 2)
+    test = _hold_out_positions(dataset, users, lengths[users] - 1)
     return Split(train, valid, test, {})
 
 
@@ -98,7 +99,7 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     before the cut. Users without such an item or without a target are not evaluated. Raises DataError if no user is
     left.
     """
-    if dataset.ties == "rows":  # row numbers replace the missing times
+    if not dataset.has_times:
         raise DataError(
             "{name} has no times, so it cannot be split by date; choose another protocol", name=dataset.name
         )
@@ -112,10 +113,10 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
     """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
 
-    Their histories are in no training. There are DRAWINGS queries for each held-out user with MIN_LIKED liked items:
-    these items in random order, without the last one, which is the target. Items with a rating of at least
-    LIKED_RATING are liked, or all items if the data set has equal ratings only. Raises DataError if no test or
-    validation user has enough liked items.
+    Training has none of their events. Each held-out user with MIN_LIKED liked items has ORDERS_PER_USER queries. Each
+    has these items in a random order, without the last item, which is the target. Items with a rating of at least
+    LIKED_RATING are liked. If all ratings of the data set are equal, all items are liked. Raises DataError if no test
+    or validation user has enough liked items.
     """
     tenths = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0) % np.uint64(10)  # (U,)
     is_test, is_valid = tenths == 0, tenths == 1
@@ -128,7 +129,7 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
 UNTIED = Splitting("untied", untied, "untied", reads_times=True, is_seeded=True)
 BY_TIME = Splitting("time", by_time, "time", reads_times=True)
-BY_USER = Splitting("favourites", by_user, "favourites-3")
+BY_USER = Splitting("favourites", by_user, "favourites-3")  # for the protocols favourites-1 to favourites-10
 SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME, BY_USER)}
 
 
@@ -140,15 +141,16 @@ def cuts(dataset: Dataset) -> Cuts:
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
         raise DataError("{name} has no events; choose another data set", name=dataset.name)
-    test = _midnight(time)
+    test = _latest_cut(time)
     before = time[time < test]
-    return Cuts(_midnight(before) if len(before) else test, test)
+    return Cuts(_latest_cut(before) if len(before) else test, test)
 
 
-def _midnight(time: np.ndarray) -> int:
+def _latest_cut(time: np.ndarray) -> int:
     """Return the last midnight with at least TEST_SHARE of the events at or after it."""
-    from_end = int(np.ceil(TEST_SHARE * len(time)))
-    return int(np.partition(time, -from_end)[-from_end] // SECONDS_PER_DAY * SECONDS_PER_DAY)
+    n_test = int(np.ceil(TEST_SHARE * len(time)))
+    first_test_time = np.partition(time, -n_test)[-n_test]
+    return int(first_test_time // SECONDS_PER_DAY * SECONDS_PER_DAY)
 
 
 def _date(time: int) -> str:
@@ -169,29 +171,31 @@ def _hold_out_next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
             name=dataset.name,
             cut=_date(cut),
         )
-    return _held_out(dataset, users, n_before[users])
+    return _hold_out_positions(dataset, users, n_before[users])
 
 
-def _held_out(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> HeldOut:
+def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarray) -> HeldOut:
     """Hold out the item at a position (0 = oldest) of each user's history. The query has the items before it."""
     pairs = [(dataset.history(user), position) for user, position in zip(users, positions, strict=True)]
+    queries = [history[:position] for history, position in pairs]
     targets = np.array([history[position] for history, position in pairs])
     profiles = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
-    return HeldOut(Queries([history[:position] for history, position in pairs], users, user_profiles=profiles), targets)
+    return HeldOut(Queries(queries, users, user_profiles=profiles), targets)
 
 
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
-    """Return DRAWINGS queries for each of the users, see `by_user`. The queries of a user are adjacent."""
+    """Return ORDERS_PER_USER queries for each of the users, see `by_user`. The queries of a user are adjacent."""
     ratings, orders = np.asarray(dataset.interactions.rating), []
-    has_opinions = len(ratings) and ratings.min() < ratings.max()
-    is_liked = ratings >= LIKED_RATING if has_opinions else np.ones(len(ratings), bool)
+    ratings_differ = len(ratings) and ratings.min() < ratings.max()
+    is_liked = ratings >= LIKED_RATING if ratings_differ else np.ones(len(ratings), bool)
     for user in users:
         events = slice(dataset.offsets[user], dataset.offsets[user + 1])
         liked = np.unique(dataset.interactions.item[events][is_liked[events]])
         if len(liked) >= MIN_LIKED:
             user_ids, movie_ids = np.full(len(liked), dataset.user_ids[user]), dataset.catalog.movie_ids[liked]
-            keys = (random_sort_keys(user_ids, movie_ids, drawing) for drawing in range(DRAWINGS))
-            orders += [liked[np.argsort(key, kind="stable")] for key in keys]
+            for seed in range(ORDERS_PER_USER):
+                keys = random_sort_keys(user_ids, movie_ids, seed)
+                orders.append(liked[np.argsort(keys, kind="stable")])
     if not orders:
         raise DataError(
             "{name}: nobody of those held out likes {n} films; choose another protocol", name=dataset.name, n=MIN_LIKED

@@ -12,8 +12,8 @@ import pandas as pd
 
 from recsys.data.dataset import Dataset
 
-TOP_SHARES = (0.01, 0.10, 0.20)  # of the most watched films
-LORENZ_POINTS = 100  # of the Lorenz curve at most, without the origin
+TOP_SHARES = (0.01, 0.10, 0.20)  # shares of all films: the most watched 1 %, 10 % and 20 %
+MAX_LORENZ_POINTS = 100  # without the origin
 HISTOGRAM_BINS = 24
 GAPS = {  # name → upper bound in seconds, exclusive
     "the same second": 1,
@@ -44,13 +44,8 @@ class Size(NamedTuple):
 def size(dataset: Dataset) -> Size:
     """Count users, films and ratings."""
     times = dataset.interactions.timestamp
-    span = (int(times.min()), int(times.max())) if has_times(dataset) else (0, 0)
+    span = (int(times.min()), int(times.max())) if dataset.has_times else (0, 0)
     return Size(dataset.n_users, dataset.n_items, len(dataset.catalog.infrequent), len(times), *span)
-
-
-def has_times(dataset: Dataset) -> bool:
-    """Return whether a data set has times. Without times, `timestamp` has row numbers."""
-    return dataset.ties != "rows"
 
 
 def has_ratings(dataset: Dataset) -> bool:
@@ -72,7 +67,8 @@ def lengths(dataset: Dataset) -> Lengths:
     """Compute the distribution of history lengths."""
     counts = np.diff(dataset.offsets)
     shortest, longest = int(counts.min()), int(counts.max())
-    starts = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))[:-1]
+    edges = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))
+    starts = edges[:-1]
     people = np.histogram(counts, np.append(starts, np.inf))[0]
     table = pd.DataFrame({"from": starts, "to": np.append(starts[1:] - 1, longest), "people": people})
     median, p90 = np.percentile(counts, [50, 90])
@@ -83,7 +79,7 @@ class LongTail(NamedTuple):
     """Concentration of the events on few films."""
 
     curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and events, the most watched films first
-    top: dict[float, float]  # each of TOP_SHARES → share of the events that are of these films
+    top: dict[float, float]  # each of TOP_SHARES → share of the events that these films have
     gini: float
 
 
@@ -95,7 +91,7 @@ def long_tail(counts: np.ndarray) -> LongTail:
     ordered = np.sort(counts)[::-1].astype(np.float64)
     n = len(ordered)
     cumulative = np.append(0, np.cumsum(ordered)) / ordered.sum()  # (n + 1,)
-    positions = np.unique(np.linspace(0, n, min(n, LORENZ_POINTS) + 1).round().astype(np.int64))
+    positions = np.unique(np.linspace(0, n, min(n, MAX_LORENZ_POINTS) + 1).round().astype(np.int64))
     curve = pd.DataFrame({"films": positions / n, "events": cumulative[positions]})
     top = {share: float(cumulative[max(1, round(share * n))]) for share in TOP_SHARES}
     return LongTail(curve, top, gini(counts))
@@ -141,14 +137,14 @@ def genres(dataset: Dataset) -> pd.DataFrame:
 def over_time(dataset: Dataset) -> pd.DataFrame:
     """Count ratings and active users by month ("2000-04") or year, in the columns when, ratings, people."""
     events = dataset.interactions
-    if not has_times(dataset):
+    if not dataset.has_times:
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
     unit = "M" if int(np.ptp(events.timestamp)) < MONTHLY_SPAN_SECONDS else "Y"
     when = events.timestamp.astype("datetime64[s]").astype(f"datetime64[{unit}]")
-    index = when.astype(np.int64) - int(when.astype(np.int64).min())
-    ratings = np.bincount(index)
-    pairs = np.unique(index * dataset.n_users + events.user)  # of a period and a user
-    people = np.bincount(pairs // dataset.n_users, minlength=len(ratings))
+    period = when.astype(np.int64) - int(when.astype(np.int64).min())  # (E,) months or years after the oldest rating
+    ratings = np.bincount(period)
+    period_user_pairs = np.unique(period * dataset.n_users + events.user)
+    people = np.bincount(period_user_pairs // dataset.n_users, minlength=len(ratings))
     names = (when.min() + np.arange(len(ratings))).astype(str)
     return pd.DataFrame({"when": names, "ratings": ratings, "people": people})
 
@@ -163,7 +159,7 @@ def stars(dataset: Dataset) -> pd.DataFrame:
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
     """Compute the distribution of the time between consecutive ratings of a user, in the columns gap, share."""
-    if not has_times(dataset):
+    if not dataset.has_times:
         return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions
     is_same_user = events.user[1:] == events.user[:-1]

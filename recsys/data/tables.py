@@ -29,7 +29,8 @@ MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
 MAX_TABLE_COLUMNS = 4  # of a table of numbers without column names (user, item, rating, time)
 MAX_ID_DIGITS = 8  # of items in sequence files; times in seconds have more
-MAX_CELLS_PER_BYTE = 10  # of a parquet file; files of MovieLens have one
+MAX_CELLS_PER_CHARACTER = 2  # of a text file
+MAX_CELLS_PER_BYTE = 20  # of a parquet file; files of MovieLens have one
 MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
 SAMPLE_LINES = 50  # first lines by which separator, header and layout are detected
 BLANKS = r"\s+"
@@ -78,7 +79,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         layout = _layout(_sample(text))
         if layout == "sequences":
             return Table(name, _sequences(text), has_header=False, encoding_guessed=guessed)
-        table = _delimited(name, text, SEPARATOR_NAMES.get(separator, separator) or separator_of(name, text))
+        table = _delimited(name, text, SEPARATOR_NAMES.get(separator, separator) or detect_separator(name, text))
         return replace(table, encoding_guessed=guessed, is_ambiguous=layout == "ambiguous" and not table.has_header)
     except NoTextError as error:
         raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
@@ -90,18 +91,18 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
 
 
 def _layout(lines: list[str]) -> str:
-    """Return "sequences" if each line is a user and all items of this user, else "table" or "ambiguous".
+    """Return "table", "sequences" if each line is a user and all items of this user, or "ambiguous".
 
-    Lines of a table have equal length, or lack a few trailing cells. Sequences have items with short integer ids.
+    Lines of a table have equal length, or some lack trailing cells. Sequences have items with short integer ids.
     """
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in lines]
     if not all(_SEQUENCE_ITEM.fullmatch(cell) for row in cells for cell in row[1:]):
         return "table"
-    widths = Counter(map(len, cells))
-    longest, (usual, times) = max(widths), widths.most_common(1)[0]
+    lengths = [len(row) for row in cells]
+    longest = max(lengths)
     if longest <= MAX_TABLE_COLUMNS:
-        return "table" if len(widths) == 1 else "ambiguous"
-    return "ambiguous" if usual == longest and 2 * times > len(cells) else "sequences"
+        return "table" if min(lengths) == longest else "ambiguous"
+    return "ambiguous" if 2 * lengths.count(longest) > len(lengths) else "sequences"
 
 
 def _sequences(text: str) -> pd.DataFrame:
@@ -111,7 +112,7 @@ def _sequences(text: str) -> pd.DataFrame:
     return pd.DataFrame({"1": users, "2": [cell for row in cells for cell in row[1:]]}, dtype="str")
 
 
-def separator_of(name: str, text: str) -> str:
+def detect_separator(name: str, text: str) -> str:
     """Detect the column separator: the one that splits all or most sample lines into equally many cells."""
     shares: dict[str, float] = {}  # of the lines with the usual number of cells
     for separator in SEPARATORS:
@@ -131,7 +132,7 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     if len(separator) > 1 and separator != BLANKS:  # pandas needs a separator of one character
         text, separator = text.replace(separator, "\x1f"), "\x1f"
     cells = _split(_sample(text), separator)
-    _check_size(name, text.count("\n"), max(map(len, cells)), len(text))
+    _check_size(name, text.count("\n"), max(map(len, cells)), MAX_CELLS_PER_CHARACTER * len(text))
     has_header = columns.is_header(cells)
     lines = io.BytesIO(text.encode())  # a quarter of the memory of StringIO
     rows = pd.read_csv(lines, sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
@@ -142,12 +143,12 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     return Table(name, rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), True)
 
 
-def _check_size(name: str, rows: int, width: int, size: int) -> None:
-    """Raise DataError for too many columns, or for more cells than a file of `size` characters can fill."""
+def _check_size(name: str, rows: int, width: int, max_cells: int) -> None:
+    """Raise DataError for too many columns, or for more cells than a file of its size can fill."""
     if width > MAX_COLUMNS:
         text = "{name} has {width:,} columns; choose a file with a column for each of person, item and time"
         raise DataError(text, name=name, width=width)
-    if rows * width > 2 * size:
+    if rows * width > max_cells:
         text = "{name} has {width:,} columns that are empty in most rows; remove the columns that are not needed"
         raise DataError(text, name=name, width=width)
 
@@ -175,23 +176,24 @@ def _flatten(table: Any) -> Any:
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
-        parts = [part.name for part in field.type] if pa.types.is_struct(field.type) else []
-        names = [full if columns.is_usual(full := f"{field.name}.{part}") else part for part in parts]
-        is_used = (
-            any("." in name for name in names) if columns.is_usual(field.name) else any(map(columns.is_usual, names))
-        )
-        if is_used:
+        if not pa.types.is_struct(field.type):
+            continue
+        parts = [part.name for part in field.type]
+        full_names = [f"{field.name}.{part}" for part in parts]
+        has_usual_part = not columns.is_usual(field.name) and any(map(columns.is_usual, parts))
+        if has_usual_part or any(map(columns.is_usual, full_names)):
             fields = table.select([position]).flatten().columns
             table = table.remove_column(position)
-            for name, column in zip(names, fields, strict=True):
-                table = table.append_column(name, column)
+            for full_name, part, column in zip(full_names, parts, fields, strict=True):
+                table = table.append_column(full_name if columns.is_usual(full_name) else part, column)
             return _flatten(table)
     return table
 
 
 def _typed_table(name: str, frame: pd.DataFrame) -> Table:
     """Return a frame with column names and values of any type as a table of text."""
-    cells = {name: _as_text(frame.iloc[:, position]) for position, name in enumerate(_distinct(map(str, frame)))}
+    column_names = _distinct(map(str, frame))
+    cells = {column: _as_text(frame.iloc[:, position]) for position, column in enumerate(column_names)}
     return Table(name, pd.DataFrame(cells), True)
 
 
@@ -232,7 +234,8 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
             name=name,
         )
     rows = [row for record in records for row in _nested_rows(record)]
-    _check_size(name, len(rows), len({key for row in rows for key in row}), len(text))
+    names = {key for row in rows for key in row}
+    _check_size(name, len(rows), len(names), MAX_CELLS_PER_CHARACTER * len(text))
     return rows
 
 
@@ -251,11 +254,12 @@ def _record(name: str, number: int, line: str) -> Any:
 
 def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a row per element of a list of items, as in {"user_id": …, "items": [{"item_id": …}, …]}."""
-    items = columns.ROLES["item"]
+    item_names = columns.ROLES["item"]
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(element, dict) for element in value):
             outer = {name: cell for name, cell in record.items() if name != key}
-            if columns.matching_names(list(value[0]), items) and not columns.matching_names(list(outer), items):
+            is_item_list = bool(columns.matching_names(list(value[0]), item_names))
+            if is_item_list and not columns.matching_names(list(outer), item_names):
                 return [outer | element for element in value]
     return [record]
 

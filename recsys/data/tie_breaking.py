@@ -26,7 +26,7 @@ def is_duplicate(*columns: np.ndarray) -> np.ndarray:
 
 
 def equals_previous(values: np.ndarray) -> np.ndarray:
-    """Return a mask (E - 1,) of the values that equal the previous value. Its first row is about the second value."""
+    """Return whether each value but the first equals the previous value, (E - 1,) bool."""
     return values[1:] == values[:-1]
 
 
@@ -50,7 +50,7 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
 
     Raises DataError if the data set has no times or a random order already.
     """
-    if dataset.ties == "rows":
+    if not dataset.has_times:
         raise DataError(
             "{name} has no times, so it has no ratings of one second; use --protocol full", name=dataset.name
         )

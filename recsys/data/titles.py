@@ -2,7 +2,7 @@
 
 import re
 
-MAX_LENGTH = 300  # characters; the longest title of MovieLens has fewer than 200
+MAX_TITLE_LENGTH = 300  # characters; the longest title of MovieLens has fewer than 200
 _ARTICLES = (  # articles that MovieLens moves behind a comma, by language
     *("The", "the", "A", "An"),
     *("La", "Le", "Les", "L'", "Une", "Un"),
@@ -13,19 +13,19 @@ _ARTICLES = (  # articles that MovieLens moves behind a comma, by language
 )
 # a year, or the first year of a span ("2006-2007"), then optionally "(V)" or "(TV)"; one title of ML-25M ends in "))"
 _YEAR = re.compile(r"\((\d{4})(?: ?[-–] ?(?:\d{4})?)?\)+ ?(?:\((?:V|TV)\))?$")
-_MOVED = re.compile(rf"^([^()]+), ({'|'.join(_ARTICLES)})(?= ?(?:\(|$))")
+_TRAILING_ARTICLE = re.compile(rf"^([^()]+), ({'|'.join(_ARTICLES)})(?= ?(?:\(|$))")
 
 
 def title_and_year(raw: str) -> tuple[str, int | None]:
-    """Split a MovieLens title into title and year, move its article to the front, and cut it to MAX_LENGTH.
+    """Split a MovieLens title into title and year, move its article to the front, and cut it to MAX_TITLE_LENGTH.
 
     "City of Lost Children, The (Cité des enfants perdus, La) (1995)" becomes
     ("The City of Lost Children (Cité des enfants perdus, La)", 1995). The year is None if the title has none.
     """
-    text = " ".join(raw.split())[:MAX_LENGTH].rstrip()
+    text = " ".join(raw.split())[:MAX_TITLE_LENGTH].rstrip()
     match = _YEAR.search(text)
     title = text[: match.start()].rstrip() if match else text
-    return _MOVED.sub(_prepend_article, title), int(match[1]) if match else None
+    return _TRAILING_ARTICLE.sub(_prepend_article, title), int(match[1]) if match else None
 
 
 def _prepend_article(match: re.Match[str]) -> str:

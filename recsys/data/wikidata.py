@@ -81,14 +81,14 @@ _IMDB = re.compile(r"tt\d{1,12}")
 class QueryError(Exception):
     """A query without a usable answer."""
 
-    def __init__(self, reason: Message, too_much: bool = False, seconds: float | None = None) -> None:
-        """Create the error. too_much: A smaller query may succeed. seconds: The pause that the service demands."""
+    def __init__(self, reason: Message, is_too_large: bool = False, pause_seconds: float | None = None) -> None:
+        """Create the error. is_too_large: A smaller query may succeed. pause_seconds: As the service demands."""
         super().__init__(reason)
-        self.reason, self.too_much, self.seconds = reason, too_much, seconds
+        self.reason, self.is_too_large, self.pause_seconds = reason, is_too_large, pause_seconds
 
 
 class Row(BaseModel):
-    """One fact of an answer: a film has a thing (a person, a country …), a running time or a title."""
+    """One fact about a film, by variables of QUERY: a thing (a person, a country …), a running time or a title."""
 
     model_config = ConfigDict(
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
@@ -103,21 +103,21 @@ class Row(BaseModel):
     pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing
 
     @property
-    def number(self) -> int:
-        """Number of the entity: 83495 for Q83495."""
+    def entity_number(self) -> int:
+        """Number of the film's entity: 83495 for Q83495."""
         return int(self.film.rpartition("/Q")[2])
 
 
-def is_id(text: str) -> bool:
+def is_imdb_id(text: str) -> bool:
     """Return whether a text has the form of an IMDb id."""
     return bool(_IMDB.fullmatch(text))
 
 
 def build_query(ids: Collection[str]) -> str:
     """Return the SPARQL query for films by their IMDb ids."""
-    branches = [f'{{ ?film wdt:{number} ?thing . BIND("{name}" AS ?fact) }}' for name, number in PROPERTIES.items()]
+    branches = [f'{{ ?film wdt:{code} ?thing . BIND("{name}" AS ?fact) }}' for name, code in PROPERTIES.items()]
     return QUERY.format(
-        ids=_quoted(text for text in ids if is_id(text)),
+        ids=_quoted(text for text in ids if is_imdb_id(text)),
         properties=" UNION ".join(branches),
         name_languages=_quoted(NAME_LANGUAGES, ", "),
         languages=_quoted(LANGUAGES, ", "),
@@ -141,11 +141,13 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
     A failed query is repeated after a pause. It is divided into two queries if a smaller query may succeed. `report`
     receives {"stage": "wait"} during pauses. Raises DownloadError if the service cannot be used now.
     """
-    for failures in range(1, MAX_ATTEMPTS + 1):
+    failures = 0
+    while True:
         try:
             return send_query(ids, report)
         except QueryError as error:
-            seconds = PAUSE_SECONDS * 2 ** (failures - 1) if error.seconds is None else error.seconds
+            seconds = PAUSE_SECONDS * 2**failures if error.pause_seconds is None else error.pause_seconds
+            failures += 1
             if failures == MAX_ATTEMPTS or seconds > MAX_PAUSE_SECONDS:
                 reason = Message("{host}: {why}", host=HOST, why=error.reason)
                 if seconds > MAX_PAUSE_SECONDS:
@@ -153,10 +155,9 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
                     reason = Message("{reason}; {pause}", reason=reason, pause=pause_text)
                 raise DownloadError(reason, "check the network, or continue later") from error
             pause(seconds, report)
-            if error.too_much and len(ids) > 1:
-                break
-    half = len(ids) // 2
-    return facts(ids[:half], report) | facts(ids[half:], report)
+            if error.is_too_large and len(ids) > 1:
+                half = len(ids) // 2
+                return facts(ids[:half], report) | facts(ids[half:], report)
 
 
 def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
@@ -171,11 +172,11 @@ def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> di
                 body += chunk
                 if len(body) > MAX_BYTES:
                     raise QueryError(
-                        Message("it sends more than {max_bytes:,} bytes", max_bytes=MAX_BYTES), too_much=True
+                        Message("it sends more than {max_bytes:,} bytes", max_bytes=MAX_BYTES), is_too_large=True
                     )
         return read(json.loads(body), ids)
     except (ValueError, RecursionError) as error:  # the service truncates an answer that takes too long
-        raise QueryError(Message("its answer is damaged"), too_much=True) from error
+        raise QueryError(Message("its answer is damaged"), is_too_large=True) from error
 
 
 def _post(query: str) -> Iterator[Any]:
@@ -188,17 +189,17 @@ def _post(query: str) -> Iterator[Any]:
             yield response
             yield from response.iter_content(CHUNK_BYTES)
     except requests.RequestException as error:
-        slow = isinstance(error, requests.exceptions.ReadTimeout | requests.exceptions.ChunkedEncodingError)
-        raise QueryError(network_error_text(error), too_much=slow) from error
+        is_slow = isinstance(error, requests.exceptions.ReadTimeout | requests.exceptions.ChunkedEncodingError)
+        raise QueryError(network_error_text(error), is_too_large=is_slow) from error
 
 
 def _check_response(response: "requests.Response") -> None:
     """Raise QueryError for a response without an answer, or DownloadError if another attempt cannot succeed."""
     status = response.status_code
     if status in (429, 503):
-        raise QueryError(Message("it answered {status}", status=status), seconds=_retry_after(response.headers))
+        raise QueryError(Message("it answered {status}", status=status), pause_seconds=_retry_after(response.headers))
     if status in (500, 502, 504):
-        raise QueryError(Message("it answered {status}", status=status), too_much=True)
+        raise QueryError(Message("it answered {status}", status=status), is_too_large=True)
     if status != 200:
         text = "{host} answered {status} {reason}"
         raise DownloadError(text, "try again in a day", host=HOST, status=status, reason=response.reason)
@@ -228,7 +229,7 @@ def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
         except ValidationError:
             continue
         if row.imdb in rows and (row.thing or row.fact not in PROPERTIES):
-            rows[row.imdb].setdefault(row.number, []).append(row)
+            rows[row.imdb].setdefault(row.entity_number, []).append(row)
     return {imdb: _facts(list(entities.values())) for imdb, entities in rows.items()}
 
 
@@ -236,31 +237,31 @@ def _facts(entities: list[list[Row]]) -> Facts:
     """Return the facts of the entity with most rows; ties: the entity with the lowest number. {} without entities."""
     if not entities:
         return {}
-    rows = max(entities, key=lambda entity: (len(entity), -entity[0].number))
+    rows = max(entities, key=lambda entity: (len(entity), -entity[0].entity_number))
     by_fact: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_fact[row.fact].append(row)
     lists = {name: _names(by_fact[name]) for name in PROPERTIES}
     titles = [row for row in by_fact["titles"] if row.language in LANGUAGES]
-    ordered = sorted((LANGUAGES.index(row.language), clean_name(row.text)) for row in titles)
+    ranked_titles = sorted((LANGUAGES.index(row.language), clean_name(row.text)) for row in titles)
     return {
-        "entity": f"Q{rows[0].number}",
+        "entity": f"Q{rows[0].entity_number}",
         **lists,
         "cast": lists["cast"][:MAX_CAST],
         "minutes": _minutes([row.text for row in by_fact["seconds"]]),
-        "titles": list(dict.fromkeys(title for _, title in ordered if title))[:MAX_NAMES],
+        "titles": list(dict.fromkeys(title for _, title in ranked_titles if title))[:MAX_NAMES],
     }
 
 
 def _names(rows: list[Row]) -> list[str]:
     """Return the name of each thing in its best language, the things with most pages first."""
-    best: dict[str, tuple[int, int, str]] = {}  # thing → (language, -pages, name)
+    best: dict[str, tuple[int, int, str]] = {}  # thing → (rank of the language, -pages, name)
     for row in rows:
         if row.language in NAME_LANGUAGES and (name := clean_name(row.text)):
             candidate = (NAME_LANGUAGES.index(row.language), -int(row.pages), name)
             best[row.thing] = min(candidate, best.get(row.thing, candidate))
-    ordered = sorted(best.values(), key=lambda candidate: candidate[1:])
-    return list(dict.fromkeys(name for *_, name in ordered))[:MAX_NAMES]
+    by_pages = sorted((negative_pages, name) for _, negative_pages, name in best.values())
+    return list(dict.fromkeys(name for _, name in by_pages))[:MAX_NAMES]
 
 
 def _minutes(seconds: list[str]) -> int | None:

@@ -13,7 +13,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import IO, Any, BinaryIO
 
 from recsys.data.dataset import DataError
@@ -21,7 +20,7 @@ from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
-MAX_DIRECTORY_BYTES = 1 << 20  # of the member list, which zipfile reads in one call; MAX_MEMBERS fit into it
+MAX_DIRECTORY_BYTES = 1 << 20  # of the list of MAX_MEMBERS members, which zipfile reads in one call
 CHUNK_BYTES = 1 << 12  # small, so that a member with a wrong declared size is noticed early
 MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
 UNCHECKED_BYTES = 1 << 16  # smaller members can have any compression ratio
@@ -74,7 +73,7 @@ class Archive:
 
 
 class _LimitedFile:
-    """A file that refuses to read more than MAX_DIRECTORY_BYTES at once, which bounds the member list."""
+    """A file that refuses to read more than MAX_DIRECTORY_BYTES at once, to limit the member list."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -121,19 +120,21 @@ def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
 
 
 def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None:
-    """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside of the archive folder."""
+    """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside the archive's folder."""
     if len(members) > MAX_MEMBERS:
         raise ArchiveError("it holds {members:,} files", members=len(members))
     for member in members:
         name, path = member.orig_filename, _path(member)
-        outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
-        if outside or not member.filename or stat.S_ISLNK(member.external_attr >> 16):
+        is_outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
+        if is_outside or not member.filename or stat.S_ISLNK(member.external_attr >> 16):
             raise ArchiveError("{name!r} in it leads outside its folder", name=name)
     for path, times in Counter(unicodedata.normalize("NFC", _path(member)).casefold() for member in members).items():
         if times > 1:
             raise ArchiveError("{path!r} is in it {times} times", path=path, times=times)
-    spans = sorted((m.header_offset, m.header_offset + MIN_HEADER_BYTES + m.compress_size) for m in members)
-    if any(start < previous_end for (_, previous_end), (start, _) in pairwise([*spans, (directory_start, 0)])):
+    members = sorted(members, key=lambda member: member.header_offset)
+    ends = [member.header_offset + MIN_HEADER_BYTES + member.compress_size for member in members]
+    starts = [*(member.header_offset for member in members), directory_start]
+    if any(end > next_start for end, next_start in zip(ends, starts[1:], strict=True)):
         raise ArchiveError("files in it overlap")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recsys.data.dataset import Dataset, Queries, Split, Ties
-from recsys.data.split import BY_TIME, BY_USER, DRAWINGS, LEAVE_ONE_OUT, SPLITTINGS, UNTIED, Splitting
+from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
 # (training counts (I,), excluded items, n, random generator) → n items
@@ -243,7 +243,7 @@ def _favourites(n: int, title: str) -> Protocol:
             "users": "those of the tenth who gave at least 11 films four stars or more; without stars, all films count",
             "history": "liked films in random order; the same films for every recommender",
             "liked": n,
-            "drawings": DRAWINGS,
+            "drawings": ORDERS_PER_USER,
             "targets": "all other liked films",
             "metrics": "HR@k is recall: targets among the first k, divided by their highest possible number. NDCG@k is "
             "divided by its highest possible value. MRR is of the best target. All are means over a user's drawings",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recsys.data.dataset import Dataset, HeldOut, Queries
-from recsys.data.split import DRAWINGS
+from recsys.data.split import ORDERS_PER_USER
 from recsys.errors import Message
 from recsys.evaluation.protocols import Protocol
 from recsys.models.base import Model
@@ -109,7 +109,7 @@ def _rank_liked(
             ranks[row] = best_ranks(np.array([ranking.rank_ties_last(target) for target in targets]))
         report({"stage": "rank", "done": rows.stop, "total": len(liked)})
     ranks, lists = distributed.all_reduce_array(ranks), distributed.all_reduce_array(lists)
-    return HeldOutRanks(ranks.reshape(-1, DRAWINGS, MAX_RELEVANT), lists)
+    return HeldOutRanks(ranks.reshape(-1, ORDERS_PER_USER, MAX_RELEVANT), lists)
 
 
 def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:

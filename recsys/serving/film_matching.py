@@ -80,7 +80,7 @@ class Matcher:
         self._film_by_imdb_id = {imdb_id: film for film, imdb_id in enumerate(movies["imdb_id"].tolist()) if imdb_id}
         self._imdb_id_by_film = {film: imdb_id for imdb_id, film in self._film_by_imdb_id.items()}
         self._film_by_tmdb_id = {int(tmdb_id): film for film, tmdb_id in movies["tmdb_id"].dropna().items()}
-        self._film_by_movielens_id = catalog.number_of if dataset.name != OTHER_ID_SCHEME else {}
+        self._film_by_movielens_id = catalog.film_number_of if dataset.name != OTHER_ID_SCHEME else {}
         name_table = film_names.read().by_corrected_title
         self._titles = [  # of each film, F
             names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
@@ -233,6 +233,6 @@ class Matcher:
 def _last_rating(dataset: Dataset) -> datetime:
     """Return the time of the last rating, the latest possible time if it is unknown."""
     times = dataset.interactions.timestamp
-    if dataset.ties == "rows" or not len(times):
+    if not dataset.has_times or not len(times):
         return datetime.max
     return datetime.fromtimestamp(int(times.max()), UTC).replace(tzinfo=None)

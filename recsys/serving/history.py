@@ -144,7 +144,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     parts = [part for part in _DASH.split(OMITTED_PREFIX.sub("", text)) if part]
     movie_ids = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
     distinct = list(dict.fromkeys(movie_ids))
-    items = [catalog.number_of[movie_id] for movie_id in distinct if movie_id in catalog.number_of]
+    items = [catalog.film_number_of[movie_id] for movie_id in distinct if movie_id in catalog.film_number_of]
     n_unknown = len(distinct) - len(items)
     notices = []
     if len(movie_ids) < len(parts):

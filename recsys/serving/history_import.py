@@ -157,12 +157,12 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     watched, rejected = review.watched({}), review.rejected({})
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
     for part in parts:
-        if part.dates:
-            date = part.dates.day_first if part.dates.likely else part.dates.month_first
+        if question := part.date_question:
+            date = question.day_first if question.is_day_first_likely else question.month_first
             notes.append(
-                f"{part.file}: {part.dates.cell} was read as {date:%Y-%m-%d}; the app can read it in another order"
+                f"{part.file}: {question.cell} was read as {date:%Y-%m-%d}; the app can read it in another order"
             )
-        if part.columns and not part.entries:
+        if part.column_question and not part.entries:
             notes.append(f"{part.file}: the columns are not known; choose them in the app")
     unsure = [review.history[position].name for position in review.unsure]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")

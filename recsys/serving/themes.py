@@ -22,7 +22,7 @@ from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.search.normalize import normalize
 from recsys.text import encoder
-from recsys.text.films import genre_matrix, load_vectors
+from recsys.text.films import genre_matrix, stored_film_vectors
 from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
@@ -361,7 +361,7 @@ def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> Them
     tags, with progress events {"stage": "encode", "done", "total"}.
     """
     table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
-    films = load_vectors(dataset.name, dataset.catalog)
+    films = stored_film_vectors(dataset.name, dataset.catalog)
     if films is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)
     try:

@@ -28,7 +28,7 @@ FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # of original and alternative titles
 
-Field = Callable[[str, Catalog], sparse.csr_array]  # name of the data set, films → (I, d)
+Field = Callable[[str, Catalog], sparse.csr_array]  # (name of the data set, its films) → (I, d)
 
 
 def field_vectors(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -42,9 +42,9 @@ def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     tags = catalog.tags
     films = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
     is_listed = films >= 0
-    counts = _counts(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
-    counts.data = counts.data / (counts.data + 1)
-    return _multiply_by_idf(counts)
+    strength = _counts(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
+    strength.data = strength.data / (strength.data + 1)
+    return _multiply_by_idf(strength)
 
 
 def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -119,12 +119,12 @@ def traits(dataset: str, catalog: Catalog) -> np.ndarray:
 
 def _value_counts(rows: Iterable[list[str]]) -> sparse.csr_array:
     """Return how often each value occurs in each row, with one column per value."""
-    column: dict[str, int] = {}
-    pairs, n_rows = [], 0
-    for n_rows, values in enumerate(rows, start=1):
-        pairs += [(n_rows - 1, column.setdefault(value, len(column))) for value in values]
-    row_numbers, columns = np.array(pairs, np.int64).reshape(-1, 2).T
-    return _counts(row_numbers, columns, (n_rows, len(column)))
+    rows = list(rows)
+    column_of: dict[str, int] = {}
+    columns = [column_of.setdefault(value, len(column_of)) for values in rows for value in values]
+    lengths = np.array([len(values) for values in rows], np.int64)
+    row_numbers = np.repeat(np.arange(len(rows)), lengths)
+    return _counts(row_numbers, np.array(columns, np.int64), (len(rows), len(column_of)))
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
@@ -133,11 +133,11 @@ def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp
     return sparse.csr_array(counts)
 
 
-def _multiply_by_idf(counts: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
+def _multiply_by_idf(features: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
     """Multiply each feature by log(I / number of its films). Features of fewer than `min_films` films are removed."""
-    n_films = np.bincount(counts.indices, minlength=counts.shape[1])
+    n_films = np.bincount(features.indices, minlength=features.shape[1])
     common = np.flatnonzero(n_films >= min_films)
-    return sparse.csr_array(counts[:, common] * np.log(counts.shape[0] / n_films[common]))
+    return sparse.csr_array(features[:, common] * np.log(features.shape[0] / n_films[common]))
 
 
 def _normalised(field: sparse.csr_array) -> sparse.csr_array:

@@ -109,8 +109,8 @@ def film_vectors(dataset: str, catalog: Catalog, report: ProgressCallback = no_p
     return FilmVectors(save_vectors("film", dataset, fingerprint, vectors))
 
 
-def load_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
-    """Return the shipped or stored sentence vectors of all films, see `read_vectors`."""
+def stored_film_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
+    """Return the shipped or stored sentence vectors of all films. Nothing is encoded, see `read_vectors`."""
     return read_vectors("film", dataset, texts_fingerprint(film_texts(catalog)))
 
 
@@ -122,7 +122,7 @@ def read_vectors(kind: str, dataset: str, fingerprint: str) -> np.ndarray | None
     """
     for path in (paths.shipped_vectors(kind, dataset), paths.vectors(kind, dataset, fingerprint)):
         if (vectors := arrays.read(path, VECTORS, fingerprint)) is not None:
-            return _normalised(vectors)
+            return _as_unit_vectors(vectors)
     return None
 
 
@@ -133,10 +133,10 @@ def save_vectors(kind: str, dataset: str, fingerprint: str, vectors: np.ndarray)
     """
     rounded = vectors.astype(np.float16)
     arrays.write_or_warn(paths.vectors(kind, dataset, fingerprint), VECTORS, rounded, fingerprint)
-    return _normalised(rounded)
+    return _as_unit_vectors(rounded)
 
 
-def _normalised(rounded: np.ndarray) -> np.ndarray:
+def _as_unit_vectors(rounded: np.ndarray) -> np.ndarray:
     """Return float16 vectors (n, 384) as float32, scaled to length 1, because rounding has changed the lengths."""
     vectors = rounded.astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)

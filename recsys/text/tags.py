@@ -1,6 +1,6 @@
 """The tags of a catalogue's films: a matrix of films and tags, an index by word stem, and sentence vectors.
 
-Shapes: I films, T distinct tags.
+Shapes: I films, W distinct tags.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def stem(word: str) -> str:
     if word.endswith("ing") and len(word) > 6:
         word = word[:-3]
     if word.endswith(("ie", "y")) and not word.endswith(("ay", "ey", "oy")) and len(word) > 2:
-        word = word.removesuffix("ie").removesuffix("y") + "i"
+        word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" and "spy" → "spi"
     return word[:-1] if word.endswith("i") and len(word) > 4 else word
 
 
@@ -39,9 +39,9 @@ class TagTable:
     """The tags of the films of a catalogue.
 
     Attributes:
-        words: The texts of the T distinct tags in alphabetical order. Below, a tag is its index in this list.
-        n_films: The number of films that have each tag, (T,).
-        strength: n / (n + 1) where a film has a tag n times, (I, T), sparse.
+        words: The texts of the W distinct tags in alphabetical order. Below, a tag is its index in this list.
+        n_films: The number of films that have each tag, (W,).
+        strength: n / (n + 1) where a film has a tag n times, (I, W), sparse.
         by_phrase: Stems → tags that consist of exactly these stems.
         by_stem: Stem → tags that contain it.
     """
@@ -62,8 +62,8 @@ class TagTable:
         ones = np.ones(is_listed.sum(), np.float32)
         counts = sparse.coo_array((ones, (item[is_listed], tag[is_listed])), shape=shape).tocsc()
         self.n_films = np.diff(counts.indptr)
-        counts.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
-        self.strength = counts
+        self.strength = counts.copy()
+        self.strength.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
         self.by_stem: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):

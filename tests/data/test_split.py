@@ -12,8 +12,8 @@ from recsys.data.dataset import DataError
 from recsys.data.split import (
     BY_TIME,
     BY_USER,
-    DRAWINGS,
     LEAVE_ONE_OUT,
+    ORDERS_PER_USER,
     UNTIED,
     Cuts,
     Splitting,
@@ -228,9 +228,9 @@ def test_a_split_by_user_holds_out_whole_users_and_asks_for_their_liked_films_in
         for part in (split.valid, split.test)
         for queries, target in zip(part.queries.histories, part.targets, strict=True)
     ]
-    assert len(orders) == DRAWINGS * len(held_out)
+    assert len(orders) == ORDERS_PER_USER * len(held_out)
     liked = [sorted(film for film in whole.history(user) if film % 2) for user in held_out]
-    assert sorted(map(sorted, orders)) == sorted(DRAWINGS * liked)
+    assert sorted(map(sorted, orders)) == sorted(ORDERS_PER_USER * liked)
     assert len({tuple(order) for order in orders}) == len(orders)  # the drawings differ
     assert split.test.queries.users is None
 

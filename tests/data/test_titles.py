@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from recsys.data.titles import MAX_LENGTH, title_and_year
+from recsys.data.titles import MAX_TITLE_LENGTH, title_and_year
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_no_title_takes_long_and_none_stays_longer_than_the_longest(untidy):
     for raw in (untidy * 100_000, "Heat" + untidy * 100_000 + "x"):
         began = time.process_time()
         title, _ = title_and_year(raw)
-        assert len(title) <= MAX_LENGTH + 1  # an article in front needs a blank
+        assert len(title) <= MAX_TITLE_LENGTH + 1  # an article in front needs a blank
         assert time.process_time() - began < 1  # 40,000 blanks once took 3.6 s; now it is milliseconds
 
 

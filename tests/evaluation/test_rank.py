@@ -3,7 +3,7 @@ import pytest
 from scipy.special import softmax
 
 from recsys.data.dataset import HeldOut, Queries
-from recsys.data.split import DRAWINGS
+from recsys.data.split import ORDERS_PER_USER
 from recsys.evaluation.protocols import FAVOURITES, FULL, SHORT
 from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.metrics import MAX_RELEVANT
@@ -127,7 +127,7 @@ def test_favourites_give_the_first_liked_films_and_rank_all_the_others(protocol)
     result = rank_held_out(Recorder(), held_out, protocol, WORLD)
     n = protocol.n_liked
     assert given == [order[:n].tolist() for order in orders]
-    assert result.ranks.shape == (1, DRAWINGS, MAX_RELEVANT)
+    assert result.ranks.shape == (1, ORDERS_PER_USER, MAX_RELEVANT)
     first, second, third = (ranks[ranks > 0].tolist() for ranks in result.ranks[0])
     assert first == [*range(1, 14 - n)]  # the best item, 13, is given
     assert second == third == [*range(2, 15 - n)]  # item 13 is not liked, and comes before all targets

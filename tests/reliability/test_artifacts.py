@@ -52,7 +52,7 @@ from recsys.training.trainer import RunFolder
 name = datasets.DEFAULT_DATASET
 dataset = datasets.ensure(name)
 loaded = [datasets.get(name), datasets.load(name), themes.open_index(dataset)]
-loaded.append(films.load_vectors(name, dataset.catalog))
+loaded.append(films.stored_film_vectors(name, dataset.catalog))
 for variant in predictor.available_recommenders(name):
     ready = predictor.load(variant.name, dataset)
     loaded += [ready, tsne.load_points(ready)]

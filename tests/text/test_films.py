@@ -136,7 +136,7 @@ def test_shipped_vectors_are_used_for_their_texts(encoded):
 def test_shipped_vectors_of_other_texts_are_not_used(encoded):
     catalog = toys.catalog(4)
     shipped(catalog, films.texts_fingerprint(["other", "texts"]))
-    assert films.load_vectors("shipped", catalog) is None
+    assert films.stored_film_vectors("shipped", catalog) is None
     films.film_vectors("shipped", catalog)
     assert encoded == [films.film_texts(catalog)]
 
@@ -173,7 +173,7 @@ def test_without_the_encoder_tfidf_replaces_it_and_is_not_stored(monkeypatch, er
     assert vectors.note == films.NO_ENCODER
     expected = films.tfidf(films.film_texts(toys.catalog(5)))
     np.testing.assert_array_equal(vectors.matrix.toarray(), expected.toarray())
-    assert films.load_vectors("words", toys.catalog(5)) is None
+    assert films.stored_film_vectors("words", toys.catalog(5)) is None
 
 
 def test_without_scikit_learn_the_error_names_the_package_to_install(monkeypatch):

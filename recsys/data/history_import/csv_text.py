@@ -56,8 +56,8 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
 def table(name: str, text: str) -> Table:
     """Parse a CSV file. Raises HistoryError if that is impossible."""
     line, _, rest = text.partition("\n")
-    has_separator_line = line.strip().lower().startswith("sep=")  # Excel writes it
-    lines = _lines(name, rest if has_separator_line else text)
+    n_skipped = 1 if line.strip().lower().startswith("sep=") else 0  # Excel writes the separator in the first line
+    lines = _lines(name, rest if n_skipped else text)
     if not lines:
         raise HistoryError("“{name}” is empty; export it again", name=name)
     (_, header), *rows = lines
@@ -67,7 +67,7 @@ def table(name: str, text: str) -> Table:
             name=name,
             n_columns=len(header),
         )
-    return Table(tuple(header), [(number + has_separator_line, cells) for number, cells in rows])
+    return Table(tuple(header), [(n_skipped + number, cells) for number, cells in rows])
 
 
 def _separator(text: str) -> str:
@@ -100,7 +100,7 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
     start = 1
     for cells in reader:
         if any(map(str.strip, cells)):
-            lines.append((start, tuple(cells)))  # tuples of texts are not tracked by the garbage collector
+            lines.append((start, tuple(cells)))  # a tuple, because the garbage collector scans all lists
         start = reader.line_num + 1
         if len(lines) > MAX_LINES + 1:
             raise HistoryError(

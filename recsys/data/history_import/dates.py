@@ -9,7 +9,7 @@ from recsys.data.history_import.entries import Answers, DateQuestion
 
 Order = str  # "ymd", "dmy" or "mdy"
 Reader = Callable[[str], datetime | None]  # cell → date; None: no valid date
-MAX_LENGTH = 60  # characters of a cell that are read
+MAX_DATE_LENGTH = 60  # characters of a cell that are read
 _NUMBERS = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, perhaps with milliseconds
@@ -30,11 +30,12 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
     }
     n_valid = {order: sum(counts[cell] for cell in valid) for order, valid in dates.items()}
     best_orders = [order for order, n in n_valid.items() if n == max(n_valid.values())]
-    is_unclear = {"dmy", "mdy"} <= set(best_orders) and "ymd" not in best_orders
-    question = _question(dates["dmy"], dates["mdy"], answers.month_first) if is_unclear else None
-    order = best_orders[0]
+    order, question = best_orders[0], None
+    if best_orders == ["dmy", "mdy"]:
+        question = _question(dates["dmy"], dates["mdy"], answers.is_language_month_first)
     if question:
-        order = "dmy" if (question.likely if answers.day_first is None else answers.day_first) else "mdy"
+        is_day_first = question.is_day_first_likely if answers.day_first is None else answers.day_first
+        order = "dmy" if is_day_first else "mdy"
     return dates[order].get, question
 
 
@@ -46,18 +47,20 @@ def _orders(cells: list[str]) -> list[Order]:
 
 
 def _question(
-    days_first: dict[str, datetime], months_first: dict[str, datetime], month_first: bool
+    day_first: dict[str, datetime], month_first: dict[str, datetime], is_language_month_first: bool
 ) -> DateQuestion | None:
     """Return a question about the order, or None if no date depends on it.
 
-    `days_first` and `months_first` are cell → date in file order. `month_first` is the habit of the user's language.
+    `day_first` and `month_first` are cell → date in file order.
     """
-    for cell, day in days_first.items():
-        month = months_first.get(cell, day)
-        if day != month:
-            is_sorted = _is_sorted(list(days_first.values())), _is_sorted(list(months_first.values()))
-            return DateQuestion(cell.strip(), day, month, is_sorted[0] if len({*is_sorted}) > 1 else not month_first)
-    return None
+    ambiguous = [cell for cell, date in day_first.items() if month_first.get(cell, date) != date]
+    if not ambiguous:
+        return None
+    is_day_first_likely = _is_sorted(list(day_first.values()))
+    if is_day_first_likely == _is_sorted(list(month_first.values())):  # the order of the lines does not decide
+        is_day_first_likely = not is_language_month_first
+    cell = ambiguous[0]
+    return DateQuestion(cell.strip(), day_first[cell], month_first[cell], is_day_first_likely)
 
 
 def _is_sorted(dates: list[datetime]) -> bool:
@@ -72,7 +75,7 @@ def now() -> datetime:
 
 def read(cell: str, order: Order) -> datetime | None:
     """Read a date with or without time, or seconds since 1970. Return None for another text."""
-    text = cell.strip()[:MAX_LENGTH]
+    text = cell.strip()[:MAX_DATE_LENGTH]
     if match := _SECONDS.match(text):
         return datetime.fromtimestamp(int(match[1]), UTC).replace(tzinfo=None)
     if match := _COMPACT.match(text):
@@ -95,7 +98,7 @@ def _parse_with_month_name(text: str) -> datetime | None:
     month, numbers = _NAMED.search(rest), re.findall(r"\d+", rest)
     if not month or len(numbers) != 2:
         return None
-    day, year = sorted(numbers, key=len)
+    day, year = sorted(numbers, key=len)  # if both have two digits, the day is first
     return _add_time(_date(_year(year), _MONTHS.index(month[1].lower()) + 1, int(day)), text)
 
 

@@ -19,11 +19,11 @@ class Reason(Enum):
     """Why a line was skipped."""
 
     SERIES = N_("a series, not a film")
-    OTHER = N_("a game, a podcast or music, not a film")
-    WANTED = N_("on a watchlist, so not watched yet")
+    OTHER_MEDIA = N_("a game, a podcast or music, not a film")
+    UNWATCHED = N_("on a watchlist, so not watched yet")
     NAMELESS = N_("neither title nor id of a film")
     EXTRA_CELLS = N_("more cells than the file has columns")
-    NOT_READ = N_("not about films that were watched")
+    NO_HISTORY = N_("not about films that were watched")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Columns:
     newest_first: bool = False  # whether a file without dates begins with the newest film
 
     @property
-    def names_films(self) -> bool:
+    def identifies_films(self) -> bool:
         """Whether a column identifies films."""
         return bool(self.title or self.imdb_id or self.tmdb_id or self.movie_id)
 
@@ -94,9 +94,9 @@ class DateQuestion:
     """A question about dates that can be read in two ways."""
 
     cell: str  # an example, as written
-    day_first: datetime
+    day_first: datetime  # the example, if its day is before its month
     month_first: datetime
-    likely: bool  # whether the day is probably first: by the order of the lines, else by the language of the user
+    is_day_first_likely: bool  # by the order of the lines, else by the language of the user
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Answers:
     day_first: bool | None = None
     watchlist: bool | None = None  # whether the films were not watched yet
     columns: Columns | None = None
-    month_first: bool = False  # whether the user's language writes the month before the day; not an answer
+    is_language_month_first: bool = False  # whether the user's language writes the month before the day; not an answer
 
 
 NO_ANSWERS = Answers()
@@ -127,11 +127,11 @@ class Imported:
     """The content of one file."""
 
     file: str
-    source: str  # the format, "Letterboxd diary"; "" if it is unknown
+    format_title: str  # "Letterboxd diary"; "" if the format is unknown
     entries: tuple[Entry, ...] = ()  # oldest first, by dates or else by the order of the lines
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[Message, ...] = ()  # sentences for the user
-    dates: DateQuestion | None = None
+    date_question: DateQuestion | None = None
     may_be_watchlist: bool = False  # whether the format is equal for watched films and watchlists
     looks_like_watchlist: bool = False  # whether the file name contains "watchlist"
-    columns: ColumnQuestion | None = None
+    column_question: ColumnQuestion | None = None  # only for an unknown format

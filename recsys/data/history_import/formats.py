@@ -12,21 +12,21 @@ from recsys.errors import N_
 
 
 @dataclass(frozen=True)
-class Source:
-    """A format."""
+class FileFormat:
+    """The format of a service for one kind of file."""
 
     title: str
-    header: str  # column names in lower case that a CSV file must have, separated by commas
+    header: str  # column names in lower case that a CSV file must have, separated by commas; "" for JSON
     columns: Columns
     may_be_watchlist: bool = False
-    exact: bool = False  # whether the header may have no other columns
+    is_exact: bool = False  # whether the header may have no other columns
     advice: str = ""  # why the format is not a watch history, and what the user can do; "" for a watch history
-    episodes: bool = False  # whether the file can have episodes, with titles such as "Show: Season 1: Episode"
+    has_episodes: bool = False  # whether there can be episodes, with titles such as "Show: Season 1: Episode"
 
     def matches(self, names: set[str]) -> bool:
         """Return whether a CSV file with these column names has this format."""
         required = set(self.header.split(","))
-        return required == names if self.exact else required <= names
+        return required == names if self.is_exact else required <= names
 
 
 _LETTERBOXD = "date,name,year,letterboxd uri"
@@ -44,49 +44,50 @@ _IMDB = Columns(
     imdb_id="const",
     kind="title type",
 )
+_NETFLIX = Columns(title="title", watched="date")
 _NEXTREEL = "title,year,genres,movie_id,imdb_id,tmdb_id"
 _NEXTREEL_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
 
-CSV_SOURCES = (  # the first one with a matching header is used
-    Source(
+CSV_FORMATS = (  # the first one with a matching header is used
+    FileFormat(
         N_("Letterboxd diary"),
         f"{_LETTERBOXD},rewatch,watched date",
         Columns(title="name", year="year", watched="watched date", logged="date", rating="rating", rewatch="rewatch"),
     ),
-    Source(N_("Letterboxd ratings"), f"{_LETTERBOXD},rating", replace(_LETTERBOXD_FILMS, rating="rating")),
-    Source(N_("Letterboxd films"), _LETTERBOXD, _LETTERBOXD_FILMS, may_be_watchlist=True),
-    Source(N_("IMDb list"), "position,const,title,title type", _IMDB, may_be_watchlist=True),
-    Source(N_("IMDb ratings"), "const,your rating,title", _IMDB),
-    Source(N_("Netflix history"), "title,date", Columns(title="title", watched="date"), exact=True, episodes=True),
-    Source(
+    FileFormat(N_("Letterboxd ratings"), f"{_LETTERBOXD},rating", replace(_LETTERBOXD_FILMS, rating="rating")),
+    FileFormat(N_("Letterboxd films"), _LETTERBOXD, _LETTERBOXD_FILMS, may_be_watchlist=True),
+    FileFormat(N_("IMDb list"), "position,const,title,title type", _IMDB, may_be_watchlist=True),
+    FileFormat(N_("IMDb ratings"), "const,your rating,title", _IMDB),
+    FileFormat(N_("Netflix history"), "title,date", _NETFLIX, is_exact=True, has_episodes=True),
+    FileFormat(
         N_("MovieLens ratings"),
         "movie_id,imdb_id,tmdb_id,rating,title",
         replace(_NEXTREEL_COLUMNS, year="", rating="rating"),
     ),
-    Source(
+    FileFormat(
         N_("MovieLens ratings"),
         "userid,movieid,rating,timestamp",
         Columns(movie_id="movieid", rating="rating", watched="timestamp"),
     ),
-    Source(
+    FileFormat(
         "predictions of NextReel",
         f"rank,probability,{_NEXTREEL}",
         _NEXTREEL_COLUMNS,
         advice=N_("has recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
-    Source(N_("films of NextReel"), f"position,{_NEXTREEL}", _NEXTREEL_COLUMNS),
-    Source(N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT, rating="rating10", scale=10)),
+    FileFormat(N_("films of NextReel"), f"position,{_NEXTREEL}", _NEXTREEL_COLUMNS),
+    FileFormat(N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT, rating="rating10", scale=10)),
     *(
-        Source(N_("Letterboxd import"), f"title,{column}", replace(_LETTERBOXD_IMPORT, rating="rating"))
+        FileFormat(N_("Letterboxd import"), f"title,{column}", replace(_LETTERBOXD_IMPORT, rating="rating"))
         for column in ("tmdbid", "imdbid", "watcheddate")
     ),
 )
-NEXTREEL_JSON = Source(
+NEXTREEL_JSON = FileFormat(
     "films of NextReel",
     "",
     replace(_NEXTREEL_COLUMNS, watched="watched", logged="logged", rating="rating", times="times"),
 )
-TRAKT_JSON = Source(
+TRAKT_JSON = FileFormat(
     "Trakt",
     "",
     Columns(
@@ -101,7 +102,7 @@ TRAKT_JSON = Source(
         times="plays",
     ),
 )
-ROLES = {  # field of `Columns` → usual column names, separated by commas, for files in unknown formats
+USUAL_NAMES = {  # field of `Columns` → usual column names, separated by commas, for files in unknown formats
     "title": "title,name,film,movie,titel,titre,título,titulo,titolo,film title",
     "year": "year,release year,jahr,année,annee,año,anno,ano,released",
     "watched": "watched date,date watched,watched,watched at,watched_at,date,datum,fecha,data",
@@ -113,15 +114,16 @@ ROLES = {  # field of `Columns` → usual column names, separated by commas, for
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 
 
-def detect_format(names: Sequence[str]) -> Source | None:
+def detect_format(names: Sequence[str]) -> FileFormat | None:
     """Return the CSV format with this header, or None if it is unknown."""
-    return next((source for source in CSV_SOURCES if source.matches({name for name in names if name})), None)
+    named = {name for name in names if name}
+    return next((file_format for file_format in CSV_FORMATS if file_format.matches(named)), None)
 
 
 def guess_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
     """Guess the columns of an unknown format by usual names. The rating scale is inferred from the largest rating."""
-    roles = {role: next((word for word in words.split(",") if word in names), "") for role, words in ROLES.items()}
-    columns = Columns(**roles)  # type: ignore[arg-type]
+    matches = {role: [name for name in usual.split(",") if name in names] for role, usual in USUAL_NAMES.items()}
+    columns = Columns(**{role: matching[0] for role, matching in matches.items() if matching})  # type: ignore[arg-type]
     if not columns.rating:
         return columns
     index = list(names).index(columns.rating)

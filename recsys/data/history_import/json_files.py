@@ -7,7 +7,7 @@ from typing import Any
 from recsys.data.history_import import rows
 from recsys.data.history_import.entries import MAX_LINES, HistoryError, Imported, Reason, Skipped
 from recsys.data.history_import.formats import NEXTREEL_JSON, TRAKT_JSON
-from recsys.data.titles import MAX_LENGTH
+from recsys.data.titles import MAX_TITLE_LENGTH
 from recsys.errors import N_, Message
 
 _SERIES_KEYS = ("show", "episode", "season")
@@ -24,8 +24,8 @@ def read(name: str, text: str) -> Imported:
         raise HistoryError("“{name}” is not a sound JSON file; export it again", name=name) from error
     is_nextreel = isinstance(document, dict) and isinstance(document.get("watched"), list)
     records = document["watched"] if is_nextreel else document
-    is_trakt = isinstance(document, list) and any(key in record for record in _objects(records) for key in _WORK_KEYS)
-    if not (is_nextreel or (is_trakt and len(_objects(records)) == len(records))):
+    is_trakt = isinstance(document, list) and _is_trakt(document)
+    if not (is_nextreel or is_trakt):
         raise HistoryError("“{name}” is not a watch history; {advice}", name=name, advice=Message(_ADVICE))
     if len(records) > MAX_LINES:
         raise HistoryError(
@@ -36,17 +36,23 @@ def read(name: str, text: str) -> Imported:
     return _nextreel(name, document) if is_nextreel else _trakt(name, records)
 
 
+def _is_trakt(records: list[Any]) -> bool:
+    """Return whether all records are objects, and at least one of them has a film or a series."""
+    are_objects = all(isinstance(record, dict) for record in records)
+    return are_objects and any(key in record for record in records for key in _WORK_KEYS)
+
+
 def _objects(values: list[Any]) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)]
 
 
 def _nextreel(name: str, document: dict[str, Any]) -> Imported:
     """Read an export of NextReel. The film ids of ML-100K are ignored, because other data sets use other ids."""
-    source = NEXTREEL_JSON
+    file_format = NEXTREEL_JSON
     if document.get("dataset") == "ml-100k":
-        source = replace(source, columns=replace(source.columns, movie_id=""))
+        file_format = replace(file_format, columns=replace(file_format.columns, movie_id=""))
     lines = [(number, _cells(record)) for number, record in enumerate(_objects(document["watched"]), 1)]
-    return rows.convert_rows(name, lines, source)
+    return rows.convert_rows(name, lines, file_format)
 
 
 def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
@@ -60,10 +66,10 @@ def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
             lines.append((number, _cells(record | movie | ids | watched)))
         else:
             works = _objects([record.get(key) for key in _WORK_KEYS])
-            title = _text(works[0].get("title"))[:MAX_LENGTH] if works else ""
+            title = _text(works[0].get("title"))[:MAX_TITLE_LENGTH] if works else ""
             reason = Reason.SERIES if works else Reason.NAMELESS
             if isinstance(movie, dict):  # in a list or a collection
-                reason = Reason.WANTED
+                reason = Reason.UNWATCHED
             skipped.append(Skipped(name, number, title, reason))
     imported = rows.convert_rows(name, lines, TRAKT_JSON)
     return replace(imported, skipped=(*skipped, *imported.skipped))

@@ -26,9 +26,9 @@ MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an a
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLE_ROWS = 5  # of an unknown CSV file
 PATH_SEPARATOR = " › "  # between an archive and a file in it
-# the Letterboxd archive has other files with the header of watched films; only their path is different
-_SKIP_REASONS = {"watchlist": Reason.WANTED}  # by file name without suffix
-_OTHER_FOLDERS = {"deleted", "orphaned", "lists", "likes"}
+# files of the Letterboxd archive that have the header of watched films, but are not histories
+_WATCHLIST = "watchlist"  # file name without suffix
+_SKIPPED_FOLDERS = {"deleted", "orphaned", "lists", "likes"}
 _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 
 
@@ -47,9 +47,10 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
         imported = None
         if content is not None and not reason:
             with suppress(HistoryError):
+                # `_skip_reason` recognises watchlists by their paths, so the user is not asked about them
                 imported = _read_file(member_name, content, replace(answers, watchlist=False))
-        if imported is None or imported.columns:
-            skipped.append(Skipped(member_name, 0, path, reason or Reason.NOT_READ))
+        if imported is None or imported.column_question:
+            skipped.append(Skipped(member_name, 0, path, reason or Reason.NO_HISTORY))
         else:
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
@@ -87,9 +88,9 @@ def _may_be_history(path: str) -> bool:
 def _skip_reason(path: str) -> Reason | None:
     """Return why a file of an archive is skipped, or None if it can be a history."""
     file = PurePosixPath(path.lower())
-    if _OTHER_FOLDERS.intersection(file.parts[:-1]):
-        return Reason.NOT_READ
-    return _SKIP_REASONS.get(file.stem)
+    if _SKIPPED_FOLDERS.intersection(file.parts[:-1]):
+        return Reason.NO_HISTORY
+    return Reason.UNWATCHED if file.stem == _WATCHLIST else None
 
 
 def _read_file(name: str, data: bytes, answers: Answers) -> Imported:
@@ -111,16 +112,16 @@ def _read_file(name: str, data: bytes, answers: Answers) -> Imported:
 
 def _read_csv(name: str, table: Table, answers: Answers) -> Imported:
     """Read a CSV file of a known or unknown format."""
-    source = formats.detect_format(table.names)
-    if source is None:
+    file_format = formats.detect_format(table.names)
+    if file_format is None:
         return _read_unknown(name, table, answers)
-    if source.advice:
-        raise HistoryError("“{name}” {advice}", name=name, advice=Message(source.advice))
+    if file_format.advice:
+        raise HistoryError("“{name}” {advice}", name=name, advice=Message(file_format.advice))
     _check_single_user(name, table)
-    imported = rows.convert_table(name, table, source, answers)
-    if not source.may_be_watchlist:
+    imported = rows.convert_table(name, table, file_format, answers)
+    if not file_format.may_be_watchlist:
         return imported
-    is_named_watchlist = "watchlist" in name.lower()
+    is_named_watchlist = _WATCHLIST in name.lower()
     imported = replace(imported, may_be_watchlist=True, looks_like_watchlist=is_named_watchlist)
     is_watchlist = is_named_watchlist if answers.watchlist is None else answers.watchlist
     return _skip_unrated(imported) if is_watchlist else imported
@@ -129,7 +130,7 @@ def _read_csv(name: str, table: Table, answers: Answers) -> Imported:
 def _skip_unrated(imported: Imported) -> Imported:
     """Skip the entries of a watchlist without a rating, because these films were not watched."""
     unwatched = [entry for entry in imported.entries if entry.rating is None]
-    skipped = [Skipped(entry.file, entry.line, entry.name, Reason.WANTED) for entry in unwatched]
+    skipped = [Skipped(entry.file, entry.line, entry.name, Reason.UNWATCHED) for entry in unwatched]
     watched = tuple(entry for entry in imported.entries if entry.rating is not None)
     return replace(imported, entries=watched, skipped=(*imported.skipped, *skipped))
 
@@ -150,8 +151,9 @@ def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
     cells: Sequence[Sequence[str]] = [row for _, row in table.rows]
     guess = formats.guess_columns(names, cells)
     question = ColumnQuestion(table.header, names, tuple(tuple(row) for row in cells[:SAMPLE_ROWS]), guess)
-    source = formats.Source("", "", answers.columns or guess)
+    columns = answers.columns or guess
     imported = Imported(name, "")
-    if source.columns.names_films:
-        imported = rows.convert_table(name, Table(names, table.rows), source, answers)
-    return replace(imported, columns=question)
+    if columns.identifies_films:
+        file_format = formats.FileFormat("", "", columns)
+        imported = rows.convert_table(name, Table(names, table.rows), file_format, answers)
+    return replace(imported, column_question=question)

@@ -11,15 +11,15 @@ from typing import Any
 from recsys.data.history_import import dates
 from recsys.data.history_import.csv_text import Table
 from recsys.data.history_import.entries import NO_ANSWERS, Answers, Columns, Entry, Imported, Reason, Skipped
-from recsys.data.history_import.formats import Source
-from recsys.data.titles import MAX_LENGTH, title_and_year
+from recsys.data.history_import.formats import FileFormat
+from recsys.data.titles import MAX_TITLE_LENGTH, title_and_year
 from recsys.errors import Message
 
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
 _IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
 _INTEGER = re.compile(r"^(\d{1,10})(?:\.0)?$")
 _STARS = re.compile(r"^(★*)(½?)$")
-# the middle of "Show: Season 1: Episode", but not of the film "Star Wars: Episode IV: A New Hope"
+# the season in "Show: Season 1: Episode" or "Show: Season 1". The film "Star Wars: Episode IV: A New Hope" has none
 _SEASON = re.compile(
     r":\s*(?:(?:season|series|staffel|saison|temporada|stagione|seizoen|sæson|säsong|sezon|sesong|kausi|évad|"
     r"part|teil|partie|parte|deel|volume|vol\.|book|buch|livre|chapter|collection)\s+\d+|"
@@ -33,68 +33,70 @@ _OTHER_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 
 _ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # escaped formulas of spreadsheets
-_NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}
+_NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}  # values that mean that a film is not rated
 
-Row = dict[str, str]  # name of a column → cell; no name is empty
+Row = dict[str, str]  # column name → cell; no name is empty
 
 
-def convert_table(file: str, table: Table, source: Source, answers: Answers) -> Imported:
+def convert_table(file: str, table: Table, file_format: FileFormat, answers: Answers) -> Imported:
     """Convert a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
     rows, skipped = [], []
     for line, cells in table.rows:
         if any(map(str.strip, cells[len(table.header) :])):
             skipped.append(Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS))
         else:
-            row = dict(zip(table.names, map(_cell, cells), strict=False))
+            row = dict(zip(table.names, map(_unescape, cells), strict=False))
             row.pop("", None)
             rows.append((line, row))
-    imported = convert_rows(file, rows, source, answers)
+    imported = convert_rows(file, rows, file_format, answers)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
-def _cell(text: str) -> str:
-    """Return a cell without the apostrophe that escapes a formula."""
+def _unescape(text: str) -> str:
+    """Return a cell without outer blanks and the apostrophe that escapes a formula."""
     text = text.strip()
     return text[1:] if text.startswith(_ESCAPED) else text
 
 
-def convert_rows(file: str, rows: Sequence[tuple[int, Row]], source: Source, answers: Answers = NO_ANSWERS) -> Imported:
+def convert_rows(
+    file: str, rows: Sequence[tuple[int, Row]], file_format: FileFormat, answers: Answers = NO_ANSWERS
+) -> Imported:
     """Convert rows, given with their line numbers, to entries."""
-    columns = source.columns
-    date_cells = [cells.get(name, "") for name in (columns.watched, columns.logged) if name for _, cells in rows]
+    columns = file_format.columns
+    date_cells = [row.get(name, "") for name in (columns.watched, columns.logged) if name for _, row in rows]
     read_date, question = dates.date_reader(date_cells, answers)
     entries, skipped = [], []
-    for line, cells in rows:
-        entry = _entry(file, line, cells, source, read_date)
-        if reason := _skip_reason(entry, cells, source):
-            skipped.append(Skipped(file, line, entry.title or _summary(cells.values()), reason))
+    for line, row in rows:
+        entry = _entry(file, line, row, file_format, read_date)
+        if reason := _skip_reason(entry, row, file_format):
+            skipped.append(Skipped(file, line, entry.title or _summary(row.values()), reason))
         else:
             entries.append(entry)
-    notes = _notes([cells for _, cells in rows], columns, read_date)
-    return Imported(file, source.title, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
+    notes = _notes([row for _, row in rows], columns, read_date)
+    return Imported(file, file_format.title, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
 
 
-def _entry(file: str, line: int, cells: Row, source: Source, read_date: dates.Reader) -> Entry:
+def _entry(file: str, line: int, row: Row, file_format: FileFormat, read_date: dates.Reader) -> Entry:
     """Return the entry of a row."""
-    columns = source.columns
-    title, title_year = title_and_year(cells.get(columns.title, ""))
-    year = _YEAR.search(cells.get(columns.year, ""))
-    rewatched = cells.get(columns.rewatch, "").lower() in _YES
+    columns = file_format.columns
+    title, title_year = title_and_year(row.get(columns.title, ""))
+    year = _YEAR.search(row.get(columns.year, ""))
+    min_times = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
     return Entry(
         file,
         line,
         title,
-        original=cells.get(columns.original, "")[:MAX_LENGTH],
+        original=row.get(columns.original, "")[:MAX_TITLE_LENGTH],
         year=int(year[1]) if year else title_year,
-        imdb_id=_imdb(cells.get(columns.imdb_id, "")),
-        tmdb_id=_integer(cells.get(columns.tmdb_id, "")),
-        movie_id=_integer(cells.get(columns.movie_id, "")),
-        watched=read_date(cells.get(columns.watched, "")),
-        logged=read_date(cells.get(columns.logged, "")),
-        rating=stars(cells.get(columns.rating, ""), columns.scale),
-        times=max(_integer(cells.get(columns.times, "")) or 1, 2 if rewatched else 1),
-        page=cells.get(columns.page, ""),
-        perhaps_series=source.episodes and title.count(":") >= 2,
+        imdb_id=_imdb(row.get(columns.imdb_id, "")),
+        tmdb_id=_integer(row.get(columns.tmdb_id, "")),
+        movie_id=_integer(row.get(columns.movie_id, "")),
+        watched=read_date(row.get(columns.watched, "")),
+        logged=read_date(row.get(columns.logged, "")),
+        rating=stars(row.get(columns.rating, ""), columns.scale),
+        times=max(_integer(row.get(columns.times, "")) or 1, min_times),
+        page=row.get(columns.page, ""),
+        perhaps_series=file_format.has_episodes and title.count(":") >= 2,
     )
 
 
@@ -122,25 +124,25 @@ def stars(text: str, scale: int) -> float | None:
     return max(math.floor(value * 2 + 0.5) / 2, 0.5) if 0 < value <= 5 else None
 
 
-def _skip_reason(entry: Entry, cells: Row, source: Source) -> Reason | None:
+def _skip_reason(entry: Entry, row: Row, file_format: FileFormat) -> Reason | None:
     """Return why a row is not a film, or None if it can be a film."""
-    kind = cells.get(source.columns.kind, "").lower()
-    if kind in _SERIES_KINDS or (source.episodes and _SEASON.search(entry.title)):
+    kind = row.get(file_format.columns.kind, "").lower()
+    if kind in _SERIES_KINDS or (file_format.has_episodes and _SEASON.search(entry.title)):
         return Reason.SERIES
     if kind in _OTHER_KINDS:
-        return Reason.OTHER
+        return Reason.OTHER_MEDIA
     return None if entry.title or entry.imdb_id or entry.tmdb_id or entry.movie_id else Reason.NAMELESS
 
 
 def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[Message, ...]:
     """Return messages with the numbers of invalid dates and ratings, if there are any."""
 
-    def count(name: str, read: Callable[[str], Any]) -> int:
+    def count_invalid(name: str, read: Callable[[str], Any]) -> int:
         cells = Counter(row.get(name, "") for row in rows)
         return sum(n for cell, n in cells.items() if cell and read(cell) is None)
 
-    bad_dates = count(columns.watched, read_date) + count(columns.logged, read_date)
-    bad_ratings = count(columns.rating, lambda cell: stars(cell, columns.scale) if cell not in _NO_RATING else 0)
+    bad_dates = count_invalid(columns.watched, read_date) + count_invalid(columns.logged, read_date)
+    bad_ratings = count_invalid(columns.rating, lambda cell: 0 if cell in _NO_RATING else stars(cell, columns.scale))
     notes = (
         Message(
             "{n:,} date could not be read; the film is imported without it",
@@ -159,8 +161,8 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
     """Sort entries by time. Entries with equal times keep their order, reversed if the file begins with the newest."""
-    days = [day for entry in entries if (day := sort_time(entry))]
-    newest_first = columns.newest_first if not days else days[0] > days[-1]
+    times = [time for entry in entries if (time := sort_time(entry))]
+    newest_first = times[0] > times[-1] if times else columns.newest_first
     ordered = entries[::-1] if newest_first else entries
     return sorted(ordered, key=lambda entry: sort_time(entry) or datetime.min)
 
@@ -172,4 +174,4 @@ def sort_time(entry: Entry) -> datetime | None:
 
 def _summary(cells: Iterable[str]) -> str:
     """Return the cells of a skipped line as one text."""
-    return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_LENGTH]
+    return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_TITLE_LENGTH]

@@ -58,7 +58,7 @@ def test_watched_films_and_a_watchlist_look_alike_so_it_is_asked():
     assert titles(made) == ["Alien", "Toy Story"]
     wanted = one(files.FILMS, Answers(watchlist=True))
     assert wanted.entries == ()
-    assert reasons(wanted) == [("Alien (1979)", Reason.WANTED), ("Toy Story (1995)", Reason.WANTED)]
+    assert reasons(wanted) == [("Alien (1979)", Reason.UNWATCHED), ("Toy Story (1995)", Reason.UNWATCHED)]
     assert one(files.FILMS, name="watchlist.csv").entries == ()
     assert titles(one(files.FILMS, Answers(watchlist=False), "watchlist.csv")) == ["Alien", "Toy Story"]
     assert not one(files.DIARY).may_be_watchlist
@@ -66,11 +66,11 @@ def test_watched_films_and_a_watchlist_look_alike_so_it_is_asked():
 
 def test_the_zip_of_letterboxd_gives_its_films_and_says_what_it_left_aside():
     made = read("export.zip", files.letterboxd())
-    assert {part.source for part in made} == {"Letterboxd films", "Letterboxd diary", "Letterboxd ratings", "ZIP"}
+    assert {part.format_title for part in made} == {"Letterboxd films", "Letterboxd diary", "Letterboxd ratings", "ZIP"}
     assert not any(part.may_be_watchlist for part in made)
     assert {title for part in made for title in titles(part)} == {"Alien", "Toy Story", "Heat"}
     aside = dict(reasons(made[-1]))
-    assert aside["watchlist.csv"] is Reason.WANTED
+    assert aside["watchlist.csv"] is Reason.UNWATCHED
     assert set(aside) == {
         "profile.csv", "watchlist.csv", "likes/films.csv", "deleted/diary.csv", "lists/best.csv", "reviews/cover.jpg",
     }  # fmt: skip
@@ -80,14 +80,14 @@ def test_imdb_has_numbers_and_stars_out_of_ten_and_its_series_are_no_films():
     made = one(files.IMDB)
     (heat,) = made.entries
     assert (heat.imdb_id, heat.rating, heat.watched, heat.logged) == ("tt0113277", 4.5, None, datetime(2021, 2, 3))
-    assert reasons(made) == [("Breaking Bad", Reason.SERIES), ("A Game", Reason.OTHER)]
+    assert reasons(made) == [("Breaking Bad", Reason.SERIES), ("A Game", Reason.OTHER_MEDIA)]
 
 
 def test_a_list_of_imdb_may_be_a_watchlist_of_which_rated_films_were_watched():
     assert titles(one(files.IMDB_LIST)) == ["Alien", "Heat"]
     wanted = one(files.IMDB_LIST, Answers(watchlist=True))
     assert titles(wanted) == ["Heat"]
-    assert reasons(wanted) == [("Alien (1979)", Reason.WANTED)]
+    assert reasons(wanted) == [("Alien (1979)", Reason.UNWATCHED)]
 
 
 @pytest.mark.parametrize(
@@ -106,35 +106,40 @@ def test_netflix_writes_dates_as_the_account_does(dates, last):
     assert [(entry.title, entry.watched) for entry in made.entries][-1] == ("Heat", last)
     assert titles(made) == ["Alien", "Heat"]
     assert reasons(made) == [("Dark: Season 1: Secrets", Reason.SERIES)]
-    assert made.dates is None
+    assert made.date_question is None
 
 
 def test_dates_that_can_be_read_in_two_ways_are_asked_about():
     text = files.NETFLIX.format("3/2/25", "4/2/25", "5/2/25")
-    question = one(text).dates
+    question = one(text).date_question
     assert (question.cell, question.day_first, question.month_first) == (
         "5/2/25", datetime(2025, 2, 5), datetime(2025, 5, 2),
     )  # fmt: skip
-    assert question.likely
-    assert not one(text, Answers(month_first=True)).dates.likely
-    assert one(text, Answers(day_first=True, month_first=True)).entries[-1].watched == datetime(2025, 2, 4)
+    assert question.is_day_first_likely
+    assert not one(text, Answers(is_language_month_first=True)).date_question.is_day_first_likely
+    assert one(text, Answers(day_first=True, is_language_month_first=True)).entries[-1].watched == datetime(2025, 2, 4)
     assert one(text, Answers(day_first=False)).entries[-1].watched == datetime(2025, 4, 2)
 
 
 def test_the_order_of_the_lines_says_which_of_two_readings_is_likely():
     month_first = files.NETFLIX.format("1/9/25", "1/12/25", "3/7/25")  # newest first only if the month comes first
-    assert one(month_first).dates.likely is False
-    assert one(files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25"), Answers(month_first=True)).dates.likely is True
+    assert one(month_first).date_question.is_day_first_likely is False
+    assert (
+        one(
+            files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25"), Answers(is_language_month_first=True)
+        ).date_question.is_day_first_likely
+        is True
+    )
     assert one(month_first).entries[-1].watched == datetime(2025, 1, 12)
-    assert one(files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")).dates.likely is True
-    assert one(files.NETFLIX.format("5/5/25", "5/5/25", "5/5/25")).dates is None
+    assert one(files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")).date_question.is_day_first_likely is True
+    assert one(files.NETFLIX.format("5/5/25", "5/5/25", "5/5/25")).date_question is None
 
 
 def test_a_date_that_lies_ahead_tells_the_order_too():
     made = one(
         files.NETFLIX.format("1/9/26", "2/9/26", "12/10/26")
     )  # the 12th of October has passed, the 10th of December not
-    assert made.dates is None
+    assert made.date_question is None
     assert made.entries[-1].watched == datetime(2026, 9, 2)
 
 
@@ -188,23 +193,23 @@ def test_trakt_tells_films_from_episodes_and_lists():
     assert (entries[0].watched, entries[2].rating) == (datetime(2024, 5, 2, 20, 15), 3.5)
     told = [pair for part in made for pair in reasons(part)]
     assert ("Dark", Reason.SERIES) in told
-    assert ("Tenet", Reason.WANTED) in told
-    assert ("user-profile.json", Reason.NOT_READ) in told
+    assert ("Tenet", Reason.UNWATCHED) in told
+    assert ("user-profile.json", Reason.NO_HISTORY) in told
 
 
 def test_an_unknown_csv_is_read_by_the_columns_that_its_header_names():
     made = one("Film;Jahr;Datum;Bewertung\nHeat;1995;24.01.23;8,5\n")
     (entry,) = made.entries
     assert (entry.title, entry.year, entry.watched, entry.rating) == ("Heat", 1995, datetime(2023, 1, 24), 4.5)
-    assert made.columns.guess.scale == 10
-    assert made.columns.header == ("Film", "Jahr", "Datum", "Bewertung")
+    assert made.column_question.guess.scale == 10
+    assert made.column_question.header == ("Film", "Jahr", "Datum", "Bewertung")
 
 
 def test_an_unknown_csv_whose_header_says_nothing_waits_for_an_answer():
     text = "what,when,how\nHeat,2023-01-24,★★★½\nAlien,2023-01-25,★★★★★\n"
     asked = one(text)
     assert asked.entries == ()
-    assert asked.columns.sample[0] == ("Heat", "2023-01-24", "★★★½")
+    assert asked.column_question.sample[0] == ("Heat", "2023-01-24", "★★★½")
     made = one(text, Answers(columns=Columns(title="what", watched="when", rating="how")))
     assert [(entry.title, entry.rating) for entry in made.entries] == [("Heat", 3.5), ("Alien", 5.0)]
     newest_first = one(text, Answers(columns=Columns(title="what", newest_first=True)))
@@ -216,7 +221,7 @@ def test_every_encoding_gives_the_same_titles(encoding):
     made = one(files.DIARY.replace("Heat", "Amélie").encode(encoding))
     assert titles(made) == ["Amélie", "Toy Story"]
     assert bool(made.notes) == (encoding in ("cp1252", "latin-1"))
-    assert made.source == "Letterboxd diary"
+    assert made.format_title == "Letterboxd diary"
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -228,7 +233,7 @@ def test_every_separator_and_end_of_line(separator):
 
 def test_headers_are_known_in_any_case_and_order():
     text = "YEAR,letterboxd uri,NAME,date\n1979,https://boxd.it/f3,Alien,2019-05-05\n"
-    assert one(text).source == "Letterboxd films"
+    assert one(text).format_title == "Letterboxd films"
 
 
 def test_lines_that_do_not_fit_are_listed_not_dropped():
