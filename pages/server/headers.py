@@ -1,4 +1,4 @@
-"""HTTP headers: those that restrict the pages of the app, as nginx in `deploy/`, and a check of the Host header."""
+"""HTTP security headers of the app, and a check of the Host header. nginx in `deploy/` sends the same headers."""
 
 import re
 
@@ -7,7 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# inline: scripts and styles of Streamlit's page; eval and blob: Plotly and components
+# Streamlit's page needs 'unsafe-inline'. Plotly and components need 'unsafe-eval' and blob.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",

@@ -38,7 +38,7 @@ def test_a_file_that_no_page_asks_for_is_refused():
 def test_a_page_that_was_opened_long_ago_asks_no_more(monkeypatch):
     expect("ann")
     now = uploads.time.monotonic()
-    monkeypatch.setattr(uploads.time, "monotonic", lambda: now + uploads.EXPECTED_SECONDS + 1)
+    monkeypatch.setattr(uploads.time, "monotonic", lambda: now + uploads.PERMISSION_SECONDS + 1)
     assert put("ann") == 403
     expect("ann")
     assert put("ann") == 200
