@@ -18,7 +18,7 @@ PORT_VARIABLE = "NEXTREEL_METRICS"  # environment variable with the port of the 
 
 
 def ready_route(is_ready: Callable[[], bool]) -> Route:
-    """Return the route /ready: 200 if `is_ready` returns that the app can recommend films, else 503."""
+    """Return the route /ready. It answers 200 if `is_ready` returns True, else 503."""
 
     async def ready(_: Request) -> JSONResponse:
         can_recommend = await asyncio.to_thread(is_ready)

@@ -61,9 +61,8 @@ class Uploads:
             return
         _prefix, _path, ids = scope["path"].partition(PATH)
         session, _slash, file_id = ids.partition("/")
-        file = (session, file_id)
         length = dict(scope["headers"]).get(b"content-length", b"")
-        size = int(length) if length.isdigit() else None
+        file, size = (session, file_id), int(length) if length.isdigit() else None
         if refusal := _refusal(file, size):
             monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)

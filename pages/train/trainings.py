@@ -136,25 +136,20 @@ def show_progress(progress: Progress) -> None:
 def status_text(job: Job, progress: Progress) -> str:
     """Return a sentence about the state of a training, or ""."""
     n, _max_epochs = progress.epochs
-    if progress.best:
-        best_epoch, best_ndcg = progress.best
     if job.state is State.FAILED:
         return localize(job.reason)
     if job.state is State.STOPPED and not n:
         return _("Stopped before the first epoch was finished.")
-    if job.state is State.RUNNING:
-        if not progress.best:
-            return ""
-        value = format.metric(best_ndcg)
-        return _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best_epoch, value=value)
-    if job.state is not State.DONE:
+    if job.state not in (State.RUNNING, State.DONE):
         return _(STATUS_TEXTS[job.state], n=n)
-    text = ngettext("Trained for {n} epoch.", "Trained for {n} epochs.", n)
+    text = ngettext("Trained for {n} epoch.", "Trained for {n} epochs.", n) if job.state is State.DONE else ""
     if not progress.best:
         return text
-    value = format.metric(best_ndcg)
-    saved = _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=best_epoch, value=value)
-    return f"{text} {saved}"
+    epoch, ndcg = progress.best
+    value = format.metric(ndcg)
+    if job.state is State.RUNNING:
+        return _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=epoch, value=value)
+    return f"{text} " + _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=epoch, value=value)
 
 
 def show_buttons(job: Job, model: str) -> None:

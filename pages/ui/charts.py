@@ -65,7 +65,7 @@ def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -
 
 
 def download_numbers(table: pd.DataFrame, name: str) -> None:
-    """Show `download_buttons` without frames."""
+    """Show `download_buttons` for a table, without frames."""
     download_buttons(table, name, quiet=True)
 
 

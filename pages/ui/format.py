@@ -18,7 +18,7 @@ _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGN
 
 
 def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. A word joiner in each URL prevents that Streamlit makes a link of it.
+    """Escape a text for Markdown. A word joiner in each URL keeps Streamlit from making it a link.
 
     links: Whether URLs become links.
     """

@@ -337,10 +337,7 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
 
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the visitor's ratings of the films of a list.
-
-    Session state: rated (URL parameter with these ratings). If it is new, its ratings replace those of the list.
-    """
+    """Return the visitor's ratings of the films of a list. Ratings of a new URL (session key "rated") replace them."""
     state, films_in_list = visitor(), [dataset.catalog.films[item] for item in items]
     keys = _film_keys(films_in_list)
     text = st.session_state.setdefault("rated", "")

@@ -19,7 +19,7 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-Function = Callable[[ProgressCallback], object]  # after `cancel`, its call of the callback raises Cancelled
+Function = Callable[[ProgressCallback], object]  # calls the callback, which raises Cancelled after `cancel`
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 _LOCK = threading.Lock()
 

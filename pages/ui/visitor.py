@@ -30,7 +30,7 @@ class ListState:
     watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
-    # one of LISTS → movie ids of a URL, or titles of another data set; `session.films` replaces them by film numbers
+    # one of LISTS → movie ids of a URL, titles in another data set. `session.films` converts both to film numbers.
     pending_ids: Mapping[str, str] = field(default_factory=dict)
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by `session.film_key`
@@ -72,7 +72,7 @@ class VisitorState:
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
     rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars
-    url_ratings: str = ""  # ratings in the URL after the last run; if they differ, the visitor opened another URL
+    url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them
     flash: dict[str, RecsysError] = field(default_factory=dict)  # widget key → error of the last click, shown once
     tasks: list[DatasetTask] = field(default_factory=list)  # tasks whose status this visitor sees

@@ -67,7 +67,7 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
         st.session_state.evening = replace(evening, kept=tuple(earlier_steps), rejected=rejected)
 
     with st.container(key="evening", gap="xsmall"):
-        for number, (step, items) in enumerate(zip(steps, reasons, strict=True), start=1):
+        for position, (step, items) in enumerate(zip(steps, reasons, strict=True)):
             film, causes = films[step.item], [films[item].title for item in items]
             if not causes:
                 note = _("{model} recommends it to everyone", model=cache.recommender_title(predictor))
@@ -76,11 +76,9 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
             else:
                 note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(film_cards.row(number, film, step.probability, best, note=note))
+                st.html(film_cards.row(position + 1, film, step.probability, best, note=note))
                 label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))
-                button(
-                    label, f"reject-{step.item}", "thumb_down", reject, step.item, steps[: number - 1], type="tertiary"
-                )
+                button(label, f"reject-{step.item}", "thumb_down", reject, step.item, steps[:position], type="tertiary")
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:

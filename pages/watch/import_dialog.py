@@ -330,7 +330,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
             st.dataframe(translate_table(rejected), hide_index=True)
-            charts.download_buttons(rejected, "not-taken", quiet=True)
+            charts.download_numbers(rejected, "not-taken")
     if len(matches):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             st.dataframe(translate_table(matches), hide_index=True)

@@ -78,7 +78,7 @@ def _show_results(answers: Answers, n_films: int) -> None:
         "median rank."
     )
     st.caption(text)
-    charts.download_buttons(rows, "last-films-guessed", quiet=True)
+    charts.download_numbers(rows, "last-films-guessed")
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
