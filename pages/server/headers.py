@@ -39,7 +39,7 @@ class Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
 
-        async def send_with(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
@@ -47,7 +47,7 @@ class Headers:
                     headers["location"] = _relative(headers["location"])
             await send(message)
 
-        await self.app(scope, receive, send_with if scope["type"] == "http" else send)
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
 def _relative(address: str) -> str:

@@ -86,7 +86,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
         return PlainTextResponse("the file is too large", 413)
     if file in _arriving:
         return PlainTextResponse("the file is being uploaded already", 409)
-    sizes = _stored() | _arriving | {file: size}  # a file that is sent again replaces the old one
+    sizes = _stored_sizes() | _arriving | {file: size}  # a file that is sent again replaces the old one
     session_sizes = [n_bytes for (owner, _id), n_bytes in sizes.items() if owner == session]
     if len(session_sizes) > MAX_SESSION_FILES or sum(session_sizes) > MAX_SESSION_BYTES:
         return PlainTextResponse("too many or too large files for one visit", 413)
@@ -95,7 +95,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
     return None
 
 
-def _stored() -> dict[File, int]:
+def _stored_sizes() -> dict[File, int]:
     """Return file → size in bytes for the files that Streamlit stores."""
     if not runtime.exists():
         return {}

@@ -58,7 +58,7 @@ def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: in
     """Cache the results of a function by its arguments.
 
     Args:
-        keys: Class of an argument, or name of the class → function that returns a hashable key of the argument.
+        keys: Class of an argument, or its name → function that returns a hashable key of the argument.
         max_entries: Maximum number of results.
     """
     return cast(Any, st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs=keys))

@@ -20,7 +20,7 @@ from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
 from recsys.serving.predictor import is_available
 
-README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
+README_URL = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
 MIN_TESTED_FILMS = 3  # films of a test user: one each for training, validation and test
 
@@ -182,7 +182,7 @@ def _licence(name: str, size: DatasetSize) -> str:
     """Return download size and licence of a published data set as Markdown."""
     published, title = datasets.SETS[name], escape_markdown(cache.dataset_title(name))
     file = "ml-latest" if name == DEFAULT_DATASET else name
-    address = README.format(name=file, ending="txt" if name in TEXT_READMES else "html")
+    address = README_URL.format(name=file, ending="txt" if name in TEXT_READMES else "html")
     licence = escape_markdown(_(published.licence))
     text = _("For {licence} ([conditions of {data}]({address})).", licence=licence, data=title, address=address)
     if size.n_trained_films is not None:

@@ -285,26 +285,26 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
     """Return the titles of the films in LISTS."""
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
-    catalog = cache.dataset(current.dataset).catalog.films
-    return {name: tuple(catalog[item].label for item in getattr(current, name)) for name in LISTS}
+    catalog_films = cache.dataset(current.dataset).catalog.films
+    return {name: tuple(catalog_films[item].label for item in getattr(current, name)) for name in LISTS}
 
 
 def _find_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers of this data set. A notice counts the missing films."""
     state, index = visitor(), cache.title_index(dataset.name)
     titles = state.current.pending_titles
-    films = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
+    numbers = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
     n_titles = len(titles.get("films", ()))
-    if missing := n_titles - len(films.get("films", ())):
+    if n_missing := n_titles - len(numbers.get("films", ())):
         notice = Message(
             "{n} of your {all} films is not in {data}.",
             plural="{n} of your {all} films are not in {data}.",
-            n=missing,
+            n=n_missing,
             all=n_titles,
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
+    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers[name])) for name in numbers}
     state.current = replace(state.current, pending_titles={}, **items)
 
 

@@ -46,7 +46,7 @@ def test_a_page_that_was_opened_long_ago_asks_no_more(monkeypatch):
 
 def test_a_session_can_send_only_so_many_files_and_so_many_bytes(monkeypatch):
     stored = {("ann", str(number)): 1 for number in range(MAX_SESSION_FILES)}
-    monkeypatch.setattr(uploads, "_stored", lambda: stored | {("bob", "1"): MAX_SESSION_BYTES})
+    monkeypatch.setattr(uploads, "_stored_sizes", lambda: stored | {("bob", "1"): MAX_SESSION_BYTES})
     for session in ("ann", "bob", "cleo"):
         expect(session)
     assert [put(session, "new") for session in ("ann", "bob", "cleo")] == [413, 413, 200]
