@@ -250,7 +250,7 @@ def load_or_explain(name: str) -> Dataset | None:
         if name not in datasets.SETS:
             errors.show_error(error)
             return None
-    task = DatasetTask("fetch", name)
+    task = DatasetTask("fetch", name)  # a published data set can be downloaded
     has_status = task in visitor().tasks and tasks.find(task.name) is not None  # see `show_task_status`
     if not has_status:
         title = escape_markdown(cache.dataset_title(name))

@@ -69,11 +69,7 @@ def placeholder(index: TitleIndex) -> str:
         return ngettext("Search {n:,} film", "Search {n:,} films", len(index))
     oldest, newest = index.years
     return ngettext(
-        "Search {n:,} film, {first}–{last}",
-        "Search {n:,} films, {first}–{last}",
-        len(index),
-        first=oldest,
-        last=newest,
+        "Search {n:,} film, {first}–{last}", "Search {n:,} films, {first}–{last}", len(index), first=oldest, last=newest
     )
 
 

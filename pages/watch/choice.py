@@ -101,10 +101,7 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
     if result and result.films == films and result.missing:
         names = join_names([escape_markdown(title) for title in result.missing[:MAX_NAMES]])
         note = ngettext(
-            "Not found: {n:,} title ({names}).",
-            "Not found: {n:,} titles ({names}).",
-            len(result.missing),
-            names=names,
+            "Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(result.missing), names=names
         )
         texts.append(note)
     if texts:

@@ -111,8 +111,7 @@ def _show_notes(answer: Answer) -> None:
     title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
         text = _(
-            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
-            model=title,
+            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.", model=title
         )
         st.caption(text)
     if answer.predictor.favours_content(answer.request.history):
@@ -136,23 +135,23 @@ def _explain_probabilities(answer: Answer) -> None:
         return
     request = answer.request
     if request.filters.restricts or request.unwanted:
-        films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
+        candidates = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
     elif request.filters.hide_seen and request.history:
-        films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
+        candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
     else:
-        films = ngettext("the only film", "all {n:,} films", n)
+        candidates = ngettext("the only film", "all {n:,} films", n)
     if answer.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
             model=title,
-            films=films,
+            films=candidates,
         )
     else:
         text = _(
             "{model} chooses from {films}, and none stands out. So each film is compared with the average film: "
             "{times} means {times} as likely to be the next one you watch.",
             model=title,
-            films=films,
+            films=candidates,
             times=answer.format_probability(answer.top_probability),
         )
     st.caption(f"{text} " + _("The bars compare each film with the first."))
