@@ -47,7 +47,7 @@ def _is_ready() -> bool:
 
 
 def _count_failure(error: Exception) -> None:
-    if not logs.is_forged(error):
+    if not logs.is_caused_by_forged_value(error):
         monitoring.count("page_failures")
 
 

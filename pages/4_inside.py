@@ -24,18 +24,14 @@ with errors.show_errors():
         _("Inside the model"),
         _("See which films the model pays attention to, what it predicts for a gap, and which films it finds similar."),
     )
-    films = (
-        page.require_films(dataset, _("This page needs your films. Start with a ready-made list or build your own."))
-        if dataset
-        else ()
-    )
-    if dataset and films:
+    advice = _("This page needs your films. Start with a ready-made list or build your own.")
+    if dataset and (films := page.require_films(dataset, advice)):
         for film in dict.fromkeys(films):
-            if title := substitutes.label(dataset, film):
+            if substitute := substitutes.label(dataset, film):
                 text = _(
                     "The models do not know {film}, because it has too few ratings. They use {substitute} instead.",
                     film=dataset.catalog.films[film].label,
-                    substitute=title,
+                    substitute=substitute,
                 )
                 st.caption(escape_markdown(text))
         sections = translated(INSIDE_SECTIONS)

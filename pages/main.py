@@ -5,12 +5,12 @@ from recsys import monitoring
 
 tour.begin()  # before `session.load` can write the URL: a first visit is one without URL parameters
 session.load()
-i18n.begin()
+i18n.set_language()
 requested_page = page.navigation()
 tour.panel(requested_page)
 with monitoring.timed("page", requested_page.url_path or "watch_next"):
     requested_page.run()
 browser.place_announcement()
 browser.place_focus("focus-keeper-page")
-i18n.switch()
+i18n.language_menu()
 session.write_url()

@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
     """Render the controls. Return the names of the recommenders and the number of films in each list."""
-    labels = recommenders.menu(dataset.name)
+    labels = recommenders.menu_labels(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         recommenders.preserve_widget_value("compared")
         names = st.multiselect(

@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.compare import answers
 from pages.ui import cache, film_cards, format, page
-from pages.ui.charts import ACCENT, GREY, SECOND, chart, set_layout
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, chart, set_layout
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
@@ -88,7 +88,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     ]
     marks = (  # overlaps[0] belongs to the reversed order
         (_("shuffled"), "circle", ACCENT, 10, [effect.overlaps[1:] for _title, effect in ordered]),
-        (_("latest first"), "diamond-open", SECOND, 10, [effect.overlaps[:1] for _title, effect in ordered]),
+        (_("latest first"), "diamond-open", SECOND_ACCENT, 10, [effect.overlaps[:1] for _title, effect in ordered]),
         (_("mean"), "line-ns-open", GREY, 18, [[effect.overlap] for _title, effect in ordered]),
     )
     figure = go.Figure()

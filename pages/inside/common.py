@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui import cache, film_cards, recommenders
-from pages.ui.charts import ACCENT, GREY, SECOND
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import escape_markdown, metric
 from pages.ui.i18n import _, localize_chart, number
 from pages.ui.widgets import segmented_control, selectbox
@@ -20,10 +20,10 @@ from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
-LINE_COLOURS = (ACCENT, SECOND, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
+LINE_COLOURS = (ACCENT, SECOND_ACCENT, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
 # colour scales of heat maps
 AMOUNT_SCALE = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
-SIGNED_SCALE = [[0, SECOND], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
+SIGNED_SCALE = [[0, SECOND_ACCENT], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
 
 
@@ -116,7 +116,7 @@ def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover:
     n, labels = len(names), np.array(names, object)
     pairs = np.stack(np.meshgrid(labels, labels, indexing="ij"), -1)
     figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=np.nanmax(weights), xgap=1, ygap=1)
-    line = {"color": SECOND, "width": 2}
+    line = {"color": SECOND_ACCENT, "width": 2}
     return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=line)
 
 
@@ -173,7 +173,7 @@ def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
 
 def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str, width: int = 230) -> str:
     """Show a menu of the recommenders with a capability. Recommenders that are not trained are marked."""
-    labels = recommenders.menu(dataset.name)
+    labels = recommenders.menu_labels(dataset.name)
     recommenders.preserve_widget_value(key)
     capable = {name: labels[name] for name in recommenders_with(capability)}
     return selectbox(_("Recommender"), capable, key, width=width)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.ui import cache, charts, errors, film_search, recommenders, tasks
-from pages.ui.charts import ACCENT, GREY, SECOND
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_genres, display_tag, escape_markdown, percent
 from pages.ui.i18n import N_, _, count, localize_chart, ngettext
 from pages.ui.widgets import segmented_control, translated
@@ -348,7 +348,7 @@ def mark_films(
     """Mark the chosen film (with its title), its neighbours and the visitor's films."""
     white_edge = {"width": 1.5, "color": "white"}
     ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
-    diamond = {"size": 12, "symbol": "diamond", "color": SECOND, "line": white_edge}
+    diamond = {"size": 12, "symbol": "diamond", "color": SECOND_ACCENT, "line": white_edge}
     star = {"size": 19, "symbol": "star", "color": ACCENT, "line": white_edge}
     for name, items, marker in (
         (_("Nearest films"), neighbours, ring),

@@ -77,7 +77,7 @@ def choose_network(data: str) -> str:
         return default
     if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
         st.session_state.pop(NETWORK_KEY, None)
-    labels = recommenders.menu(data)
+    labels = recommenders.menu_labels(data)
     help_text = _(
         "Our network, our network with better training and a model of film counts, or the network of the paper."
     )

@@ -11,7 +11,7 @@ from html import escape
 import streamlit as st
 
 from pages.inside.common import Lesson, short_title
-from pages.ui.charts import ACCENT, GREY, SECOND
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.i18n import _, ngettext
 
 WIDTH = 420
@@ -105,7 +105,7 @@ class NetworkDrawing:
 
     def _paper_box(self, x: float, y: float, w: float, h: float, is_here: bool) -> str:
         """Draw the box of a part of the paper, dashed if this network does not have it."""
-        return self._box(x, y, w, h, GREY) if is_here else self._box(x, y, w, h, SECOND, dashed=True, fill=0.04)
+        return self._box(x, y, w, h, GREY) if is_here else self._box(x, y, w, h, SECOND_ACCENT, dashed=True, fill=0.04)
 
     def _arrows(self, bottom: float, top: float) -> str:
         """Draw an arrow upwards in every column."""
@@ -122,7 +122,8 @@ class NetworkDrawing:
         pieces = []
         for x, label in zip(self.columns, self.labels, strict=True):
             is_mask = label == self.labels[-1]
-            pieces.append(self._box(x - 47, y, 94, 34, SECOND if is_mask else self.ink, dashed=is_mask, fill=0.12))
+            colour = SECOND_ACCENT if is_mask else self.ink
+            pieces.append(self._box(x - 47, y, 94, 34, colour, dashed=is_mask, fill=0.12))
             pieces.append(self._text(x, y + 21, short_title(label, 13), 12, bold=is_mask))
         return self._part("tokens", *pieces)
 

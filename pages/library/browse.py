@@ -100,7 +100,7 @@ def show_count(dataset: Dataset, total: int, n: int) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.markdown(text, width="content")
-        browser.status(text)
+        browser.place_status(text)
         st.page_link(WATCH_PAGE, label=label, icon=":material/playlist_play:")
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui import cache, format
-from pages.ui.charts import ACCENT, GREY, SECOND, chart, set_layout
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, chart, set_layout
 from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Lengths, LongTail, Size, Statistics
@@ -169,7 +169,7 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
         x=table["share"],
         y=[_(GAP_TITLES[gap]) for gap in table["gap"]],
         orientation="h",
-        marker={"color": [SECOND if flag else ACCENT for flag in is_same_second]},
+        marker={"color": [SECOND_ACCENT if flag else ACCENT for flag in is_same_second]},
         text=[number(share, ".0%" if share >= 0.01 else ".1%") for share in table["share"]],
         textposition="outside",
         cliponaxis=False,

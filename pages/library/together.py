@@ -80,7 +80,7 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         model=cache.recommender_title(predictor),
     )
     st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
-    charts.download_buttons(group.group_table(films), "together", quiet=True)
+    charts.download_numbers(group.group_table(films), "together")
 
 
 def show_row(predictor: Predictor, film: GroupRecommendation) -> None:

@@ -1,4 +1,4 @@
-"""HTTP headers: those that restrict the pages of the app, as nginx in `deploy/`, and a check of the Host header."""
+"""HTTP security headers of the app, and a check of the Host header. nginx in `deploy/` sends the same headers."""
 
 import re
 
@@ -7,7 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# inline: scripts and styles of Streamlit's page; eval and blob: Plotly and components
+# Streamlit's page needs 'unsafe-inline'. Plotly and components need 'unsafe-eval' and blob.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
@@ -39,7 +39,7 @@ class Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
 
-        async def send_with(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
@@ -47,7 +47,7 @@ class Headers:
                     headers["location"] = _relative(headers["location"])
             await send(message)
 
-        await self.app(scope, receive, send_with if scope["type"] == "http" else send)
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
 def _relative(address: str) -> str:

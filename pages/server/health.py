@@ -18,7 +18,7 @@ PORT_VARIABLE = "NEXTREEL_METRICS"  # environment variable with the port of the 
 
 
 def ready_route(is_ready: Callable[[], bool]) -> Route:
-    """Return the route /ready: 200 if the app can recommend films, else 503. is_ready: Whether it can."""
+    """Return the route /ready. It answers 200 if `is_ready` returns True, else 503."""
 
     async def ready(_: Request) -> JSONResponse:
         can_recommend = await asyncio.to_thread(is_ready)
@@ -28,7 +28,7 @@ def ready_route(is_ready: Callable[[], bool]) -> Route:
 
 
 def serve_metrics() -> None:
-    """Serve the metrics if the environment has a port. If it cannot be used, log a warning."""
+    """Serve the metrics if PORT_VARIABLE is set. If its port cannot be used, log a warning."""
     port = os.environ.get(PORT_VARIABLE, "")
     if not port:
         return

@@ -19,7 +19,7 @@ def tidy() -> None:
         logging.getLogger(name).addFilter(_shorten)
 
 
-def is_forged(error: BaseException) -> bool:
+def is_caused_by_forged_value(error: BaseException) -> bool:
     """Return whether a widget value that the page cannot send has caused an error."""
     return any(frame.name in WIDGET_READERS for frame in traceback.extract_tb(error.__traceback__))
 
@@ -27,7 +27,7 @@ def is_forged(error: BaseException) -> bool:
 def _shorten(record: logging.LogRecord) -> bool:
     """Replace the traceback of a forged widget value by one line. Used as a logging filter that drops no record."""
     error = record.exc_info[1] if record.exc_info else None
-    if error and is_forged(error):
+    if error and is_caused_by_forged_value(error):
         record.msg, record.args = "a widget was given a value that it cannot have (%s)", (type(error).__name__,)
         record.exc_info = record.exc_text = None
     return True

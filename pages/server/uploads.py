@@ -19,7 +19,7 @@ PATH = "/_stcore/upload_file/"  # followed by the session id and the file id
 MAX_SESSION_FILES = 40
 MAX_SESSION_BYTES = 200 << 20
 MAX_TOTAL_BYTES = 512 << 20  # of all sessions together
-EXPECTED_SECONDS = 6 * 3600.0  # time after `allow_uploads` for which a session may upload
+PERMISSION_SECONDS = 6 * 3600.0  # how long a session may upload after `allow_uploads`
 MAX_SESSIONS = 2000  # the newest calls of `allow_uploads` are kept
 FRAMING_BYTES = 1024  # maximum size of a request without its file: the headers of one multipart part
 
@@ -40,10 +40,10 @@ _arriving: dict[File, int] = {}  # sizes of the files that are being received
 
 
 def allow_uploads(session: str, max_file_bytes: int) -> None:
-    """Allow a session to upload files for EXPECTED_SECONDS. Pages call this where they show an uploader."""
+    """Allow a session to upload files for PERMISSION_SECONDS. Pages call this where they show an uploader."""
     with _lock:
         _permissions.pop(session, None)
-        _permissions[session] = Permission(time.monotonic() + EXPECTED_SECONDS, max_file_bytes)
+        _permissions[session] = Permission(time.monotonic() + PERMISSION_SECONDS, max_file_bytes)
         while len(_permissions) > MAX_SESSIONS:
             del _permissions[next(iter(_permissions))]
 
@@ -59,7 +59,8 @@ class Uploads:
         if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
             await self.app(scope, receive, send)
             return
-        session, _, file_id = scope["path"].partition(PATH)[2].partition("/")
+        _prefix, _path, ids = scope["path"].partition(PATH)
+        session, _slash, file_id = ids.partition("/")
         length = dict(scope["headers"]).get(b"content-length", b"")
         file, size = (session, file_id), int(length) if length.isdigit() else None
         if refusal := _refusal(file, size):
@@ -75,7 +76,8 @@ class Uploads:
 
 def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
     """Return the response that refuses a file, or None if the file is accepted."""
-    permission = _permissions.get(file[0])
+    session, _file_id = file
+    permission = _permissions.get(session)
     if permission is None or permission.until < time.monotonic():
         return PlainTextResponse("no page asks for a file", 403)
     if size is None:
@@ -84,16 +86,16 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
         return PlainTextResponse("the file is too large", 413)
     if file in _arriving:
         return PlainTextResponse("the file is being uploaded already", 409)
-    sizes = _stored() | _arriving | {file: size}  # a file that is sent again replaces the old one
-    of_session = [size for (session, _unused), size in sizes.items() if session == file[0]]
-    if len(of_session) > MAX_SESSION_FILES or sum(of_session) > MAX_SESSION_BYTES:
+    sizes = _stored_sizes() | _arriving | {file: size}  # a file that is sent again replaces the old one
+    session_sizes = [n_bytes for (owner, _id), n_bytes in sizes.items() if owner == session]
+    if len(session_sizes) > MAX_SESSION_FILES or sum(session_sizes) > MAX_SESSION_BYTES:
         return PlainTextResponse("too many or too large files for one visit", 413)
     if sum(sizes.values()) > MAX_TOTAL_BYTES:
         return PlainTextResponse("the visitors have uploaded all that the server can hold; try again later", 413)
     return None
 
 
-def _stored() -> dict[File, int]:
+def _stored_sizes() -> dict[File, int]:
     """Return file → size in bytes for the files that Streamlit stores."""
     if not runtime.exists():
         return {}

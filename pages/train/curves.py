@@ -13,17 +13,18 @@ COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # contrast of at least 3:1 
 PLOT_HEIGHT_PX = 210
 
 
-def show(progress: Progress, title: str, key: str) -> None:
-    """Plot loss and validation of a training. title: Of the recommender. key: Part of the names of the charts."""
-    titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
-    table = pd.DataFrame(progress.events, columns=["epoch", *titles])
+def show(progress: Progress, model: str, key: str) -> None:
+    """Plot loss and validation of a training. model: Title of the recommender. key: Part of the names of the charts."""
+    axis_titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
+    table = pd.DataFrame(progress.events, columns=["epoch", *axis_titles])
+    _epochs, max_epochs = progress.epochs
     with st.grid(2, min_column_width=240):
-        for column, axis_title in titles.items():
+        for column, axis_title in axis_titles.items():
             rows = table.dropna(subset=[column])
             if len(rows):
                 epoch, value = int(rows["epoch"].iloc[-1]), format.metric(rows[column].iloc[-1])
-                alt = _("{axis} of {model}, {last} after epoch {n}", axis=axis_title, model=title, last=value, n=epoch)
-                figure = plot_curve(rows, column, progress.epochs[1]).update_yaxes(title=axis_title)
+                alt = _("{axis} of {model}, {last} after epoch {n}", axis=axis_title, model=model, last=value, n=epoch)
+                figure = plot_curve(rows, column, max_epochs).update_yaxes(title=axis_title)
                 plot(figure, alt, f"{column}-{key}")
     st.caption(_("Validation uses one hidden film per person. When it falls, the recommender is overfitting."))
 

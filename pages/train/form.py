@@ -1,7 +1,7 @@
 """The form on the left of Train: recommender, settings and device of a new training.
 
-Session state: `recommenders.TO_TRAIN` (name of the recommender) · train-<data set>-<recommender>-<setting> (value of a
-setting).
+Session state: `recommenders.TRAIN_MENU_KEY` (name of the recommender) · train-<data set>-<recommender>-<setting> (value
+of a setting).
 """
 
 from typing import Any
@@ -50,13 +50,13 @@ def show(dataset: Dataset) -> None:
 
 def select_recommender(data: str) -> Recommender:
     """Show the menu of recommenders that need training. Return the chosen one."""
-    by_name, labels = cache.all_recommenders(), recommenders.menu(data)
+    by_name, labels = cache.all_recommenders(), recommenders.menu_labels(data)
     trainable = {name: label for name, label in labels.items() if by_name[name].needs_training}
-    recommenders.preserve_widget_value(recommenders.TO_TRAIN)
+    recommenders.preserve_widget_value(recommenders.TRAIN_MENU_KEY)
     name = selectbox(
         _("Recommender"),
         trainable,
-        recommenders.TO_TRAIN,
+        recommenders.TRAIN_MENU_KEY,
         default=cache.DEFAULT_MODEL if cache.DEFAULT_MODEL in trainable else None,
         help=_("Other recommenders need no training. They are ready within seconds when you select them."),
     )
@@ -106,7 +106,7 @@ def select_device() -> str:
         cpu = format.escape_markdown(localize(devices["cpu"]))
         st.caption(_("Training uses the CPU ({name}), because PyTorch found no GPU on this computer.", name=cpu))
         return "cpu"
-    labels = {name: f"{DEVICES[name]} ({localize(device)})" for name, device in devices.items()}
+    labels = {name: f"{DEVICES[name]} ({localize(hardware)})" for name, hardware in devices.items()}
     return segmented_control(_("Device"), labels, "train_device")
 
 

@@ -61,7 +61,7 @@ def show() -> None:
 
 @st.fragment(run_every=REFRESH_SECONDS)
 def show_active(previous_states: list[tuple[str, State]]) -> None:
-    """Show running and waiting trainings. The whole page reruns when a state changes."""
+    """Show active trainings. The whole page reruns when a state changes. previous_states: (job ID, state) of all."""
     jobs = queue.jobs()
     if [(job.id, job.state) for job in jobs] != previous_states:
         st.rerun()
@@ -122,33 +122,34 @@ def describe_settings(job: Job) -> list[str]:
 
 def show_progress(progress: Progress) -> None:
     """Show the epoch and the remaining time."""
-    n, n_epochs = progress.epochs
-    text = _("Epoch {n} of {all}", n=n, all=n_epochs) if n_epochs else _("Preparing the first epoch…")
-    if progress.seconds_left is not None:
+    n, max_epochs = progress.epochs
+    if not n:
+        text = _("Preparing the first epoch…")
+    elif progress.seconds_left is None:
+        text = _("Epoch {n} of {all}", n=n, all=max_epochs)
+    else:
         time = format.format_duration(progress.seconds_left)
-        text = _("Epoch {n} of {all}, {time} left", n=n, all=n_epochs, time=time)
+        text = _("Epoch {n} of {all}, {time} left", n=n, all=max_epochs, time=time)
     st.progress(progress.share, text)
 
 
 def status_text(job: Job, progress: Progress) -> str:
     """Return a sentence about the state of a training, or ""."""
-    n, best = progress.epochs[0], progress.best
+    n, _max_epochs = progress.epochs
     if job.state is State.FAILED:
         return localize(job.reason)
     if job.state is State.STOPPED and not n:
         return _("Stopped before the first epoch was finished.")
-    if job.state is State.RUNNING:
-        if not best:
-            return ""
-        value = format.metric(best[1])
-        return _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=best[0], value=value)
-    if job.state is not State.DONE:
+    if job.state not in (State.RUNNING, State.DONE):
         return _(STATUS_TEXTS[job.state], n=n)
-    text = ngettext("Trained for {n} epoch.", "Trained for {n} epochs.", n)
-    if not best:
+    text = ngettext("Trained for {n} epoch.", "Trained for {n} epochs.", n) if job.state is State.DONE else ""
+    if not progress.best:
         return text
-    value = format.metric(best[1])
-    return f"{text} " + _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=best[0], value=value)
+    epoch, ndcg = progress.best
+    value = format.metric(ndcg)
+    if job.state is State.RUNNING:
+        return _("Best validation so far: NDCG@10 {value} after epoch {n}.", n=epoch, value=value)
+    return f"{text} " + _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=epoch, value=value)
 
 
 def show_buttons(job: Job, model: str) -> None:

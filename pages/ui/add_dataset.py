@@ -40,14 +40,14 @@ def form() -> None:
     max_bytes = MAX_MEGABYTES << 20
     upload = file_uploader(_("Events"), "own_file", max_bytes, type=TYPES)
     if upload is None:
-        forget()
+        clear_cache()
         return
     label = _("Items (optional): titles, years, genres, pictures, texts")
-    described = file_uploader(label, "own_items", max_bytes, type=TYPES)
+    items_upload = file_uploader(label, "own_items", max_bytes, type=TYPES)
     with errors.show_errors():
         table = _parse(upload.file_id, upload)
-        items_id = described.file_id if described else ""
-        items = _parse(items_id, described) if described else None
+        items_id = items_upload.file_id if items_upload else ""
+        items = _parse(items_id, items_upload) if items_upload else None
         st.dataframe(table.rows.head(PREVIEW_ROWS), hide_index=True, height="content")
         if columns := _choose_columns(table):
             noun = st.segmented_control(
@@ -69,8 +69,8 @@ def _check(
     return own_data.check(_table, _items, columns)
 
 
-def forget() -> None:
-    """Remove the cached results. The dialog calls this when it closes."""
+def clear_cache() -> None:
+    """Remove the cached results of the file. The dialog calls this when it closes."""
     _parse.clear()
     _check.clear()
 
@@ -87,10 +87,10 @@ def _choose_columns(table: Table) -> dict[str, str]:
             return _("none")
         return name if table.has_header else _("column {n}", n=name)
 
-    names, chosen = list(table.rows.columns), {}
+    columns, chosen = list(table.rows.columns), {}
     with st.container(horizontal=True, gap="small"):
         for role, title in ROLES.items():
-            options = names if role in REQUIRED_ROLES and role in recognised else [own_data.NONE, *names]
+            options = columns if role in REQUIRED_ROLES and role in recognised else [own_data.NONE, *columns]
             index = options.index(recognised.get(role, own_data.NONE))
             key = f"own_column_{role}_{table.name}"
             chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
@@ -100,19 +100,19 @@ def _choose_columns(table: Table) -> dict[str, str]:
     return chosen
 
 
-def _add_button(table: Table, checked: own_data.Checked, file: str) -> None:
+def _add_button(table: Table, checked: own_data.Checked, file_name: str) -> None:
     """Show the summary of a file, its name as a data set, and the button that adds it."""
     st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.messages))
     suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", table.name.partition(".")[0]).strip("-_")[:40] or "mine"
     name = st.text_input(_("Name of the data set"), suggested, max_chars=40, key=f"own_name_{table.name}").strip()
-    label, help = _("Leave out items with fewer events than"), _("With 0 nothing is left out.")
-    min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help))
+    label, help_text = _("Leave out items with fewer events than"), _("With 0 nothing is left out.")
+    min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help_text))
     replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
     label = _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped)
     if st.button(label, key="own-add", icon=":material/add:", type="primary"):
-        own_data.add(name, checked, file, min_events, overwrite=replaces)
-        forget()
+        own_data.add(name, checked, file_name, min_events, overwrite=replaces)
+        clear_cache()
         session.open_dataset(name)
         st.rerun()  # the whole page, which closes the dialog
 

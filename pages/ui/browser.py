@@ -25,7 +25,7 @@ _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read
 def show_page(page: str, tour_step: int | None, tour_closed: bool) -> None:
     """Render the script of a page: language, link to the content, navigation, tour.
 
-    page: Title, with whose change the script runs again. tour_step: None if the tour is not shown. tour_closed: Whether
+    page: Title. When it changes, the script runs again. tour_step: None if the tour is not shown. tour_closed: Whether
     to set TOUR_COOKIE.
     """
     texts = {"language": i18n.current(), "skip": _("Skip to the content")}
@@ -65,7 +65,7 @@ def focus_on(*keys: str) -> None:
 def place_focus(key: str = "focus-keeper") -> None:
     """Render the script that moves the focus, after all widgets.
 
-    main.py calls this at the end of every run, and a fragment with callbacks at its end.
+    main.py calls this at the end of every run, and a fragment with callbacks at its end. Each call needs its own key.
     """
     n_requests, keys = st.session_state.get("focus", (0, ()))
     _script(key=key, data={"task": "focus", "number": n_requests, "keys": list(keys)}, height=0)
@@ -80,11 +80,11 @@ def announce(text: str) -> None:
 def place_announcement() -> None:
     """Render the requested announcement."""
     number, text = st.session_state.get("announcement", (0, ""))
-    status(text, number)
+    place_status(text, number)
 
 
-def status(text: str, number: int = 0) -> None:
-    """Render a hidden plain text that the script announces when it appears or changes.
+def place_status(text: str, number: int = 0) -> None:
+    """Render a hidden plain text. The script announces it to screen readers when it appears or changes.
 
     number: Differs between two messages with the same text, so that the second is announced too.
     """

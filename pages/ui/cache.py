@@ -58,7 +58,7 @@ def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: in
     """Cache the results of a function by its arguments.
 
     Args:
-        keys: Class of an argument, or its qualified name → function that returns a hashable key of the argument.
+        keys: Class of an argument, or its name → function that returns a hashable key of the argument.
         max_entries: Maximum number of results.
     """
     return cast(Any, st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs=keys))
@@ -117,7 +117,7 @@ def all_recommenders() -> dict[str, Recommender]:
 
 @contextmanager
 def _spinner(text: str, *key: str) -> Iterator[None]:
-    """Show a spinner the first time that a key is loaded. Later calls are fast, and a spinner costs a thread."""
+    """Show a spinner the first time that a key is loaded. Later calls are fast, and each spinner starts a thread."""
     if key in _loaded:
         yield
         return

@@ -18,7 +18,7 @@ from recsys.serving.export import escape_table
 from recsys.serving.share_image import Fonts
 
 ACCENT = "#1f9a94"  # contrast of at least 3:1 with the light and with the dark background
-SECOND = "#d9772f"  # likewise
+SECOND_ACCENT = "#d9772f"  # same contrast
 GREY = "#8d8c88"
 FONTS = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
 FILE_TYPES = {  # suffix → MIME type, icon
@@ -65,7 +65,7 @@ def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -
 
 
 def download_numbers(table: pd.DataFrame, name: str) -> None:
-    """Show `download_buttons` without frames."""
+    """Show `download_buttons` for a table, without frames."""
     download_buttons(table, name, quiet=True)
 
 
@@ -159,4 +159,4 @@ def _file_title(name: str) -> str:
 def fonts() -> Fonts:
     """Return the font files of Streamlit, None if a file was not found."""
     patterns = ("SourceSerifVariable-Roman*", "SourceSansVF-Up*")
-    return Fonts(*(next(iter(sorted(FONTS.glob(pattern))), None) for pattern in patterns))
+    return Fonts(*(min(FONTS.glob(pattern), default=None) for pattern in patterns))

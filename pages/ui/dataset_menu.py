@@ -20,13 +20,13 @@ from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
 from recsys.serving.predictor import is_available
 
-README = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
+README_URL = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
 MIN_TESTED_FILMS = 3  # films of a test user: one each for training, validation and test
 
 
 @dataclass(frozen=True)
-class Facts:
+class DatasetSize:
     """Size of a data set."""
 
     n_users: int
@@ -38,7 +38,7 @@ class Facts:
     noun: Noun = "film"
 
 
-def facts(name: str) -> Facts:
+def dataset_size(name: str) -> DatasetSize:
     """Return the size of a data set, as published if it is not on this computer.
 
     Raises:
@@ -46,24 +46,24 @@ def facts(name: str) -> Facts:
     """
     published = datasets.SETS.get(name)
     if published is None or prepared.fingerprint(name):
-        return _computed_facts(name)
-    return Facts(published.people, published.films, *published.years)
+        return _computed_size(name)
+    return DatasetSize(published.people, published.films, *published.years)
 
 
 @cache.cached_for_dataset(max_entries=32)
-def _computed_facts(name: str) -> Facts:
+def _computed_size(name: str) -> DatasetSize:
     data = datasets.load(name)
     years = [film.year for film in data.catalog.films if film.year is not None]
     n_untested = int((data.offsets[1:] - data.offsets[:-1] < MIN_TESTED_FILMS).sum())
     oldest, newest = min(years, default=None), max(years, default=None)
-    return Facts(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
+    return DatasetSize(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
 
 
 def menu_label(name: str) -> str:
     """Return the menu entry of a data set: "MovieLens 1M · films 1919–2000"."""
     title = cache.dataset_title(name)
     try:
-        size = facts(name)
+        size = dataset_size(name)
     except RecsysError:  # `load_or_explain` shows the error when the data set is opened
         return title
     if size.newest is None:
@@ -86,7 +86,7 @@ def menu() -> None:
     )
     icon = ":material/database:"
     if st.button(_("More data sets"), key="more-sets", icon=icon, type="tertiary"):
-        st.dialog(_("Data sets"), width="medium", icon=icon, on_dismiss=add_dataset.forget)(show_all)()
+        st.dialog(_("Data sets"), width="medium", icon=icon, on_dismiss=add_dataset.clear_cache)(show_all)()
 
 
 def sort_names(names: list[str]) -> list[str]:
@@ -121,7 +121,7 @@ def _card(name: str) -> None:
     """Show title, size, trained recommenders and licence of a data set."""
     title = escape_markdown(cache.dataset_title(name))
     try:
-        size = facts(name)
+        size = dataset_size(name)
     except RecsysError as error:
         st.markdown(f"**{title}**")
         errors.show_error(error)
@@ -134,7 +134,7 @@ def _card(name: str) -> None:
         st.caption(_licence(name, size))
 
 
-def training_notes(name: str, size: Facts) -> list[str]:
+def training_notes(name: str, size: DatasetSize) -> list[str]:
     """Return sentences about the films and people that recommenders learn from, and about trained recommenders."""
     kind = item_kind(size.noun)
     sentences: list[str] = []
@@ -178,11 +178,11 @@ def training_notes(name: str, size: Facts) -> list[str]:
     return [*sentences, text]
 
 
-def _licence(name: str, size: Facts) -> str:
+def _licence(name: str, size: DatasetSize) -> str:
     """Return download size and licence of a published data set as Markdown."""
     published, title = datasets.SETS[name], escape_markdown(cache.dataset_title(name))
     file = "ml-latest" if name == DEFAULT_DATASET else name
-    address = README.format(name=file, ending="txt" if name in TEXT_READMES else "html")
+    address = README_URL.format(name=file, ending="txt" if name in TEXT_READMES else "html")
     licence = escape_markdown(_(published.licence))
     text = _("For {licence} ([conditions of {data}]({address})).", licence=licence, data=title, address=address)
     if size.n_trained_films is not None:
@@ -195,8 +195,8 @@ def _action(name: str, is_prepared: bool) -> None:
 
     Visitors of a public server cannot download. They see the command.
     """
-    title, fetch = escape_markdown(cache.dataset_title(name)), DatasetTask("fetch", name)
-    task = tasks.find(fetch.name)
+    title, download = escape_markdown(cache.dataset_title(name)), DatasetTask("fetch", name)
+    task = tasks.find(download.name)
     if task and not task.is_finished:
         st.caption(escape_markdown(download_text(name, task.event)))
         _dialog_button(_("Cancel *fetching {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
@@ -211,7 +211,7 @@ def _action(name: str, is_prepared: bool) -> None:
         part = paths.downloads() / name / f"{name}.zip.part"
         if part.exists() and (size := part.stat().st_size):
             st.caption(_("{n} MB are already downloaded.", n=megabytes(size)))
-        _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, fetch))
+        _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, download))
 
 
 def _enrichment(name: str) -> None:
@@ -234,7 +234,7 @@ def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object]
 
     def act_and_close() -> None:
         action()
-        add_dataset.forget()
+        add_dataset.clear_cache()
         st.rerun()  # the whole page, without the dialog
 
     button(label, key, icon, act_and_close, **options)
@@ -250,8 +250,9 @@ def load_or_explain(name: str) -> Dataset | None:
         if name not in datasets.SETS:
             errors.show_error(error)
             return None
-    task = DatasetTask("fetch", name)
-    if task not in visitor().tasks or not tasks.find(task.name):
+    task = DatasetTask("fetch", name)  # a published data set can be downloaded
+    has_status = task in visitor().tasks and tasks.find(task.name) is not None  # see `show_task_status`
+    if not has_status:
         title = escape_markdown(cache.dataset_title(name))
         st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
         with st.container(border=True, gap="xsmall"):
@@ -283,24 +284,25 @@ def run(task: DatasetTask, report: ProgressCallback) -> None:
     if task.kind == "fetch":
         datasets.get(task.dataset, report=report)
     else:
-        report({"stage": "keep", **enrich.enrich(task.dataset, report)._asdict()})
+        film_counts = enrich.enrich(task.dataset, report)
+        report({"stage": "keep", **film_counts._asdict()})  # for the text of `_show_status`
 
 
 def show_task_status() -> None:
     """Show the progress or the result of each task that this visitor started."""
-    for shown_task in visitor().tasks:
-        _show_status(shown_task)
+    for dataset_task in visitor().tasks:
+        _show_status(dataset_task)
 
 
-def _show_status(shown_task: DatasetTask) -> None:
+def _show_status(dataset_task: DatasetTask) -> None:
     """Show the progress, error or result of a task. If there is nothing to show, dismiss the task."""
-    name, task = shown_task.dataset, tasks.find(shown_task.name)
-    is_download = shown_task.kind == "fetch"
-    title, key = escape_markdown(cache.dataset_title(name)), f"{shown_task.kind}-{name}"
+    name, task = dataset_task.dataset, tasks.find(dataset_task.name)
+    is_download = dataset_task.kind == "fetch"
+    title, key = escape_markdown(cache.dataset_title(name)), f"{dataset_task.kind}-{name}"
 
     def dismiss() -> None:
-        visitor().tasks = [other for other in visitor().tasks if other != shown_task]
-        tasks.forget(shown_task.name)
+        visitor().tasks = [other for other in visitor().tasks if other != dataset_task]
+        tasks.forget(dataset_task.name)
 
     def dismiss_button(label: str) -> None:
         st.button(label, key=f"{key}-away", type="tertiary", on_click=dismiss)
@@ -309,14 +311,14 @@ def _show_status(shown_task: DatasetTask) -> None:
         progress_text, cancel = enrichment_text, _("Cancel *asking about {data}*", data=title)
         if is_download:
             progress_text, cancel = download_text, _("Cancel *fetching {data}*", data=title)
-        tasks.show_progress(shown_task.name, partial(progress_text, name), cancel, f"{key}-stop")
+        tasks.show_progress(dataset_task.name, partial(progress_text, name), cancel, f"{key}-stop")
     elif task and task.error:
         error = task.error
         if is_download and isinstance(error, RecsysError):
             message = Message("{data} could not be fetched: {why}", data=cache.dataset_title(name), why=error.message)
             error = RecsysError(message, error.command)
         with st.container(gap="small"):
-            tasks.show_failure(shown_task.name, error, f"{key}-again", partial(start, shown_task))
+            tasks.show_failure(dataset_task.name, error, f"{key}-again", partial(start, dataset_task))
             dismiss_button(_("Not now"))
     elif task and not is_download and "with_details" in task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

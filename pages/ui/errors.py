@@ -46,9 +46,11 @@ def show_flash(key: str) -> None:
 
 def _starts_with_name(message: Message) -> bool:
     """Return whether a message starts with a name, such as a file name, that must not be capitalised."""
-    field = re.match(r"\{(\w+)", message.text)
-    value = message.fields[field[1]] if field else ""
-    return _starts_with_name(value) if isinstance(value, Message) else bool(field)
+    placeholder = re.match(r"\{(\w+)", message.text)
+    if not placeholder:
+        return False
+    value = message.fields[placeholder[1]]
+    return _starts_with_name(value) if isinstance(value, Message) else True
 
 
 def show_file_errors(errors: Sequence[RecsysError]) -> None:

@@ -114,7 +114,9 @@ def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
         if len(raising) == 1
         else _("Mostly because you watched {one}, then {two}.", one=raising[0], two=raising[1])
     )
-    return text + " " + _("Without {one} it would rank higher.", one=lowering[0]) if lowering else text
+    if lowering:
+        text += " " + _("Without {one} it would rank higher.", one=lowering[0])
+    return text
 
 
 def notes(explanation: Explanation, model: str) -> list[str]:
@@ -156,7 +158,7 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
 
 
 def _bar(influence: Influence, title: str, full_effect: float, position: RankPosition, digits: int) -> str:
-    """Return HTML of a film with its bar and a text. full_effect: The effect of a bar that fills the width."""
+    """Return HTML of a film with its bar and a text. full_effect: Effect whose bar would fill the width."""
     effect = influence.effect
     css_class, width = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / full_effect:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{css_class}" style="width:{width}"></i></span>'

@@ -24,7 +24,7 @@ def card(
 ) -> str:
     """Return a recommended film as a card.
 
-    best: Probability of the first recommendation, whose bar is full. photo: URL of a poster, in place of the drawn one.
+    best: Probability of a full bar. photo: URL of a poster, in place of the drawn one.
     credits_text: Running time and directors, "" if unknown. None: no card has this line.
     """
     genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
@@ -92,10 +92,10 @@ def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
     """Return a list with the earlier rank of each film. before: Items of the earlier list."""
     rows = []
     for pick in picks:
-        rank = before.index(pick.item) + 1 if pick.item in before else None
-        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank, pick.rank)}")
-        shade = "" if rank else ' nr-shared" style="--nr-share:0.6'  # new films
-        rows.append(f'<li class="nr-line{shade}">{text}</li>')
+        earlier_rank = before.index(pick.item) + 1 if pick.item in before else None
+        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(earlier_rank, pick.rank)}")
+        shaded = "" if earlier_rank else " nr-shared"
+        rows.append(f'<li class="nr-line{shaded}" style="--nr-share:0.6">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 

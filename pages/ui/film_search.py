@@ -52,14 +52,15 @@ def search_box(
         return
     results = index.search(text, limit=limit)
     confident = [result for result in results if result.is_confident]
+    similar = [] if confident else results
     with st.container(key=results_key, gap=None):
         for result in confident:
             render(result)
         if note := missing_note(dataset_name, text, confident):
-            st.caption(f"{note} " + _("Most similar titles:") if results and not confident else note)
-        for result in [] if confident else results:
+            st.caption(note + " " + _("Most similar titles:") if similar else note)
+        for result in similar:
             render(result)
-    browser.status(_("Films found: {n}.", n=len(confident)))
+    browser.place_status(_("Films found: {n}.", n=len(confident)))
 
 
 def placeholder(index: TitleIndex) -> str:
@@ -68,11 +69,7 @@ def placeholder(index: TitleIndex) -> str:
         return ngettext("Search {n:,} film", "Search {n:,} films", len(index))
     oldest, newest = index.years
     return ngettext(
-        "Search {n:,} film, {first}–{last}",
-        "Search {n:,} films, {first}–{last}",
-        len(index),
-        first=oldest,
-        last=newest,
+        "Search {n:,} film, {first}–{last}", "Search {n:,} films, {first}–{last}", len(index), first=oldest, last=newest
     )
 
 
@@ -90,10 +87,10 @@ def _best_match(index: TitleIndex, text: str) -> SearchResult | None:
 
 def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) -> str:
     """Return a Markdown note for a film that the data set lacks, with the other data sets that have it, or ""."""
-    if confident and confident[0].score > PHRASE:
+    if confident and confident[0].score > PHRASE:  # it is more than a title that contains the words
         return ""
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
-    if confident:  # titles that only contain the words, but another data set can have a film with exactly this title
+    if confident:  # only better matches than those of this data set are worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
     if not confident:

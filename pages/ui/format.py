@@ -13,13 +13,14 @@ GENRES = {  # translated genres of the published data sets; genres of visitors' 
     *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film-Noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
     *(N_("Mystery"), N_("Romance"), N_("Sci-Fi"), N_("Thriller"), N_("War"), N_("Western")),
 }
+# positions inside "://", "www." and "@example.org"
 _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGNORECASE)
 
 
 def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. Streamlit makes links of URLs even if they are escaped: a word joiner prevents it.
+    """Escape a text for Markdown. A word joiner in each URL keeps Streamlit from making it a link.
 
-    links: Whether URLs stay links.
+    links: Whether URLs become links.
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
 

@@ -32,7 +32,7 @@ from recsys.paths import ASSETS
 
 ENGLISH = "en"
 METRIC = ",.4f"  # format of metrics, for Python and for Plotly
-NAMES = {ENGLISH: "English", "uk": "Українська"}  # each in its own language
+LANGUAGES = {ENGLISH: "English", "uk": "Українська"}  # each in its own language
 CATALOGS = ASSETS / "locale"
 
 
@@ -73,20 +73,20 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
     return catalog.ngettext(singular, plural, n) if plural else catalog.gettext(singular)
 
 
-def begin() -> None:
+def set_language() -> None:
     """Set the language of a new visitor to the language of the browser, unless the link has set it."""
-    if st.session_state.get("lang") not in NAMES:
+    if st.session_state.get("lang") not in LANGUAGES:
         st.session_state.lang = preferred()
 
 
 def preferred() -> str:
     """Return the language of the visitor's browser, or English if there is no translation."""
     code = (st.context.locale or ENGLISH).partition("-")[0].lower()
-    return code if code in NAMES else ENGLISH
+    return code if code in LANGUAGES else ENGLISH
 
 
-def switch() -> None:
-    """Show the menu of languages. It is at the end of every page."""
+def language_menu() -> None:
+    """Show the menu of languages, at the end of every page."""
     state = st.session_state
     state.chosen_language = state.lang
 
@@ -100,9 +100,9 @@ def switch() -> None:
     with st.container(key="language", horizontal=True, horizontal_alignment="right"):
         st.segmented_control(
             "Language · Мова",
-            list(NAMES),
+            list(LANGUAGES),
             key="chosen_language",
-            format_func=NAMES.__getitem__,
+            format_func=LANGUAGES.__getitem__,
             label_visibility="collapsed",
             on_change=change_language,
         )

@@ -148,8 +148,8 @@ def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
 def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
     """Show a slider for release years, unless all films are of one year. years: Chosen years, None for all."""
     if features.year_range[0] < features.year_range[1]:
-        oldest, newest = years or features.year_range
-        st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in (oldest, newest))
+        chosen = years or features.year_range
+        st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in chosen)
         st.slider(_("Made between"), *features.year_range, key=key, on_change=on_change)
 
 
@@ -230,12 +230,12 @@ def user_popover(
     dataset: Dataset, key: str, input_help: str, on_take: Callable[[UserHistory], None], help: str | None = None
 ) -> None:
     """Show a popover with `user_input` and a button that calls `on_take` with the user."""
-    name = f"{key}-open"
-    panel = popover(_("By number"), name, "tag", help, focus=(key,))
+    open_key = f"{key}-open"
+    panel = popover(_("By number"), open_key, "tag", help, focus=(key,))
     if panel.open:
-        with panel, popover_content(name):
-            if viewer := user_input(dataset, key, input_help):
-                button(_("Use these films"), f"take-{key}", "person", on_take, viewer)
+        with panel, popover_content(open_key):
+            if user := user_input(dataset, key, input_help):
+                button(_("Use these films"), f"take-{key}", "person", on_take, user)
 
 
 def user_caption(n_watched: int, n_shown: int, data: str) -> str:

@@ -25,7 +25,7 @@ from recsys.serving import predictor as predictors
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
 TRAIN_PAGE = "5_train.py"
-TO_TRAIN = "train_model"  # session key of the menu of recommenders on Train
+TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
 COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders for which `can_answer` is True
     *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
@@ -33,7 +33,7 @@ COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders for
 )
 MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is chosen
 MAX_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
-MAX_QUICK_TITLES = 4
+MAX_QUICK_TITLES = 4  # recommenders that are suggested in place of one that is not ready
 WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
 # durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # constant part of each fit
@@ -49,7 +49,7 @@ MAX_POOL_USERS = 6_000  # users whose histories are used
 class State(Enum):
     """What a recommender needs before it can answer for a data set."""
 
-    READY = "nothing"
+    READY = "nothing: it is trained or fitted"
     QUICK = "a fit of seconds, which starts automatically"
     NEEDS_CLICK = "a fit of less than a minute, which the visitor starts"
     TOO_SLOW = "a fit by a command, because it takes too long for the app"
@@ -62,22 +62,22 @@ def _version(data: str) -> str:
     return f"{prepared.version(data)}/{checkpoints}/{_has_film_vectors(data)}/{paths.is_public()}"
 
 
-def menu(data: str) -> dict[str, str]:
+def menu_labels(data: str) -> dict[str, str]:
     """Return name → label of all recommenders, in the order of the menus."""
     by_name = cache.all_recommenders()
-    return {name: _label(by_name[name], current) for name, current in states(data).items()}
+    return {name: _label(by_name[name], model_state) for name, model_state in states(data).items()}
 
 
 def select(data: str, key: str, width: int = 240, **options: Any) -> str:
     """Show the menu of recommenders and return the chosen name. options: Further arguments of `st.selectbox`."""
-    labels = menu(data)
+    labels = menu_labels(data)
     preserve_widget_value(key)
     help_text = _("Some recommenders are trained for some data sets. The others are fitted when you choose them.")
     return selectbox(_("Recommender"), labels, key, default=default(data), help=help_text, width=width, **options)
 
 
 def preserve_widget_value(key: str) -> None:
-    """Keep the value of a widget whose options have the labels of `menu`. Call it before the widget.
+    """Keep the value of a widget whose options have the labels of `menu_labels`. Call it before the widget.
 
     Streamlit identifies options by their labels, and a label changes when the recommender becomes ready. A value that
     is set again does not depend on labels.
@@ -95,8 +95,8 @@ def default(data: str) -> str:
 
 def default_comparison(data: str) -> list[str]:
     """Return the recommenders that Compare selects by default. Each of them answers within seconds."""
-    current = states(data)
-    return [name for name in COMPARED if current.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
+    state_by_name = states(data)
+    return [name for name in COMPARED if state_by_name.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
 
 
 def can_answer(name: str, data: str) -> bool:
@@ -106,7 +106,7 @@ def can_answer(name: str, data: str) -> bool:
 
 def ready(data: str) -> list[str]:
     """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
-    return [name for name, current in states(data).items() if current is State.READY]
+    return [name for name, model_state in states(data).items() if model_state is State.READY]
 
 
 def state(name: str, data: str) -> State:
@@ -126,20 +126,20 @@ def _find_state(name: str, data: str) -> State:
         return State.READY
     if predictors.missing_models(name, data):
         return State.UNTRAINED
-    duration = seconds(name, cache.dataset(data))
+    duration = fit_seconds(name, cache.dataset(data))
     if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_SECONDS):
         return State.TOO_SLOW
     return State.QUICK if duration <= MAX_AUTOMATIC_SECONDS else State.NEEDS_CLICK
 
 
-def seconds(name: str, dataset: Dataset) -> float:
+def fit_seconds(name: str, dataset: Dataset) -> float:
     """Return a rough estimate of the duration of a fit in seconds, including the fits of missing members."""
     if name == SENTENCE_MODEL and _has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         n_users = 0 if predictors.has_fit(name, dataset.name) else min(dataset.n_users, MAX_POOL_USERS)
         missing = [member for member in members if not predictors.is_available(member, dataset.name)]
-        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(seconds(member, dataset) for member in missing)
+        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in missing)
     ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     cubic = EASE_CUBIC_SECONDS * films**3 if name == "ease" else 0.0
     linear = SECONDS_PER_MILLION_RATINGS.get(name, 0.3) * ratings + SECONDS_PER_THOUSAND_FILMS.get(name, 0.02) * films
@@ -162,15 +162,15 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
 
     The page shows the progress of the fit, or how to fit or train the recommender. A QUICK one is fitted automatically.
 
-    wait: Seconds to wait for a running fit before its progress is shown. By default WAIT_BEFORE_PROGRESS.
+    wait: Seconds to wait for a running fit before its progress is shown. None: WAIT_BEFORE_PROGRESS.
     """
-    current, task = state(name, dataset.name), find_fit(name, dataset.name)
-    if current is State.QUICK and task is None:
+    model_state, task = state(name, dataset.name), find_fit(name, dataset.name)
+    if model_state is State.QUICK and task is None:
         start([name], dataset)
         task = find_fit(name, dataset.name)
     if task and not task.wait(WAIT_BEFORE_PROGRESS if wait is None else wait):
         title = cache.recommender_title(cache.all_recommenders()[name])
-        duration = format_duration(seconds(name, dataset))
+        duration = format_duration(fit_seconds(name, dataset))
         text = _("Fitting {model} ({time})", model=title, time=duration)
         cancel = _("Cancel *fitting {model}*", model=escape_markdown(title))
         tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel, f"stop-{name}")
@@ -179,20 +179,20 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    # a finished fit whose checkpoint could not be written is in memory only
-    if current is State.READY or (task and not task.is_cancelled):
+    is_fitted = task and not task.is_cancelled  # in memory only if the checkpoint could not be written
+    if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)
         return None
-    _explain(name, dataset, current)
+    _explain(name, dataset, model_state)
     return None
 
 
 def start(names: Iterable[str], dataset: Dataset) -> None:
     """Start the fits of those recommenders that are QUICK or NEEDS_CLICK and have no task yet."""
     for name in names:
-        fits_here = state(name, dataset.name) in (State.QUICK, State.NEEDS_CLICK)
-        if fits_here and find_fit(name, dataset.name) is None:
+        can_be_fitted = state(name, dataset.name) in (State.QUICK, State.NEEDS_CLICK)
+        if can_be_fitted and find_fit(name, dataset.name) is None:
             tasks.start(_task_name(name, dataset.name), partial(_fit, name, dataset))
 
 
@@ -212,24 +212,24 @@ def _fit(name: str, dataset: Dataset, report: ProgressCallback) -> None:
         raise
 
 
-def _explain(name: str, dataset: Dataset, current: State) -> None:
+def _explain(name: str, dataset: Dataset, model_state: State) -> None:
     """Show the button that fits a recommender, or the command that fits or trains it."""
     by_name = cache.all_recommenders()
     fields = {
         "model": cache.recommender_title(by_name[name]),
         "data": cache.dataset_title(dataset.name),
-        "time": format_duration(seconds(name, dataset)),
+        "time": format_duration(fit_seconds(name, dataset)),
     }
-    if current in (State.QUICK, State.NEEDS_CLICK):
+    if model_state in (State.QUICK, State.NEEDS_CLICK):
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
         st.info(text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
             button(_("Fit {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
     missing = predictors.missing_models(name, dataset.name)
-    if current is State.TOO_SLOW and not paths.is_public():
+    if model_state is State.TOO_SLOW and not paths.is_public():
         text = _("{model} has not been fitted for {data} yet, which takes more than a minute.", **fields)
-    elif current is State.TOO_SLOW:
+    elif model_state is State.TOO_SLOW:
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif by_name[name].needs_training:
         text = _("{model} is not trained for {data} yet. Training takes minutes to hours.", **fields)
@@ -241,11 +241,11 @@ def _explain(name: str, dataset: Dataset, current: State) -> None:
             **fields,
         )
     st.info(text, icon=":material/model_training:")
-    if current is State.UNTRAINED and not paths.is_public():
+    if model_state is State.UNTRAINED and not paths.is_public():
         label = _("Train *{model}* here", model=escape_markdown(cache.recommender_title(by_name[missing[0]])))
         with suppress(StreamlitDuplicateElementKey):
             if st.button(label, key=f"train-{missing[0]}", icon=":material/model_training:"):
-                st.session_state[TO_TRAIN] = missing[0]
+                st.session_state[TRAIN_MENU_KEY] = missing[0]
                 st.switch_page(TRAIN_PAGE)
     errors.show_command(predictors.training_command(name, dataset.name))
     if quick := _quick_titles(dataset.name):
@@ -261,11 +261,11 @@ def _quick_titles(data: str) -> list[str]:
     return [cache.recommender_title(recommender) for recommender in by_family.values()][:MAX_QUICK_TITLES]
 
 
-def _label(recommender: Recommender, current: State) -> str:
+def _label(recommender: Recommender, model_state: State) -> str:
     title = cache.recommender_title(recommender)
-    if current is State.UNTRAINED:
+    if model_state is State.UNTRAINED:
         return _("{model} · not trained", model=title)
-    return title if current in (State.READY, State.QUICK) else _("{model} · not fitted", model=title)
+    return title if model_state in (State.READY, State.QUICK) else _("{model} · not fitted", model=title)
 
 
 def _task_name(name: str, data: str) -> str:

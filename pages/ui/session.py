@@ -1,4 +1,4 @@
-"""The visitor's watch list, hidden films and ratings. The session stores them, and the URL has a copy."""
+"""The visitor's watch list, marked films and ratings. The session stores them, and the URL has a copy."""
 
 import re
 from collections import Counter
@@ -66,9 +66,9 @@ def _leave_deleted_dataset() -> None:
 def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the visitor's own data set."""
     state, name = visitor(), visitor().current.dataset
-    version = (name, prepared.fingerprint(name) if name not in datasets.SETS else "")
-    previous, state.version = state.version, version
-    if previous and previous != version and previous[0] == name:
+    fingerprint = prepared.fingerprint(name) if name not in datasets.SETS else ""
+    previous, state.last_dataset = state.last_dataset, (name, fingerprint)
+    if previous and previous != (name, fingerprint) and previous[0] == name:
         _forget_dataset(name)
         state.by_url = {}
         _set_current(ListState(name, pending_ids=_ids_in(dict(parse_qsl(state.current_url)))))
@@ -153,10 +153,13 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     """Return the film numbers of the visitor's list, oldest first. Pending ids and titles are converted first."""
     state = visitor()
     if ids := state.current.pending_ids:
-        lists = {name: history.from_url_params({FILMS_PARAM: text}, dataset.catalog) for name, text in ids.items()}
-        items: dict[str, Any] = {name: tuple(numbers) for name, (numbers, _notices) in lists.items()}
+        items: dict[str, Any] = {}
+        for name, text in ids.items():
+            numbers, notices = history.from_url_params({FILMS_PARAM: text}, dataset.catalog)
+            items[name] = tuple(numbers)
+            if name == "films":
+                state.notices = [*state.notices, *notices]
         state.current = replace(state.current, pending_ids={}, **items)
-        state.notices = [*state.notices, *lists.get("films", ([], []))[1]]
     if state.current.pending_titles:
         _find_pending_titles(dataset)
     return state.current.films
@@ -170,7 +173,7 @@ def _set_current(new: ListState) -> None:
 
 def _push_undo() -> None:
     state = visitor()
-    state.undo_stack = [*state.undo_stack[1 - UNDO_STEPS :], state.current]
+    state.undo_stack = [*state.undo_stack, state.current][-UNDO_STEPS:]
 
 
 def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
@@ -282,26 +285,26 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
     """Return the titles of the films in LISTS."""
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
-    catalog = cache.dataset(current.dataset).catalog.films
-    return {name: tuple(catalog[item].label for item in getattr(current, name)) for name in LISTS}
+    catalog_films = cache.dataset(current.dataset).catalog.films
+    return {name: tuple(catalog_films[item].label for item in getattr(current, name)) for name in LISTS}
 
 
 def _find_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers of this data set. A notice counts the missing films."""
     state, index = visitor(), cache.title_index(dataset.name)
     titles = state.current.pending_titles
-    films = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
+    numbers = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
     n_titles = len(titles.get("films", ()))
-    if missing := n_titles - len(films.get("films", ())):
+    if n_missing := n_titles - len(numbers.get("films", ())):
         notice = Message(
             "{n} of your {all} films is not in {data}.",
             plural="{n} of your {all} films are not in {data}.",
-            n=missing,
+            n=n_missing,
             all=n_titles,
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers)) for name, numbers in films.items()}
+    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers[name])) for name in numbers}
     state.current = replace(state.current, pending_titles={}, **items)
 
 
@@ -314,10 +317,10 @@ def film_key(film: Film) -> str:
     return _film_keys([film])[0]
 
 
-def _film_keys(films_of_dataset: Sequence[Film]) -> list[str]:
+def _film_keys(catalog_films: Sequence[Film]) -> list[str]:
     """Return the `film_key` of each film. The table of duplicates is looked up once, because that takes a while."""
     keys_of_duplicates = _keys_of_duplicates(visitor().current.dataset)
-    return [keys_of_duplicates.get(film.movie_id, film.label) for film in films_of_dataset]
+    return [keys_of_duplicates.get(film.movie_id, film.label) for film in catalog_films]
 
 
 @cache.cached_for_dataset()
@@ -325,25 +328,27 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     """Return movie id → key of the films that share title and year with a more popular film."""
     catalog_films, index = cache.dataset(name).catalog.films, cache.title_index(name)
     n_films = Counter(film.label for film in catalog_films)
-    preferred = {label: film.movie_id for label, n in n_films.items() if n > 1 and (film := index.exact(label))}
+    most_popular = {label: film.movie_id for label, n in n_films.items() if n > 1 and (film := index.exact(label))}
     return {
         film.movie_id: f"{film.label} [{film.movie_id}]"
         for film in catalog_films
-        if film.label in preferred and film.movie_id != preferred[film.label]
+        if film.label in most_popular and film.movie_id != most_popular[film.label]
     }
 
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the visitor's ratings of the films of a list. Ratings in a new URL are read first."""
-    state, listed = visitor(), [dataset.catalog.films[item] for item in items]
-    keys = _film_keys(listed)
+    """Return the visitor's ratings of the films of a list. Ratings of a new URL (session key "rated") replace them."""
+    state, films_in_list = visitor(), [dataset.catalog.films[item] for item in items]
+    keys = _film_keys(films_in_list)
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
-        id_by_key = {key: film.movie_id for key, film in zip(keys, listed, strict=True)}
-        unlisted_ratings = {key: stars for key, stars in state.ratings.items() if key not in id_by_key}
-        listed_ratings = {key: by_id[movie_id] for key, movie_id in id_by_key.items() if movie_id in by_id}
-        state.ratings = unlisted_ratings | listed_ratings
+        ratings_by_key = dict(state.ratings)
+        for key, film in zip(keys, films_in_list, strict=True):
+            ratings_by_key.pop(key, None)
+            if film.movie_id in by_id:
+                ratings_by_key[key] = by_id[film.movie_id]
+        state.ratings = ratings_by_key
     ratings = [(item, state.ratings[key]) for item, key in zip(items, keys, strict=True) if key in state.ratings]
     parts = [f"{dataset.catalog.films[item].movie_id}.{stars:g}" for item, stars in ratings]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
@@ -353,8 +358,8 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
 
 def feedback(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     """Return the ratings of a list, and NOT_INTERESTED_STARS for each film that the visitor does not want to watch."""
-    unwanted = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
-    return (*current_ratings(dataset, items), *unwanted)
+    dislikes = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
+    return (*current_ratings(dataset, items), *dislikes)
 
 
 def rating(film: Film) -> float | None:

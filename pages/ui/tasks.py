@@ -19,8 +19,9 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-Function = Callable[[ProgressCallback], object]  # the progress callback raises Cancelled after `cancel`
+Function = Callable[[ProgressCallback], object]  # calls the callback, which raises Cancelled after `cancel`
 POLL_SECONDS = 0.5  # between two updates of a progress bar
+_LOCK = threading.Lock()
 
 
 class BackgroundTask:
@@ -125,9 +126,6 @@ def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], 
     show_error(error)
     with suppress(StreamlitDuplicateElementKey):
         button(_("Try again"), key, "refresh", retry)
-
-
-_LOCK = threading.Lock()
 
 
 @cache

@@ -5,7 +5,7 @@ The sections of pages are declared here, because a link can open them.
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -74,7 +74,7 @@ class UrlParam:
     """A setting in the URL. It is omitted if it has the default value or an empty text."""
 
     name: str  # in the URL
-    key: str  # field of `Filters`, or key of the session state, where the data set of Evaluation replaces {results_of}
+    key: str  # field of `Filters`, or session key; `_key` replaces {results_of} in it by the data set of Evaluation
     parse: Parse
     default: Any  # value, or a function that returns it
     format: Callable[[Any], str] = _slug  # value → text
@@ -86,7 +86,7 @@ class UrlParam:
 
 
 def one_of(options: Callable[[], Iterable[Any]]) -> Parse:
-    """Return a function that parses a text: it returns the option whose `_slug` is the text."""
+    """Return a function that returns the option whose `_slug` is a text. It calls `options` each time."""
     return lambda text: _find_option(text, options())
 
 
@@ -198,7 +198,7 @@ PARSE_POPULARITY = one_of(lambda: POPULARITY_LEVELS)
 PARSE_FLAG = one_of(lambda: (True, False))
 
 URL_PARAMS = (
-    UrlParam("lang", "lang", one_of(lambda: i18n.NAMES), i18n.preferred),
+    UrlParam("lang", "lang", one_of(lambda: i18n.LANGUAGES), i18n.preferred),
     # Watch next
     UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
@@ -223,7 +223,7 @@ URL_PARAMS = (
     # Inside the model
     UrlParam("inside", "inside_section", one_of(lambda: INSIDE_SECTIONS), "lesson"),
     UrlParam("step", "lesson_step", _matching(r"[1-9]\d?", int), 1),
-    # Library. Its filters cannot have the names "years", "genres" and "known", which are filters of Watch next.
+    # Library. Watch next has similar filters, with the names "years", "genres" and "known".
     UrlParam("library", "library_section", one_of(lambda: LIBRARY_SECTIONS), "browse"),
     UrlParam("find", "browse_title", _parse_query, "", str),
     UrlParam("sort", "browse_order", one_of(lambda: ORDERS), ORDERS[0]),
@@ -268,18 +268,20 @@ def to_params() -> dict[str, str]:
 
 def apply(params: Params) -> None:
     """Set all settings to the values of URL parameters or to their defaults, before any widget is created."""
-    state, filters = st.session_state, Filters()
+    state, filters = st.session_state, dict[str, Any]()
     for param in URL_PARAMS:
         key, value = _key(param), _parse(param, params)
         if key in FILTER_FIELDS:
-            filters = filters if value is None else replace(filters, **{key: value})
-        elif value is not None:
-            state[key] = value
-        elif key in state and (default := param.default_value) is not None:
-            state[key] = default
-        else:
+            if value is not None:
+                filters[key] = value
+            continue
+        if value is None and key in state:
+            value = param.default_value
+        if value is None:  # the widget chooses its default
             state.pop(key, None)
-    state.filters = filters
+        else:
+            state[key] = value
+    state.filters = Filters(**filters)
 
 
 def _key(param: UrlParam) -> str:

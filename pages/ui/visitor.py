@@ -11,8 +11,12 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
 from recsys.serving.history_import import WatchedFilm
 
-MARKS = LATER, SEEN, NOT_INTERESTED = ("later", "watched_before", "not_interested")  # fields of `ListState`
-CHOICE = "choice"  # field of `ListState`
+# fields of `ListState`
+LATER = "later"
+SEEN = "watched_before"
+NOT_INTERESTED = "not_interested"
+CHOICE = "choice"
+MARKS = (LATER, SEEN, NOT_INTERESTED)
 LISTS = ("films", *MARKS, CHOICE)
 
 
@@ -26,9 +30,10 @@ class ListState:
     watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
-    pending_ids: Mapping[str, str] = field(default_factory=dict)  # movie ids of LISTS in a link that was not read yet
-    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # titles of LISTS to find here
-    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by key of the film, see `session.film_key`
+    # one of LISTS → movie ids of a URL, titles in another data set. `session.films` converts both to film numbers.
+    pending_ids: Mapping[str, str] = field(default_factory=dict)
+    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by `session.film_key`
 
     @property
     def excluded(self) -> tuple[int, ...]:
@@ -59,14 +64,14 @@ class VisitorState:
     """The state of one visitor, stored in `st.session_state.visitor`."""
 
     current: ListState = ListState()
-    version: tuple[str, str | None] | None = None  # name and fingerprint of the data set in the last run
+    last_dataset: tuple[str, str | None] | None = None  # name and fingerprint of the data set in the last run
     undo_stack: list[ListState] = field(default_factory=list)  # states before each change
     by_dataset: dict[str, ListState] = field(default_factory=dict)  # last state in each data set that was open before
     by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
     rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users
-    ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars; replaced, never changed
+    ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars
     url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them
     flash: dict[str, RecsysError] = field(default_factory=dict)  # widget key → error of the last click, shown once

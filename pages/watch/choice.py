@@ -31,9 +31,10 @@ def excluded(dataset: Dataset) -> tuple[int, ...]:
     listed = {main_films.get(film, film) for film in visitor().current.choice}
     if not listed:
         return ()
-    excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
     numbers = range(len(dataset.catalog.films))  # with the infrequent films, which content models recommend
-    return tuple(film for film in numbers if (main_films.get(film, film) in listed) == excludes_listed)
+    if st.session_state.get("choice_mode", ONLY) == ONLY:
+        return tuple(film for film in numbers if main_films.get(film, film) not in listed)
+    return tuple(film for film in numbers if main_films.get(film, film) in listed)
 
 
 def popover(dataset: Dataset) -> None:
@@ -96,13 +97,11 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         texts.append(text)
     result: title_list.TitleList | None = st.session_state.get("choice_result")
-    if result and result.films == films and result.missing:  # another list is of a link or of Undo
+    # after Undo or from a link, the list is not that of the result
+    if result and result.films == films and result.missing:
         names = join_names([escape_markdown(title) for title in result.missing[:MAX_NAMES]])
         note = ngettext(
-            "Not found: {n:,} title ({names}).",
-            "Not found: {n:,} titles ({names}).",
-            len(result.missing),
-            names=names,
+            "Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(result.missing), names=names
         )
         texts.append(note)
     if texts:

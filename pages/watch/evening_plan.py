@@ -41,7 +41,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
-        basis = (predictor.key, replace(request, k=0))
+        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on the length of the list
         evening = st.session_state.get("evening")
         if evening is None or evening.basis != basis:
             evening = st.session_state.evening = EveningPlan(basis)
@@ -61,13 +61,13 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
     films = predictor.dataset.catalog.films
     reasons = _reasons(predictor, request, tuple(step.item for step in steps))
 
-    def reject(first_steps: tuple[PlanStep, ...]) -> None:
-        """Reject the last film of `first_steps`, and keep the films before it."""
-        *kept, rejected = first_steps
-        st.session_state.evening = replace(evening, kept=tuple(kept), rejected=(*evening.rejected, rejected.item))
+    def reject(item: int, earlier_steps: list[PlanStep]) -> None:
+        """Reject a film, and keep the films before it."""
+        rejected = (*evening.rejected, item)
+        st.session_state.evening = replace(evening, kept=tuple(earlier_steps), rejected=rejected)
 
     with st.container(key="evening", gap="xsmall"):
-        for number, (step, items) in enumerate(zip(steps, reasons, strict=True), start=1):
+        for position, (step, items) in enumerate(zip(steps, reasons, strict=True)):
             film, causes = films[step.item], [films[item].title for item in items]
             if not causes:
                 note = _("{model} recommends it to everyone", model=cache.recommender_title(predictor))
@@ -76,9 +76,9 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
             else:
                 note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(film_cards.row(number, film, step.probability, best, note=note))
+                st.html(film_cards.row(position + 1, film, step.probability, best, note=note))
                 label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))
-                button(label, f"reject-{step.item}", "thumb_down", reject, tuple(steps[:number]), type="tertiary")
+                button(label, f"reject-{step.item}", "thumb_down", reject, step.item, steps[:position], type="tertiary")
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:

@@ -65,7 +65,8 @@ class ImportState:
     answers: dict[str, Answers] = field(default_factory=dict)  # by file id
     files: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)  # by id and answers
     choices: dict[str, int | None] = field(default_factory=dict)  # `ImportedFilm.key` → film number; None: no film
-    review: tuple[tuple[Any, ...], Review] | None = None  # cache key, review
+    review: Review | None = None
+    review_key: tuple[Any, ...] = ()  # the data set, answers and files of the review
     saved: str = ""  # history from the local storage
 
 
@@ -144,19 +145,19 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
         for note in part.notes:
             st.caption(format.escape_markdown(f"{localize(note)}."))
-        _ask(importing, part, file_id)
+        _ask_questions(importing, part, file_id)
     return parts
 
 
-def _ask(importing: ImportState, part: Imported, file_id: str) -> None:
+def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None:
     """Render the open questions about a file."""
     name, answers = format.escape_markdown(part.file), importing.answers
 
-    def answer(field: str, key: str) -> None:
+    def store(field: str, key: str) -> None:
         """Store the value of a widget as a field of `Answers`."""
         answers[file_id] = replace(answers[file_id], **{field: st.session_state[key]})
 
-    def choice(field: str, question: str, options: dict[bool, str], default: bool) -> None:
+    def ask(field: str, question: str, options: dict[bool, str], default: bool) -> None:
         key = f"{field}-{file_id}"
         st.segmented_control(
             question,
@@ -165,17 +166,17 @@ def _ask(importing: ImportState, part: Imported, file_id: str) -> None:
             required=True,
             format_func=options.__getitem__,
             key=key,
-            on_change=answer,
+            on_change=store,
             args=(field, key),
         )
 
     if part.may_be_watchlist:
         options = {False: _("Films I watched"), True: _("A watchlist")}
-        choice("watchlist", _("Which films are in {file}?", file=name), options, part.looks_like_watchlist)
+        ask("watchlist", _("Which films are in {file}?", file=name), options, part.looks_like_watchlist)
     if dates := part.date_question:
         options = {True: _format_day(dates.day_first), False: _format_day(dates.month_first)}
         question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=name)
-        choice("day_first", question, options, dates.is_day_first_likely)
+        ask("day_first", question, options, dates.is_day_first_likely)
     if part.column_question:
         columns = answers[file_id].columns or part.column_question.guess
 
@@ -197,7 +198,7 @@ def _column_menus(
 
     on_change: Receives the name of a field of `Columns` and the key of its menu.
     """
-    width = len(question.header)
+    n_columns = len(question.header)
     headings = [head or name for head, name in zip(question.header, question.names, strict=True)]
     names = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
 
@@ -211,8 +212,9 @@ def _column_menus(
     with st.expander(label, icon=":material/view_column:", expanded=not question.guess.identifies_films):
         if not columns.identifies_films:
             st.caption(_("Select at least a column with titles or with IDs of films."))
-        rows = ([format.escape_markdown(cell) for cell in [*row, *[""] * width][:width]] for row in question.sample)
-        st.table([dict(zip(map(format.escape_markdown, headings), row, strict=True)) for row in rows])
+        rows = [[*row, *[""] * n_columns][:n_columns] for row in question.sample]  # lines can have other lengths
+        cells = [[format.escape_markdown(cell) for cell in row] for row in [headings, *rows]]
+        st.table([dict(zip(cells[0], row, strict=True)) for row in cells[1:]])
         with st.container(horizontal=True, gap="small"):
             for role, text in COLUMN_ROLES.items():
                 menu(role, _(text), list(names), names.__getitem__, 180)
@@ -232,10 +234,11 @@ def matcher(name: str) -> Matcher:
 def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]) -> None:
     """Render a summary, the uncertain films, tables of all films, and the button that imports them."""
     key = (dataset.name, *importing.answers.items(), *(part.file for part in parts))
-    if importing.review is None or importing.review[0] != key:
+    if importing.review is None or importing.review_key != key:
         with st.spinner(_("Searching for your films")):
-            importing.review = key, history_import.review_files(matcher(dataset.name), parts)
-    review = importing.review[1]
+            importing.review = history_import.review_files(matcher(dataset.name), parts)
+        importing.review_key = key
+    review = importing.review
     watched = review.watched(importing.choices)
     _show_summary(review, watched, dataset)
     if review.unsure:
@@ -259,7 +262,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
     )
     counts = review.count_methods()
-    matches = ", ".join(_(text, n=counts[how]) for how, text in MATCH_TEXTS.items() if counts[how])
+    matches = ", ".join(_(match, n=counts[method]) for method, match in MATCH_TEXTS.items() if counts[method])
     st.markdown(f"{text}: {matches}." if matches else f"{text}.")
     notes = []
     if n_undated := sum(not entry.dated for entry in watched):
@@ -286,7 +289,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         "Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(review.unsure)
     )
 
-    def candidate(film: int | None) -> str:
+    def label_candidate(film: int | None) -> str:
         if film is None:
             return _("None of these")
         match = dataset.catalog.films[film]
@@ -310,7 +313,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
                 f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
                 options,
                 index=options.index(choice),
-                format_func=candidate,
+                format_func=label_candidate,
                 key=key,
                 on_change=choose,
                 args=(film.key, key),
@@ -327,7 +330,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
             st.dataframe(translate_table(rejected), hide_index=True)
-            charts.download_buttons(rejected, "not-taken", quiet=True)
+            charts.download_numbers(rejected, "not-taken")
     if len(matches):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             st.dataframe(translate_table(matches), hide_index=True)
@@ -431,7 +434,7 @@ def _offer_saved_history(place: str) -> str:
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     n_requests, request = state.get(request_key, (0, ""))
-    reported = str(state[key].summary or "") if key in state else ""
+    reported = str(state[key].summary or "") if key in state else ""  # the script only reports another summary
     data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": reported}
     result = _STORE(
         key=key,

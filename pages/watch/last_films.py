@@ -1,6 +1,6 @@
 """The panel of Watch next that tests the available recommenders on the last films of the visitor.
 
-Session state: guessed (data set and films of the last test, and its Answers).
+Session state: guessed ((data set, films) of the last test, and its Answers).
 """
 
 import pandas as pd
@@ -35,12 +35,13 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         st.caption(text)
         tested, answers = st.session_state.get("guessed", (None, {}))
-        if tested == (dataset.name, films) or (answers := _test(dataset, films, positions)):
-            _show_results(answers, len(positions))
+        if tested != (dataset.name, films):
+            answers = _test(dataset, films, positions)
+        _show_results(answers, len(positions))
 
 
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
-    """Render a button and, after a click, test all recommenders. An error of a recommender is shown."""
+    """Render a button and, after a click, test all recommenders. Before the click, there are no answers."""
     names, answers = recommenders.ready(dataset.name), {}
     slot = st.empty()  # of the button, which disappears after the test
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
@@ -77,7 +78,7 @@ def _show_results(answers: Answers, n_films: int) -> None:
         "median rank."
     )
     st.caption(text)
-    charts.download_buttons(rows, "last-films-guessed", quiet=True)
+    charts.download_numbers(rows, "last-films-guessed")
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:

@@ -35,16 +35,16 @@ def select_recommender(kind: str, data: str) -> str:
     The list LAST ignores the menu. A choice in the menu therefore selects the list BEST.
     """
 
-    def leave_last() -> None:
+    def open_best() -> None:
         if kind == LAST:
             st.session_state.list_kind = BEST
 
-    chosen = recommenders.select(data, "model", on_change=leave_last)
+    chosen = recommenders.select(data, "model", on_change=open_best)
     return LAST_MODEL if kind == LAST else chosen
 
 
 def predictor(kind: str, chosen: Predictor) -> Predictor:
-    """Return the predictor for a kind of list. chosen: Predictor of the chosen recommender."""
+    """Return the predictor for a kind of list: TASTE and GEMS give similar films more weight than `chosen` does."""
     if kind not in (TASTE, GEMS) or chosen.recommender.name == CONTENT:
         return chosen
     return by_taste(chosen, lambda: cache.load_predictor(CONTENT, chosen.dataset.name))

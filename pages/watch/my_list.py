@@ -32,9 +32,9 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     _search(dataset.name)
     theme_search.panel(dataset.name)
     ui_page.show_notices()
-    viewer = visitor().user
-    if viewer and viewer.items == films:
-        st.caption(ui_page.user_caption(viewer.n_watched, len(films), cache.dataset_title(visitor().current.dataset)))
+    user = visitor().user
+    if user and user.items == films:
+        st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
         _show_films(dataset, films, answer)
     else:
@@ -76,14 +76,16 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
     """Render the films, oldest first. A long list has pages and opens at the latest films."""
     n_pages = -(-len(films) // FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
-    viewer = visitor().user
+    user_items = user.items if (user := visitor().user) else ()
+    # a content model has infrequent films as items, so it needs no substitutes
+    model_dataset = answer.predictor.dataset if answer else dataset
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
             item, film = films[position], dataset.catalog.films[films[position]]
-            is_of_viewer = viewer and item in viewer.items  # such a film has no notes of the visitor's import
-            notes = [] if is_of_viewer else [import_dialog.watch_note(film)]
-            if similar := substitutes.label(answer.predictor.dataset if answer else dataset, item):
-                notes.append(_("Too few ratings, so {films} is used instead.", films=similar))
+            # dates of an imported history do not belong to the films of a user of the data set
+            notes = [] if item in user_items else [import_dialog.watch_note(film)]
+            if substitute := substitutes.label(model_dataset, item):
+                notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 
 
@@ -106,24 +108,28 @@ def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
         _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, position)
 
 
-def _icon_button(label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, **options: Any) -> None:
+def _icon_button(
+    label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, type: str = "tertiary", **options: Any
+) -> None:
     """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
-    button(f"*{label}*", key, icon, on_click, *args, **{"type": "tertiary"} | options)
+    button(f"*{label}*", key, icon, on_click, *args, type=type, **options)
 
 
 def _move(position: int, by: int) -> None:
     """Move a film. Its arrow keeps the focus, or the other arrow at an end of the list."""
     movie_id = _movie_id(position)
     session.move_film(position, by)
-    browser.focus_on(*(f"{way}-{movie_id}" for way in (("up", "down") if by < 0 else ("down", "up"))))
+    up, down = f"up-{movie_id}", f"down-{movie_id}"
+    browser.focus_on(*((up, down) if by < 0 else (down, up)))
 
 
 def _remove(position: int) -> None:
     """Remove a film. The focus moves to the film that takes its position, else to the last film or the search box."""
-    n = len(visitor().current.films)
-    neighbour = _movie_id(position + 1 if position + 1 < n else position - 1) if n > 1 else None
     session.remove_film(position)
-    browser.focus_on(f"remove-{neighbour}", "search")
+    if n := len(visitor().current.films):
+        browser.focus_on(f"remove-{_movie_id(min(position, n - 1))}", "search")
+    else:
+        browser.focus_on("search")
 
 
 def _movie_id(position: int) -> int:
@@ -196,7 +202,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> N
             _ratings_popover(answer)
         if dataset.noun == "film":  # import files are from film services
             import_dialog.open_button(dataset)
-        _random_viewer(dataset, films)
+        _random_user(dataset, films)
         input_help = ngettext(
             "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
             "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
@@ -227,8 +233,8 @@ def _ratings_popover(answer: Answer | None) -> None:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)
 
 
-def _random_viewer(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render "Surprise me", which loads the films of a random viewer. A popover asks before films are replaced."""
+def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Render "Surprise me", which loads the films of a random user. A popover asks before films are replaced."""
 
     def fill(*focus: str) -> None:
         if user := session.random_user(dataset):

@@ -80,8 +80,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         marked_films.popovers(dataset)
     predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
     filters = list_kinds.filters(kind, _filters())
-    unwanted = (*visitor().current.excluded, *choice.excluded(dataset))
-    request = Request(films, k, filters, unwanted, session.feedback(dataset, films))
+    excluded = (*visitor().current.excluded, *choice.excluded(dataset))
+    request = Request(films, k, filters, unwanted=excluded, ratings=session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
     if answer.picks:
@@ -89,7 +89,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
             _show_cards(answer)
         else:
             _show_rows(answer)
-        browser.status(_("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label))
+        text = _("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label)
+        browser.place_status(text)
         _explain_probabilities(answer)
     else:
         _explain_empty_list(dataset, request)
@@ -110,8 +111,7 @@ def _show_notes(answer: Answer) -> None:
     title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
     if not answer.request.history:
         text = _(
-            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.",
-            model=title,
+            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.", model=title
         )
         st.caption(text)
     if answer.predictor.favours_content(answer.request.history):
@@ -135,23 +135,23 @@ def _explain_probabilities(answer: Answer) -> None:
         return
     request = answer.request
     if request.filters.restricts or request.unwanted:
-        films = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
+        candidates = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
     elif request.filters.hide_seen and request.history:
-        films = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
+        candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
     else:
-        films = ngettext("the only film", "all {n:,} films", n)
+        candidates = ngettext("the only film", "all {n:,} films", n)
     if answer.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
             model=title,
-            films=films,
+            films=candidates,
         )
     else:
         text = _(
             "{model} chooses from {films}, and none stands out. So each film is compared with the average film: "
             "{times} means {times} as likely to be the next one you watch.",
             model=title,
-            films=films,
+            films=candidates,
             times=answer.format_probability(answer.top_probability),
         )
     st.caption(f"{text} " + _("The bars compare each film with the first."))
@@ -205,7 +205,7 @@ def _credits(answer: Answer, pick: Recommendation) -> str | None:
 
 def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
-    name, menu = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
+    name, menu_key = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
     # the films after this one, then the films before it; one of them gets the focus when this film disappears
     other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
     label, is_listed = _("Add *{film} to your films*", film=name), pick.item in answer.request.history
@@ -222,11 +222,11 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         _("*More about {film}*", film=name),
         list(labels),
         format_func=labels.__getitem__,
-        key=menu,
+        key=menu_key,
         icon=":material/more_horiz:",
         type="tertiary",
         on_click=_on_menu,
-        args=(menu, pick.item, other_ids),
+        args=(menu_key, pick.item, other_ids),
     )
     if option == WHY:
         explanation.open_dialog(answer.predictor, answer.request, pick.item)
@@ -238,13 +238,15 @@ def _add(item: int, other_ids: list[int]) -> None:
     browser.focus_on(*(f"pick-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _on_menu(menu: str, item: int, other_ids: list[int]) -> None:
+def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
     """Mark a film, or remove the mark LATER. A callback cannot open the dialog of the option WHY."""
-    mark = st.session_state[menu]
+    mark = st.session_state[menu_key]
     if mark == LATER:
-        change = session.unmark_film if item in visitor().current.later else session.mark_film
-        change(item, LATER)
-        browser.focus_on(menu, "picks")
+        if item in visitor().current.later:
+            session.unmark_film(item, LATER)
+        else:
+            session.mark_film(item, LATER)
+        browser.focus_on(menu_key, "picks")
     elif mark in (SEEN, NOT_INTERESTED):
         session.mark_film(item, mark)
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
@@ -274,7 +276,8 @@ def _filter_controls(features: FilmFeatures) -> None:
     def read_widgets() -> None:
         values = {field: state.get(field, getattr(filters, field)) for field in FILTER_FIELDS}
         values |= {field: tuple(value) for field, value in values.items() if isinstance(value, list)}
-        state.filters = Filters(**values | {"years": page.chosen_years(features, "years")})
+        values["years"] = page.chosen_years(features, "years")
+        state.filters = Filters(**values)
 
     for name in ("hide_seen", "released_by_last_film", "diversity"):
         state[name] = getattr(filters, name)
@@ -345,4 +348,4 @@ def _explain_empty_list(dataset: Dataset, request: Request) -> None:
         )
         st.info(text, icon=":material/filter_alt:")
         button(_("Reset filters"), "reset-here", "filter_alt_off", _reset_filters)
-    browser.status(text)
+    browser.place_status(text)

@@ -62,7 +62,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     """Render the matching films, each as a button that adds it."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
-    browser.status(_("Films found: {n}.", n=len(matches)))
+    browser.place_status(_("Films found: {n}.", n=len(matches)))
     keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
 
     def add(item: int, next_keys: list[str]) -> None:

@@ -89,7 +89,7 @@ _compare = cache.cached_for_predictor()(rank_changes)
 
 def summary(changes: list[RankChange], k: int, model: str) -> str:
     """Return a sentence with the numbers of films that are new, that moved, and that dropped out of the first k."""
-    counts = Counter(change.change for change in changes)
+    counts = Counter(film_change.change for film_change in changes)
     if set(counts) <= {Change.STAYED}:
         return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
     texts = {
@@ -108,33 +108,32 @@ def table(changes: list[RankChange], films: list[Film]) -> str:
     Green marks a rise, orange a fall. A film whose rank and probability changed in opposite directions has no colour.
     """
     rows = ""
-    for change in changes:
-        before, after = change.before.probability, change.after.probability
-        text, css_class = _change_text(change), change.change.value
-        percentages = ""
+    for film_change in changes:
+        change, before, after = film_change.change, film_change.before.probability, film_change.after.probability
+        text, css_class, percentages = _change_text(film_change), change.value, ""
         if before is not None and after is not None:
             percentages = _(
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
             )
             rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
-            if (change.change in rank_rises and after < before) or (change.change in rank_falls and after > before):
+            if (change in rank_rises and after < before) or (change in rank_falls and after > before):
                 css_class = "mixed"
-                if change.before.rank and change.after.rank:
+                if film_change.before.rank and film_change.after.rank:
                     text += _(", but more likely") if after > before else _(", but less likely")
-        film = f'<b>{escape(films[change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
+        film = f'<b>{escape(films[film_change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
         rows += (
             f'<li class="nr-line nr-{css_class}">'
-            f'<span class="nr-mark" aria-hidden="true">{ICONS[change.change]}</span>'
+            f'<span class="nr-mark" aria-hidden="true">{ICONS[change]}</span>'
             f'<span class="nr-text">{film}</span><span class="nr-figures">{escape(percentages)}</span></li>'
         )
     return f'<ol class="nr-shifts">{rows}</ol>'
 
 
-def _change_text(change: RankChange) -> str:
+def _change_text(film_change: RankChange) -> str:
     """Return the change of the rank of a film in words."""
-    before, after = change.before.rank, change.after.rank
+    before, after = film_change.before.rank, film_change.after.rank
     if before is None:
         return _("new at rank {after}, was not available before", after=after)
     if after is None:
         return _("no longer available, was at rank {before}", before=before)
-    return _(CHANGE_TEXTS[change.change], before=before, after=after)
+    return _(CHANGE_TEXTS[film_change.change], before=before, after=after)

@@ -137,7 +137,7 @@ def test_every_recommender_can_be_compared(visit, variant):
 
 def test_all_recommenders_are_offered(visit):
     offered = visit("compare", s="1-2-3").get_by_key("compared").options
-    assert offered == list(recommenders.menu("ml-latest-sample").values())
+    assert offered == list(recommenders.menu_labels("ml-latest-sample").values())
     assert len(set(offered)) == len(registry.names())
 
 

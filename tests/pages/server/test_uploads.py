@@ -38,7 +38,7 @@ def test_a_file_that_no_page_asks_for_is_refused():
 def test_a_page_that_was_opened_long_ago_asks_no_more(monkeypatch):
     expect("ann")
     now = uploads.time.monotonic()
-    monkeypatch.setattr(uploads.time, "monotonic", lambda: now + uploads.EXPECTED_SECONDS + 1)
+    monkeypatch.setattr(uploads.time, "monotonic", lambda: now + uploads.PERMISSION_SECONDS + 1)
     assert put("ann") == 403
     expect("ann")
     assert put("ann") == 200
@@ -46,7 +46,7 @@ def test_a_page_that_was_opened_long_ago_asks_no_more(monkeypatch):
 
 def test_a_session_can_send_only_so_many_files_and_so_many_bytes(monkeypatch):
     stored = {("ann", str(number)): 1 for number in range(MAX_SESSION_FILES)}
-    monkeypatch.setattr(uploads, "_stored", lambda: stored | {("bob", "1"): MAX_SESSION_BYTES})
+    monkeypatch.setattr(uploads, "_stored_sizes", lambda: stored | {("bob", "1"): MAX_SESSION_BYTES})
     for session in ("ann", "bob", "cleo"):
         expect(session)
     assert [put(session, "new") for session in ("ann", "bob", "cleo")] == [413, 413, 200]

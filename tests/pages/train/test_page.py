@@ -49,7 +49,7 @@ def badges(app):
 
 
 def choose(app, name, **values):
-    app.selectbox(key=recommenders.TO_TRAIN).set_value(name).run()
+    app.selectbox(key=recommenders.TRAIN_MENU_KEY).set_value(name).run()
     for setting, value in values.items():
         app.number_input(key=f"train-{DATA}-{name}-{setting}").set_value(value)
     return app.run()
@@ -121,7 +121,7 @@ def test_settings_that_cannot_work_are_a_sentence_and_do_not_start(visit):
 
 
 def test_only_recommenders_that_learn_step_by_step_are_offered(visit):
-    offered = visit("train").selectbox(key=recommenders.TO_TRAIN).options
+    offered = visit("train").selectbox(key=recommenders.TRAIN_MENU_KEY).options
     assert "BERT4Rec" in offered
     assert "SASRec (BCE) · not trained" in offered
     assert not any("Markov chain" in option or "Hybrid" in option for option in offered)
@@ -216,7 +216,7 @@ def test_what_was_trained_is_ready_on_every_page_without_a_restart(visit):
     runner.run()  # a real training, in a process of its own
     app.run()
     assert badges(app) == ["Done"], queue.jobs()
-    assert "SASRec (BCE)" in app.selectbox(key=recommenders.TO_TRAIN).options
+    assert "SASRec (BCE)" in app.selectbox(key=recommenders.TRAIN_MENU_KEY).options
     assert recommenders.state("sasrec-bce", DATA) is State.READY
     press(app, "use")
     assert not app.exception
@@ -290,11 +290,11 @@ def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):
     app = visit(model="hybrid")
     app.button(key="train-sasrec-softmax").click().run()
     assert app.title[0].value == "Train"
-    assert app.selectbox(key=recommenders.TO_TRAIN).value == "sasrec-softmax"
+    assert app.selectbox(key=recommenders.TRAIN_MENU_KEY).value == "sasrec-softmax"
 
 
 def test_the_page_opens_on_the_network_that_the_app_is_about(visit):
-    assert visit("train").selectbox(key=recommenders.TO_TRAIN).value == cache.DEFAULT_MODEL == "bert4rec"
+    assert visit("train").selectbox(key=recommenders.TRAIN_MENU_KEY).value == cache.DEFAULT_MODEL == "bert4rec"
 
 
 def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
@@ -309,6 +309,6 @@ def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
 def test_the_help_of_a_setting_is_in_the_visitors_language(visit, monkeypatch):
     monkeypatch.setattr(i18n, "current", lambda: "uk")
     app = visit("train")
-    name = app.selectbox(key=recommenders.TO_TRAIN).value
+    name = app.selectbox(key=recommenders.TRAIN_MENU_KEY).value
     text = app.number_input(key=f"train-{DATA}-{name}-epochs").help.replace("\\", "")
     assert i18n._("Passes over the training histories") in text

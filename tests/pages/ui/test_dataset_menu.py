@@ -59,7 +59,7 @@ def test_the_table_has_everything_that_a_menu_says():
 
 def test_what_a_prepared_set_holds_is_counted(home):
     dataset = world.build()
-    known = dataset_menu.facts(FIRST)
+    known = dataset_menu.dataset_size(FIRST)
     assert (known.n_users, known.n_films) == (dataset.n_users, len(world.TITLES) + 1)
     assert (known.oldest, known.newest) == (1940, 2000)
     assert known.n_trained_films == len(world.TITLES)
@@ -73,22 +73,22 @@ def test_people_with_fewer_than_three_films_are_counted(home):
             catalog=world.build("own", world.TITLES[:3]).catalog,
         )
     )
-    assert dataset_menu.facts("own").n_untested_users == 2
+    assert dataset_menu.dataset_size("own").n_untested_users == 2
     assert "2 people have fewer than three films." in " ".join(
-        dataset_menu.training_notes("own", dataset_menu.facts("own"))
+        dataset_menu.training_notes("own", dataset_menu.dataset_size("own"))
     )
 
 
 def test_a_set_whose_films_need_one_rating_says_so(home):
     world.save(world.build("ml-20m"))
-    said = dataset_menu.training_notes("ml-20m", dataset_menu.facts("ml-20m"))
+    said = dataset_menu.training_notes("ml-20m", dataset_menu.dataset_size("ml-20m"))
     assert f"Recommenders learn from the {len(world.TITLES)} films that have ratings." in said
 
 
 def test_other_data_under_the_same_name_is_counted_again(home):
-    before = dataset_menu.facts(FIRST).n_films
+    before = dataset_menu.dataset_size(FIRST).n_films
     world.save(world.build(titles=world.TITLES[:20]))
-    assert dataset_menu.facts(FIRST).n_films == 21 != before
+    assert dataset_menu.dataset_size(FIRST).n_films == 21 != before
 
 
 def test_the_menu_names_a_set_by_what_it_holds(home):

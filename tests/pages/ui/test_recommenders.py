@@ -33,7 +33,7 @@ def at_leisure(monkeypatch):
 @pytest.fixture
 def slow(monkeypatch):
     """What is fitted takes half a minute, as far as anybody can tell."""
-    monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: 30.0)
+    monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: 30.0)
 
 
 def choose(app, name):
@@ -66,7 +66,7 @@ def test_what_this_module_knows_by_name_exists():
 
 
 def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
-    menu = recommenders.menu(DATA)
+    menu = recommenders.menu_labels(DATA)
     assert menu["bert4rec"] == "BERT4Rec"
     assert menu["item-knn"] == "Item kNN"
     assert menu["sasrec-bce"] == "{model} · not trained".format(model="SASRec (BCE)")
@@ -77,21 +77,21 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
 
 
 def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
-    assert recommenders.menu(DATA)["ease"] == "{model} · not fitted".format(model="EASE")
+    assert recommenders.menu_labels(DATA)["ease"] == "{model} · not fitted".format(model="EASE")
     cache.load_predictor("ease", DATA)
-    assert recommenders.menu(DATA)["ease"] == "EASE"
+    assert recommenders.menu_labels(DATA)["ease"] == "EASE"
 
 
 def test_states_are_computed_again_only_after_a_change_on_disk(home, monkeypatch):
     computed, find_state = [], recommenders._find_state
     monkeypatch.setattr(recommenders, "_find_state", lambda *names: computed.append(names) or find_state(*names))
-    n = len(recommenders.menu(DATA))
-    recommenders.menu(DATA)
+    n = len(recommenders.menu_labels(DATA))
+    recommenders.menu_labels(DATA)
     assert len(computed) == n
     for number, change in enumerate((train_sasrec, enrich, world.untrain), start=2):
         change()
-        recommenders.menu(DATA)
-        recommenders.menu(DATA)
+        recommenders.menu_labels(DATA)
+        recommenders.menu_labels(DATA)
         assert len(computed) == number * n
 
 
@@ -113,19 +113,19 @@ def test_the_first_one_is_the_best_where_that_is_trained(home):
 
 def test_a_time_is_a_sum_that_grows_with_the_data():
     small, large = made_up(100_000, 2_000), made_up(25_000_000, 60_000)
-    assert recommenders.seconds("ials", small) < recommenders.MAX_AUTOMATIC_SECONDS
-    assert recommenders.seconds("ials", large) > recommenders.MAX_SECONDS
-    assert recommenders.seconds("ease", large) > 1_000  # films cubed
-    assert recommenders.seconds("popular", large) < recommenders.MAX_AUTOMATIC_SECONDS
+    assert recommenders.fit_seconds("ials", small) < recommenders.MAX_AUTOMATIC_SECONDS
+    assert recommenders.fit_seconds("ials", large) > recommenders.MAX_SECONDS
+    assert recommenders.fit_seconds("ease", large) > 1_000  # films cubed
+    assert recommenders.fit_seconds("popular", large) < recommenders.MAX_AUTOMATIC_SECONDS
 
 
 def test_film_vectors_that_are_there_need_not_be_made(home):
     dataset = made_up(300_000, 6_000)
-    assert recommenders.seconds("content-sentence", dataset) > recommenders.MAX_SECONDS
+    assert recommenders.fit_seconds("content-sentence", dataset) > recommenders.MAX_SECONDS
     folder = home / "film_vectors" / "ml-25m"
     folder.mkdir(parents=True)
     (folder / "0123456789abcdef.safetensors").touch()
-    assert recommenders.seconds("content-sentence", dataset) < recommenders.MAX_AUTOMATIC_SECONDS
+    assert recommenders.fit_seconds("content-sentence", dataset) < recommenders.MAX_AUTOMATIC_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, a
 
 
 def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch):
-    monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: 61.0)
+    monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: 61.0)
     app = choose(visit(s="1-2-3"), "ease")
     assert "{model} has not been fitted for {data} yet, which takes more than a minute.".format(
         model="EASE", data="MovieLens latest (sample)"
@@ -215,11 +215,11 @@ def test_a_mixture_is_fitted_as_soon_as_its_networks_are_there(visit, at_leisure
 def test_a_mixture_takes_as_long_as_its_members_that_are_not_there(home):
     dataset = made_up(1_000_000, 4_000)
     dataset.n_users = 6_000
-    alone = recommenders.seconds("markov", dataset) + recommenders.seconds("content-tfidf", dataset)
-    assert recommenders.MAX_AUTOMATIC_SECONDS < recommenders.seconds("hybrid", dataset) < recommenders.MAX_SECONDS
-    assert recommenders.seconds("hybrid", dataset) > alone
+    alone = recommenders.fit_seconds("markov", dataset) + recommenders.fit_seconds("content-tfidf", dataset)
+    assert recommenders.MAX_AUTOMATIC_SECONDS < recommenders.fit_seconds("hybrid", dataset) < recommenders.MAX_SECONDS
+    assert recommenders.fit_seconds("hybrid", dataset) > alone
     dataset.n_users = 6_000_000
-    assert recommenders.seconds("hybrid", dataset) < recommenders.MAX_SECONDS
+    assert recommenders.fit_seconds("hybrid", dataset) < recommenders.MAX_SECONDS
 
 
 def train_sasrec(epochs=5):
@@ -395,7 +395,7 @@ def test_what_was_called_off_is_begun_again_by_nobody_but_the_visitor(home, fit)
 @pytest.mark.parametrize("seconds", [30.0, 100.0])
 def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeypatch, seconds):
     monkeypatch.setenv(paths.PUBLIC, "1")
-    monkeypatch.setattr(recommenders, "seconds", lambda name, dataset: seconds)
+    monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: seconds)
     app = choose(visit(s="1-2"), "ease")
     assert "{model} has not been fitted for {data} yet. This is done once.".format(
         model="EASE", data=cache.dataset_title(DATA)

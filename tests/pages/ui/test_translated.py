@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.inside import lesson
 from pages.ui import charts, i18n, url
-from pages.ui.recommenders import TO_TRAIN
+from pages.ui.recommenders import TRAIN_MENU_KEY
 from recsys import paths, storage
 from recsys.data import own_data, tables
 from recsys.data.split import LEAVE_ONE_OUT
@@ -203,7 +203,7 @@ def test_what_two_could_watch(marked):
 def test_the_form_of_a_training(marked):
     app = marked("train")
     check(app)
-    check(app.selectbox(key=TO_TRAIN).set_value("sasrec-bce").run())
+    check(app.selectbox(key=TRAIN_MENU_KEY).set_value("sasrec-bce").run())
 
 
 def test_trainings_in_every_state(marked, monkeypatch):

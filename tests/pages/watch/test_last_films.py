@@ -106,7 +106,7 @@ def test_the_summary_says_if_the_difference_is_clear():
 
 
 def test_the_menu_of_recommenders_has_all_that_are_asked(opened):
-    assert set(recommenders.ready("ml-latest-sample")) <= set(recommenders.menu("ml-latest-sample"))
+    assert set(recommenders.ready("ml-latest-sample")) <= set(recommenders.menu_labels("ml-latest-sample"))
 
 
 def test_one_film_and_one_recommender_are_counted_as_one(opened):
