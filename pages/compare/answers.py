@@ -55,8 +55,8 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     """Start the missing fits in the background, in parallel.
 
     Returns:
-        A function that takes a name and returns its predictor, None while the fit runs. All calls together wait for at
-        most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        A function name → predictor. If a recommender is not ready, the function shows why and returns None. All calls
+        together wait for at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS

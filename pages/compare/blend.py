@@ -46,7 +46,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
     """Show the films of the blend, each with its rank in both lists."""
-    ranks_by_item = {title: {pick.item: pick.rank for pick in members} for title, members in lists.items()}
+    ranks_by_item = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
     html_rows, csv_rows = [], []
     for pick in picks:
         ranks = {title: ranks_by_item[title].get(pick.item) for title in lists}

@@ -19,9 +19,9 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render a search box and the ranks of the selected film. The default is the most popular film not in the list."""
     film_search.search_box(
         dataset.name,
-        _("Which film?"),
-        "seek",
-        lambda film: film_search.film_button(
+        label=_("Which film?"),
+        key="seek",
+        render=lambda film: film_search.film_button(
             film,
             key=f"seek-{film.movie_id}",
             icon="search",

@@ -172,19 +172,16 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
 
 def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of ranks, films by recommenders. Hits are bold. The last two rows are metrics."""
-    films = [
-        format.escape_markdown(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)
-    ]
+    numbered = [f"{position + 1} · {label}" for position, label in zip(positions, labels, strict=True)]
+    films = [format.escape_markdown(label) for label in numbered]
     cells, shares = {}, {}
     for title, column in ranks.items():
         is_hit = [list_comparison.is_hit(position) for position in column]
         texts = [count(position.rank) if position.rank else "–" for position in column]
         rank_cells = [f"**{text}**" if hit else text for text, hit in zip(texts, is_hit, strict=True)]
         mrr = format.metric(list_comparison.mean_reciprocal_rank(column))
-        cells[title] = [*rank_cells, str(sum(is_hit)), mrr]
-        shares[title] = [*(position.log_rank_score for position in column), np.nan, np.nan]
+        heading = format.escape_markdown(title)
+        cells[heading] = [*rank_cells, str(sum(is_hit)), mrr]
+        shares[heading] = [*(position.log_rank_score for position in column), np.nan, np.nan]
     index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
-    cell_table, share_table = (
-        pd.DataFrame(columns, index).rename(columns=format.escape_markdown) for columns in (cells, shares)
-    )
-    return answers.shade(cell_table, share_table)
+    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

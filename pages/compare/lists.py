@@ -22,26 +22,26 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """
     slots = columns(names)
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
-    get_predictor, by_name = answers.start_fits(dataset, names), {}
+    get_predictor, lists = answers.start_fits(dataset, names), {}
     for name, slot in slots.items():
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
-                by_name[name] = recommend(predictor, request)
-    counts = list_comparison.lists_per_item({name: items(picks) for name, picks in by_name.items()})
-    for name, picks in by_name.items():
-        slots[name].html(film_cards.compared_list(picks, counts, len(by_name)))
-    if len(by_name) > 1:
-        titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in by_name}
-        show_overlap(dataset, {titles[name]: picks for name, picks in by_name.items()}, k)
+                lists[name] = recommend(predictor, request)
+    counts = list_comparison.lists_per_item({name: items(picks) for name, picks in lists.items()})
+    for name, picks in lists.items():
+        slots[name].html(film_cards.compared_list(picks, counts, len(lists)))
+    if len(lists) > 1:
+        titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in lists}
+        show_overlap(dataset, {titles[name]: picks for name, picks in lists.items()}, k)
 
 
 def columns(names: list[str]) -> dict[str, DeltaGenerator]:
     """Render a column with a heading for each recommender. Return name → the empty element below the heading."""
-    slots, by_name = {}, cache.all_recommenders()
+    slots, recommenders = {}, cache.all_recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title = format.escape_markdown(cache.recommender_title(by_name[name]))
-            family = format.escape_markdown(_(by_name[name].family))
+            title = format.escape_markdown(cache.recommender_title(recommenders[name]))
+            family = format.escape_markdown(_(recommenders[name].family))
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()

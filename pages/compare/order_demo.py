@@ -18,8 +18,9 @@ from recsys.serving.insight.list_comparison import Order, orders_of_examples, re
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
-IGNORE_ORDER = ("user-knn", "popular")
+# candidates for the demonstration
+ORDER_AWARE = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
+ORDER_UNAWARE = ("user-knn", "popular")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def show(dataset: Dataset, films: Order) -> None:
     pair = choose(pairs)
     for order_name, order in zip(pair.order_names, pair.orders, strict=True):
         page.show_titles(dataset, order, order_name)
-    names = [select_recommender(dataset.name, candidates) for candidates in (READ_ORDER, IGNORE_ORDER)]
+    names = [select_recommender(dataset.name, candidates) for candidates in (ORDER_AWARE, ORDER_UNAWARE)]
     get_predictor = answers.start_fits(dataset, names)
     for name, reads_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):

@@ -112,7 +112,9 @@ def show(dataset: str, protocol: str) -> None:
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
     if definitions.get_or_former(protocol).n_liked:
         sections = [name for name in sections if name not in NEED_ONE_TARGET]
-    section = select_section([*sections, *(["studies"] if available_studies else [])])
+    if available_studies:
+        sections.append("studies")
+    section = select_section(sections)
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
@@ -130,7 +132,7 @@ def show(dataset: str, protocol: str) -> None:
 
 
 def select_section(sections: list[str]) -> str:
-    """Show the menu of sections. Return the chosen one, or the first one if this data set lacks it."""
+    """Show the menu of sections. Return the chosen section, or the first one if the chosen one is not available."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
     titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}
@@ -147,8 +149,8 @@ def show_protocol(view: EvaluationView) -> None:
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
         lines = []
-        ordered_names = dict.fromkeys([*RULE_TITLES, *rules])
-        for name in [name for name in ordered_names if name in rules and name != "name"]:
+        names = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
+        for name in names:
             rule = rules[name]  # a sentence, a number, or dates by part
             dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
             text = format.escape_markdown(", ".join(dates) or _(str(rule)))

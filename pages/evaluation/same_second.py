@@ -56,9 +56,8 @@ def show(view: EvaluationView) -> None:
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
     data = cache.dataset_title(dataset)
-    backward_shares = document[
-        "lower"
-    ]  # of pairs of successive films: share whose second film is earlier in file order
+    # shares of the pairs of successive films whose second film is earlier in the file order
+    backward_shares = document["lower"]
     shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
         "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
