@@ -108,13 +108,9 @@ def plot_overlaps(effects: Effects) -> go.Figure:
 
 def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
     """Render a slider over the orders, and all lists for the selected order."""
-    index = st.select_slider(
-        _("Order of your films"),
-        range(len(orders) + 1),
-        value=1,
-        format_func=order_name,
-        key=f"order-of-{len(orders)}",
-    )
+    n_orders = len(orders)  # without the given order, which has index 0
+    label, key = _("Order of your films"), f"order-of-{n_orders}"
+    index = st.select_slider(label, range(n_orders + 1), value=1, format_func=order_name, key=key)
     page.show_titles(dataset, (films, *orders)[index])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():

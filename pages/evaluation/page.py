@@ -118,12 +118,10 @@ def show(dataset: str, protocol: str) -> None:
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
-        title = format.escape_markdown(cache.dataset_title(dataset))
-        message = (
-            _("No recommender has been evaluated on {data} yet.", data=title)
-            if is_own
-            else _("There are no readable results for this protocol yet.")
-        )
+        message = _("There are no readable results for this protocol yet.")
+        if is_own:
+            title = format.escape_markdown(cache.dataset_title(dataset))
+            message = _("No recommender has been evaluated on {data} yet.", data=title)
         st.info(message, icon=":material/leaderboard:")
         errors.show_command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
     else:

@@ -171,17 +171,14 @@ def layers(lesson: Lesson, example: DeltaGenerator) -> None:
     for part in (r"\mathrm{MH}", r"\mathrm{PFFN}"):
         output = rf"x + {part}(\mathrm{{LN}}(x))" if lesson.has_pre_norm else rf"\mathrm{{LN}}(x + {part}(x))"
         st.latex(rf"x \leftarrow {output}")
-    st.markdown(
-        _(
-            "Each part adds its result to its input. This is a residual connection. The paper normalises after the "
-            "addition, LN(x + …). This network normalises before it."
-        )
-        if lesson.has_pre_norm
-        else _(
-            "Each part adds its result to its input. This is a residual connection. The sum is normalised, as in the "
-            "paper."
-        )
+    pre_norm_text = _(
+        "Each part adds its result to its input. This is a residual connection. The paper normalises after the "
+        "addition, LN(x + …). This network normalises before it."
     )
+    paper_text = _(
+        "Each part adds its result to its input. This is a residual connection. The sum is normalised, as in the paper."
+    )
+    st.markdown(pre_norm_text if lesson.has_pre_norm else paper_text)
     caption = _(
         "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
         "about your films."

@@ -71,21 +71,18 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     """Show a heat map of positions for each head."""
     n = by_position.n_tokens
     st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
-    st.caption(
-        _(
-            "One chart for each head. Each row attends to the columns. 1 is the newest film, 2 the film before it, "
-            "and so on. Each chart has its own colour scale, up to the share above the chart."
-        )
-        + " "
-        + (
-            _("The next film is predicted from the framed row, `[mask]`. All positions attend in both directions.")
-            if by_position.ends_with_mask
-            else _(
-                "The next film is predicted from the framed row, the newest film. The upper right is empty, because "
-                "films do not attend to later films."
-            )
-        )
+    text = _(
+        "One chart for each head. Each row attends to the columns. 1 is the newest film, 2 the film before it, "
+        "and so on. Each chart has its own colour scale, up to the share above the chart."
     )
+    masked_text = _(
+        "The next film is predicted from the framed row, `[mask]`. All positions attend in both directions."
+    )
+    causal_text = _(
+        "The next film is predicted from the framed row, the newest film. The upper right is empty, because films do "
+        "not attend to later films."
+    )
+    st.caption(f"{text} {masked_text if by_position.ends_with_mask else causal_text}")
     last_rows = attention_of_last_position(by_position)
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(by_position.weights.shape[:2]):

@@ -84,9 +84,8 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
     with st.container(horizontal=True, gap="small"):
-        st.button(
-            _("A real viewer"), key="other-random", icon=":material/casino:", on_click=sample_user, args=(dataset,)
-        )
+        label, icon = _("A real viewer"), ":material/casino:"
+        st.button(label, key="other-random", icon=icon, on_click=sample_user, args=(dataset,))
         input_help = ngettext(
             "{data} has {n:,} person. The newest films of the chosen person replace the list.",
             "{data} has {n:,} people. The newest films of the chosen person replace the list.",
