@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import streamlit as st
 
@@ -97,8 +98,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                # each event of the evaluation repeats the event above, because a task can be cancelled at any report
-                evaluate(name, data, protocol, report=lambda _event, event=event: report(event))
+                evaluate(name, data, protocol, report=_repeat(event, report))
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
@@ -106,6 +106,11 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
     tasks.forget(_task_name(dataset))
     tasks.start(_task_name(dataset), evaluate_all)
+
+
+def _repeat(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
+    """Return a callback that always reports `event`. A task can be cancelled at each report."""
+    return lambda _event: report(event)
 
 
 def _task_name(dataset: str) -> str:
