@@ -151,9 +151,11 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
     query = test.queries[row : row + 1]
     # recommenders with shares come first, so that each recommender has the same colour in both charts
-    variants = list(dict.fromkeys([*shares, *selected]))
-    models = {variant: cache.load_predictor(variant, dataset.name).model for variant in variants}
-    lists = {variant: list_metrics.probabilities_by_rank(model, query) for variant, model in models.items()}
+    ordered = list(dict.fromkeys([*shares, *selected]))
+    lists = {
+        variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
+        for variant in ordered
+    }
     columns = [table["probability"] for table in lists.values()] + [table["share"] for table in shares.values()]
     lowest = pd.concat(columns).min()
     with st.grid(2, min_column_width=320):
