@@ -55,8 +55,8 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     """Start the missing fits in the background, in parallel.
 
     Returns:
-        A function that returns `recommenders.predictor` for a name. All its calls together wait for at most
-        `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        A function name → predictor. If a recommender is not ready, the function shows why and returns None. All calls
+        together wait for at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
@@ -91,10 +91,10 @@ def bold_list(titles: list[str]) -> str:
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
-def rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
+def show_ranks(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
     """Show the rank of a film in the ranking of each recommender, best first, with a bar behind the rank."""
-    ordered = dict(sorted(ranks.items(), key=lambda row: -row[1].log_rank_score))
-    rank = _("Rank")
+    ordered = dict(sorted(ranks.items(), key=lambda entry: entry[1].log_rank_score, reverse=True))
+    rank_column = _("Rank")
     rows = [
         (
             rank_text(position, mark_hits),
@@ -107,11 +107,11 @@ def rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str, mar
         for position in ordered.values()
     ]
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
-    table = pd.DataFrame(rows, titles, [rank, _("Probability")])
+    table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")
-    st.table(table.style.apply(lambda _column: bars, subset=[rank]), border="horizontal", alt=alt)
-    positions = {title: [position] for title, position in ranks.items()}
-    charts.download_buttons(list_comparison.hidden_table(positions, [film]), file_name)
+    st.table(table.style.apply(lambda _column: bars, subset=[rank_column]), border="horizontal", alt=alt)
+    rows_by_title = {title: [position] for title, position in ranks.items()}  # a list of one film
+    charts.download_buttons(list_comparison.rank_table(rows_by_title, [film]), file_name)
 
 
 def rank_text(position: RankPosition, mark_hits: bool) -> str:

@@ -1,4 +1,4 @@
-"""The tab of Compare with a blend, a pool of two recommenders with weights that the visitor chooses."""
+"""The tab of Compare with a blend: a mixture of two recommenders, with weights that the visitor chooses."""
 
 from typing import Any
 
@@ -46,17 +46,18 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
     """Show the films of the blend, each with its rank in both lists."""
-    ranks_by_title = {title: {pick.item: pick.rank for pick in listed} for title, listed in lists.items()}
-    rows, table = [], []
+    ranks_by_item = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
+    html_rows, csv_rows = [], []
     for pick in picks:
-        ranks = {title: ranks.get(pick.item) for title, ranks in ranks_by_title.items()}
+        ranks = {title: ranks_by_item[title].get(pick.item) for title in lists}
         notes = [
             _("{model}: rank {rank}", model=title, rank=rank)
             if rank
             else _("{model}: below rank {k}", model=title, k=len(picks))
             for title, rank in ranks.items()
         ]
-        rows.append(film_cards.row(pick.rank, pick.film, probability=None, best=None, note=" · ".join(notes)))
-        table.append({"rank": pick.rank, **pick.film._asdict(), **{f"rank {title}": n for title, n in ranks.items()}})
-    st.html(film_cards.row_list(rows))
-    charts.download_buttons(pd.DataFrame(table), "mixture")
+        html_rows.append(film_cards.row(pick.rank, pick.film, probability=None, best=None, note=" · ".join(notes)))
+        rank_columns = {f"rank {title}": rank for title, rank in ranks.items()}
+        csv_rows.append({"rank": pick.rank, **pick.film._asdict(), **rank_columns})
+    st.html(film_cards.row_list(html_rows))
+    charts.download_buttons(pd.DataFrame(csv_rows), "mixture")

@@ -10,7 +10,8 @@ from pages.ui import browser, cache, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
 from recsys.serving.filters import Filters
-from recsys.serving.recommend import Request, rank_positions, rankings, recommend
+from recsys.serving.predictor import Predictor
+from recsys.serving.recommend import RankPosition, Request, rank_positions, rankings, recommend
 from recsys.serving.search.search import SearchResult
 
 
@@ -18,12 +19,17 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render a search box and the ranks of the selected film. The default is the most popular film not in the list."""
     film_search.search_box(
         dataset.name,
-        _("Which film?"),
-        "seek",
-        lambda film: film_search.film_button(
-            film, f"seek-{film.movie_id}", "search", select, (dataset.name, film), _(film.unknown_reason)
+        label=_("Which film?"),
+        key="seek",
+        render=lambda film: film_search.film_button(
+            film,
+            key=f"seek-{film.movie_id}",
+            icon="search",
+            on_click=select,
+            args=(dataset.name, film),
+            disabled_reason=_(film.unknown_reason),
         ),
-        6,
+        limit=6,
         on_enter=lambda film: select(dataset.name, film),
         help=_(
             "Type a title to see its rank with each recommender. A full bar means rank 1, and an empty bar means the "
@@ -40,18 +46,18 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     browser.place_focus()
 
 
-def select(data: str, film: SearchResult) -> None:
+def select(dataset_name: str, film: SearchResult) -> None:
     """Select a film and clear the search box, unless the film is infrequent."""
     if not film.is_infrequent:
-        st.session_state.rank_film = (data, film.number, film.label)
+        st.session_state.rank_film = (dataset_name, film.number, film.label)
         st.session_state.seek = ""
         browser.focus_on("seek")
 
 
 def selected_item(dataset: Dataset) -> int | None:
     """Return the selected item, or None. A film that was selected in another data set is found by its label."""
-    data, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
-    if data == dataset.name:
+    dataset_name, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
+    if dataset_name == dataset.name:
         return item
     film = cache.title_index(dataset.name).exact(label)
     if film is None or film.is_infrequent:
@@ -69,8 +75,10 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
         text = _("You have watched {film}, so no list shows it. This is its rank among all films.", film=label)
         st.caption(format.escape_markdown(text))
     request = Request(films, filters=Filters(hide_seen=not is_watched))
-    ranks = answers.ask_each(
-        dataset, names, lambda predictor: rank_positions(next(rankings(predictor, [request])), [item])[0]
-    )
-    if ranks:
-        answers.rank_table(ranks, label, "ranks-of-a-film")
+
+    def rank_film(predictor: Predictor) -> RankPosition:
+        (ranking,) = rankings(predictor, [request])
+        return rank_positions(ranking, [item])[0]
+
+    if ranks := answers.ask_each(dataset, names, rank_film):
+        answers.show_ranks(ranks, label, "ranks-of-a-film")

@@ -38,32 +38,33 @@ class HiddenFilmTest:
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
-    positions = list_comparison.last_positions(films, dataset.n_items, len(films))
+    positions = list_comparison.last_positions(films, dataset.n_items, n=len(films))  # of all films except the first
     if not positions:
         text = _("Add a second film. To hide a film, there must be another film before it.")
         st.info(text, icon=":material/playlist_add:")
         return
+    labels = {position: dataset.catalog.films[films[position]].label for position in positions}
     position = st.selectbox(
         _("Hide this film"),
         positions,
-        format_func=lambda position: dataset.catalog.films[films[position]].label,
+        format_func=labels.__getitem__,
         key=f"hide-among-{len(films)}-{films[-1]}",
         width=420,
     )
     page.show_titles(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films that you watched before the hidden film."))
-    test, question = st.session_state.get("hidden_film_test"), (dataset.name, films, position)
+    question = (dataset.name, films, position)
+    test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
     ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0])
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
-        label = dataset.catalog.films[films[position]].label
-        st.markdown(summary(ranks, label))
-        answers.rank_table(ranks, label, "hidden-film", mark_hits=True)
+        st.markdown(summary(ranks, labels[position]))
+        answers.show_ranks(ranks, labels[position], "hidden-film", mark_hits=True)
     ask_others(dataset, test, names)
-    label = _("Hide each of your films in turn")
-    panel = st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all")
+    title = _("Hide each of your films in turn")
+    panel = st.expander(title, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     if panel.open:
         with panel:
             hide_each_film(dataset, films, names, positions)
@@ -121,7 +122,8 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
     the fit ends, the page reruns and continues with the next recommender.
     """
     _data, films, position = test.question
-    bar, deadline = st.progress(0.0), time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
+    bar = st.progress(0.0)
+    deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
     for n, name in enumerate(waiting):
         title = cache.all_recommenders()[name].title
         text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(waiting))
@@ -130,7 +132,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
             predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
             fit = recommenders.find_fit(name, dataset.name)
             if predictor is None and fit and not fit.error and not fit.is_cancelled:
-                return
+                return  # the fit is running
             if predictor:
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
         test.asked.append(name)
@@ -165,20 +167,21 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
         points=100 / n,
     )
     st.caption(text)
-    charts.download_buttons(list_comparison.hidden_table(ranks, labels), "hidden-films")
+    charts.download_buttons(list_comparison.rank_table(ranks, labels), "hidden-films")
 
 
 def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of ranks, films by recommenders. Hits are bold. The last two rows are metrics."""
-    films = [
-        format.escape_markdown(f"{position + 1} · {label}") for position, label in zip(positions, labels, strict=True)
-    ]
+    numbered = [f"{position + 1} · {label}" for position, label in zip(positions, labels, strict=True)]
+    films = [format.escape_markdown(label) for label in numbered]
     cells, shares = {}, {}
-    for title, row in ranks.items():
-        texts = [count(rank.rank) if rank.rank else "–" for rank in row]
-        column, n_hits = format.escape_markdown(title), sum(map(list_comparison.is_hit, row))
-        hits = [f"**{text}**" if list_comparison.is_hit(rank) else text for rank, text in zip(row, texts, strict=True)]
-        cells[column] = [*hits, str(n_hits), format.metric(list_comparison.mean_reciprocal_rank(row))]
-        shares[column] = [*(rank.log_rank_score for rank in row), np.nan, np.nan]
+    for title, column in ranks.items():
+        is_hit = [list_comparison.is_hit(position) for position in column]
+        texts = [count(position.rank) if position.rank else "–" for position in column]
+        rank_cells = [f"**{text}**" if hit else text for text, hit in zip(texts, is_hit, strict=True)]
+        mrr = format.metric(list_comparison.mean_reciprocal_rank(column))
+        heading = format.escape_markdown(title)
+        cells[heading] = [*rank_cells, str(sum(is_hit)), mrr]
+        shares[heading] = [*(position.log_rank_score for position in column), np.nan, np.nan]
     index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))

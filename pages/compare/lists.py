@@ -22,27 +22,26 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """
     slots = columns(names)
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
-    get_predictor, by_name = answers.start_fits(dataset, names), {}
+    get_predictor, lists = answers.start_fits(dataset, names), {}
     for name, slot in slots.items():
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
-                by_name[name] = recommend(predictor, request)
-    counts = list_comparison.count_lists({name: items(picks) for name, picks in by_name.items()})
-    for name, picks in by_name.items():
-        slots[name].html(film_cards.compared_list(picks, counts, len(by_name)))
-    if len(by_name) > 1:
-        show_overlap(
-            dataset, {cache.recommender_title(cache.all_recommenders()[name]): by_name[name] for name in by_name}, k
-        )
+                lists[name] = recommend(predictor, request)
+    counts = list_comparison.lists_per_item({name: items(picks) for name, picks in lists.items()})
+    for name, picks in lists.items():
+        slots[name].html(film_cards.compared_list(picks, counts, len(lists)))
+    if len(lists) > 1:
+        titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in lists}
+        show_overlap(dataset, {titles[name]: picks for name, picks in lists.items()}, k)
 
 
 def columns(names: list[str]) -> dict[str, DeltaGenerator]:
     """Render a column with a heading for each recommender. Return name → the empty element below the heading."""
-    slots, by_name = {}, cache.all_recommenders()
+    slots, recommenders = {}, cache.all_recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title = format.escape_markdown(cache.recommender_title(by_name[name]))
-            family = format.escape_markdown(_(by_name[name].family))
+            title = format.escape_markdown(cache.recommender_title(recommenders[name]))
+            family = format.escape_markdown(_(recommenders[name].family))
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()
@@ -53,7 +52,7 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     """Show which films two or more lists share, and which films only one list has."""
     st.header(_("How much the lists agree"))
     films, by_title = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
-    in_all = [films[item].label for item, n in list_comparison.count_lists(by_title).items() if n == len(lists)]
+    in_all = [films[item].label for item, n in list_comparison.lists_per_item(by_title).items() if n == len(lists)]
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
     if pair := list_comparison.closest_lists(by_title):
         left, right, n = pair
@@ -62,20 +61,17 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     st.markdown(format.escape_markdown(" ".join(sentences)))
     shared = list_comparison.shared_counts(by_title)
     diagonal = np.eye(len(shared), dtype=bool)
-    table, shares = (
-        cells.mask(diagonal, blank)
-        .rename(index=format.escape_markdown, columns=format.escape_markdown)
-        .rename_axis(_("Recommender"))
-        for cells, blank in ((shared.astype(str), ""), (shared / k, np.nan))
-    )
-    st.table(answers.shade(table, shares), alt=_("Number of films that two lists share"))
+    titles = pd.Index([format.escape_markdown(title) for title in shared], name=_("Recommender"))
+    counts = shared.astype(str).mask(diagonal, "").set_axis(titles).set_axis(titles, axis=1)
+    shares = (shared / k).mask(diagonal).set_axis(titles).set_axis(titles, axis=1)
+    st.table(answers.shade(counts, shares), alt=_("Number of films that two lists share"))
     st.markdown("**" + _("In one list only") + "**")
-    alone = {
-        format.escape_markdown(title): format.escape_markdown(" · ".join(films[item].label for item in only) or "–")
-        for title, only in list_comparison.unique_items(by_title).items()
-    }
+    unique_films = [
+        format.escape_markdown(" · ".join(films[item].label for item in unique) or "–")
+        for unique in list_comparison.unique_items(by_title).values()
+    ]
     alt = _("Films that are in one list only")
-    st.table(pd.Series(alone, name=_("Films")).to_frame(), border="horizontal", hide_header=True, alt=alt)
+    st.table(pd.DataFrame({_("Films"): unique_films}, titles), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
         charts.download_buttons(list_comparison.overlap_table(lists), "lists", _("Lists as CSV"))
         charts.download_buttons(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))

@@ -52,7 +52,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 @cache.cached_for_predictor(max_entries=64)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
-    """Cache the lists for all orders, from which the slider selects."""
+    """Return the lists of a recommender for all orders."""
     return list_comparison.order_effect(predictor, films, list_comparison.reorderings(films), k)
 
 
@@ -86,16 +86,17 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given))
         for title, effect in ordered
     ]
-    marks = (  # overlaps[0] belongs to the reversed order
+    marks = (  # name, symbol, colour, size, overlaps of each recommender; overlaps[0] is of the reversed order
         (_("shuffled"), "circle", ACCENT, 10, [effect.overlaps[1:] for _title, effect in ordered]),
         (_("latest first"), "diamond-open", SECOND_ACCENT, 10, [effect.overlaps[:1] for _title, effect in ordered]),
         (_("mean"), "line-ns-open", GREY, 18, [[effect.overlap] for _title, effect in ordered]),
     )
     figure = go.Figure()
-    for name, symbol, colour, size, rows in marks:
+    for name, symbol, colour, size, overlaps in marks:
+        points = [(x, label) for label, row in zip(labels, overlaps, strict=True) for x in row]
         figure.add_scatter(
-            x=[overlap for overlaps in rows for overlap in overlaps],
-            y=[label for label, overlaps in zip(labels, rows, strict=True) for _overlap in overlaps],
+            x=[x for x, _label in points],
+            y=[label for _x, label in points],
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
@@ -107,8 +108,9 @@ def plot_overlaps(effects: Effects) -> go.Figure:
 
 def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
     """Render a slider over the orders, and all lists for the selected order."""
-    label, indices, key = _("Order of your films"), range(len(orders) + 1), f"order-of-{len(orders)}"
-    index = st.select_slider(label, indices, value=1, format_func=order_name, key=key)
+    n_orders = len(orders)  # without the given order, which has index 0
+    label, key = _("Order of your films"), f"order-of-{n_orders}"
+    index = st.select_slider(label, range(n_orders + 1), value=1, format_func=order_name, key=key)
     page.show_titles(dataset, (films, *orders)[index])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
@@ -120,4 +122,6 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
 
 def order_name(index: int) -> str:
     """Return the name of an order by its index: 0 is the given order, 1 the reversed order, the others are random."""
-    return (_("As watched"), _("Latest first"))[index] if index < 2 else _("Shuffle {n}", n=index - 1)
+    if index == 0:
+        return _("As watched")
+    return _("Latest first") if index == 1 else _("Shuffle {n}", n=index - 1)

@@ -14,13 +14,13 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving import history
-from recsys.serving.insight.list_comparison import Order, moods, reorderings
+from recsys.serving.insight.list_comparison import Order, orders_of_examples, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-# the demonstration uses the first recommender of each group that can answer
-READ_ORDER = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
-IGNORE_ORDER = ("user-knn", "popular")
+# candidates for the demonstration
+ORDER_AWARE = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
+ORDER_UNAWARE = ("user-knn", "popular")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class OrderPair:
     """Two orders of the same films."""
 
     title: str
-    names: tuple[str, str]  # name of each order
+    order_names: tuple[str, str]
     orders: tuple[Order, Order]
     is_example: bool  # whether the films are an example, which the visitor can adopt
 
@@ -43,22 +43,19 @@ def show(dataset: Dataset, films: Order) -> None:
         st.caption(_("Add two films to see what their order changes."))
         return
     pair = choose(pairs)
-    for name, order in zip(pair.names, pair.orders, strict=True):
-        page.show_titles(dataset, order, name)
-    names = [
-        next((name for name in candidates if recommenders.can_answer(name, dataset.name)), candidates[-1])
-        for candidates in (READ_ORDER, IGNORE_ORDER)
-    ]
+    for order_name, order in zip(pair.order_names, pair.orders, strict=True):
+        page.show_titles(dataset, order, order_name)
+    names = [select_recommender(dataset.name, candidates) for candidates in (ORDER_AWARE, ORDER_UNAWARE)]
     get_predictor = answers.start_fits(dataset, names)
     for name, reads_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):
             lists = recommend_many(predictor, [Request(order, K) for order in pair.orders])
-            show_lists(cache.recommender_title(predictor), pair.names, lists, reads_order)
+            show_lists(cache.recommender_title(predictor), pair.order_names, lists, reads_order)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.is_example:
-            for number, (name, order) in enumerate(zip(pair.names, pair.orders, strict=True)):
+            for number, (order_name, order) in enumerate(zip(pair.order_names, pair.orders, strict=True)):
                 st.button(
-                    _("Use these films: {order}", order=name),
+                    _("Use these films: {order}", order=order_name),
                     key=f"take-order-{number}",
                     icon=":material/playlist_add:",
                     on_click=use_films,
@@ -75,19 +72,25 @@ def show(dataset: Dataset, films: Order) -> None:
             st.markdown(text)
 
 
+def select_recommender(dataset_name: str, candidates: Sequence[str]) -> str:
+    """Return the first recommender that can answer, or else the last one."""
+    return next((name for name in candidates if recommenders.can_answer(name, dataset_name)), candidates[-1])
+
+
 def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     """Return key → pair of orders. Pairs of the visitor's own films come first."""
     pairs = {}
-    names = (
+    texts = (
         ("backwards", _("Your films, latest first"), _("Latest first")),
         ("shuffled", _("Your films, shuffled"), _("Shuffled")),
     )
-    for (key, title, name), order in zip(names, reorderings(films, n=1), strict=False):
-        pairs[key] = OrderPair(title, (_("As watched"), name), (films, order), is_example=False)
-    if evenings := moods(history.examples(cache.title_index(dataset.name))):
+    # two films have no shuffled order, and a single film has no other order
+    for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
+        pairs[key] = OrderPair(title, (_("As watched"), order_name), (films, order), is_example=False)
+    if evenings := orders_of_examples(history.examples(cache.title_index(dataset.name))):
         (left_mood, left), (right_mood, right) = evenings
-        evening_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
-        pairs["evenings"] = OrderPair(_("Two evenings"), evening_names, (left, right), is_example=True)
+        order_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
+        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left, right), is_example=True)
     return pairs
 
 
@@ -101,7 +104,9 @@ def choose(pairs: dict[str, OrderPair]) -> OrderPair:
     return pairs[segmented_control(_("Which orders"), titles, "order_demo", label_visibility="collapsed", wrap=True)]
 
 
-def show_lists(title: str, names: tuple[str, str], lists: Sequence[list[Recommendation]], reads_order: bool) -> None:
+def show_lists(
+    title: str, order_names: tuple[str, str], lists: Sequence[list[Recommendation]], reads_order: bool
+) -> None:
     """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
     left, right = ([pick.item for pick in picks] for picks in lists)
     model, k = format.escape_markdown(title), len(left)
@@ -125,13 +130,13 @@ def show_lists(title: str, names: tuple[str, str], lists: Sequence[list[Recommen
     st.markdown(sentence)
     common = {*left} & {*right}
     with st.grid(2, min_column_width=150):
-        for name, picks in zip(names, lists, strict=True):
+        for order_name, picks in zip(order_names, lists, strict=True):
             labels = [format.escape_markdown(pick.film.label) for pick in picks]
             lines = [
                 f"{pick.rank}. :gray[{label}]" if pick.item in common else f"{pick.rank}. {label}"
                 for pick, label in zip(picks, labels, strict=True)
             ]
-            st.markdown("\n".join([f":small[{format.escape_markdown(name)}]\n", *lines]))
+            st.markdown("\n".join([f":small[{format.escape_markdown(order_name)}]\n", *lines]))
 
 
 def use_films(films: Order) -> None:

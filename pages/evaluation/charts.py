@@ -101,26 +101,30 @@ def plot_lines(
 def label_line_ends(figure: go.Figure) -> go.Figure:
     """Label each line at its right end. The labels at the right edge of the chart do not overlap.
 
-    A line that ends before the edge has its label above the end, because other lines continue to the right.
+    A line that ends before the right edge has its label above the end, because other lines continue to the right.
     """
     traces = [trace for trace in figure.data if len(trace.x)]
     if not traces:
         return figure
     values = [value for trace in traces for value in trace.y]
-    edge = max(trace.x[-1] for trace in traces)
-    longest = [trace for trace in traces if trace.x[-1] == edge]
+    right_edge = max(trace.x[-1] for trace in traces)
+    longest = [trace for trace in traces if trace.x[-1] == right_edge]
     gap = LETTER_HEIGHT_PX / LINE_PLOT_HEIGHT_PX * (max(values) - min(values))
     style = {"showarrow": False, "font": {"size": 11}}
-    for trace, height in zip(longest, spread([float(trace.y[-1]) for trace in longest], gap), strict=True):
-        figure.add_annotation(x=edge, y=height, text=trace.name, xanchor="left", xshift=7, **style)
+    heights = spread([float(trace.y[-1]) for trace in longest], gap)
+    for trace, height in zip(longest, heights, strict=True):
+        figure.add_annotation(x=right_edge, y=height, text=trace.name, xanchor="left", xshift=7, **style)
     for trace in traces:
-        if trace.x[-1] < edge:
+        if trace.x[-1] < right_edge:
             figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, yanchor="bottom", yshift=5, **style)
     return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in longest))
 
 
 def spread(heights: Sequence[float], gap: float) -> np.ndarray:
-    """Return heights that are at least `gap` apart, in the same order and moved as little as possible."""
+    """Return heights that are at least `gap` apart, in the same order and with the least squared change.
+
+    Heights minus `offsets` only have to be non-decreasing, which is an isotonic regression.
+    """
     from scipy.optimize import isotonic_regression  # imported late: takes half a second
 
     order = np.argsort(heights, kind="stable")
@@ -176,15 +180,15 @@ def error_bars(value: pd.Series, low: pd.Series, high: pd.Series, **style: Any) 
 
 
 def label_points(
-    figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], horizontal: pd.Series, height: float
+    figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], linear_x: pd.Series, height: float
 ) -> None:
     """Add labels of points, the most important point first, to a chart.
 
     The labels are two traces: labels that have room on a phone, then labels that only have room on a desktop. The style
-    sheet hides the last trace on a phone. `horizontal` is x, or log10 of x on a logarithmic axis. `height` is the
-    height inside the axes in pixels.
+    sheet hides the last trace on a phone. `linear_x` is x, or log10 of x on a logarithmic axis. `height` is the height
+    inside the axes in pixels.
     """
-    points = list(zip(relative(horizontal), relative(y), strict=True))
+    points = list(zip(relative(linear_x), relative(y), strict=True))
     on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
     on_desktop = free_sides(points, labels, DESKTOP_WIDTHS_PX, height, on_phone)
     desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
@@ -228,19 +232,20 @@ def free_sides(
         The key of SIDES for each point, None if its label has no room.
     """
     sides = list(placed) or [None] * len(points)
-    charts = [_Chart(points, labels, width, height) for width in widths]
-    placed_first = sorted(range(len(sides)), key=lambda row: sides[row] is None)
-    for row in placed_first:
-        side = sides[row] or next((name for name in SIDES if all(chart.has_room(row, name) for chart in charts)), None)
+    layouts = [_LabelLayout(points, labels, width, height) for width in widths]
+    placed_before_others = sorted(range(len(sides)), key=lambda point: sides[point] is None)
+    for point in placed_before_others:
+        free = (side for side in SIDES if all(layout.has_room(point, side) for layout in layouts))
+        side = sides[point] or next(free, None)
         if side:
-            sides[row] = side
-            for chart in charts:
-                chart.boxes.append(chart.box(row, side))
+            sides[point] = side
+            for layout in layouts:
+                layout.boxes.append(layout.box(point, side))
     return sides
 
 
-class _Chart:
-    """Occupied boxes (left, bottom, right, top) of a chart of one width, in pixels."""
+class _LabelLayout:
+    """Boxes (left, bottom, right, top) of the marks and placed labels of a chart of one width, in pixels."""
 
     def __init__(self, points: Sequence[tuple[float, float]], labels: Sequence[str], width: float, height: float):
         self.centres = [(x * width, y * height) for x, y in points]
@@ -248,19 +253,19 @@ class _Chart:
         radius = MARK_RADIUS_PX
         self.boxes = [(x - radius, y - radius, x + radius, y + radius) for x, y in self.centres]
 
-    def has_room(self, row: int, side: str) -> bool:
-        """Return whether a label covers nothing and stays in the chart."""
-        left, low, right, high = self.box(row, side)
+    def has_room(self, point: int, side: str) -> bool:
+        """Return whether the label of a point covers nothing and stays in the chart, with a small tolerance."""
+        left, low, right, high = self.box(point, side)
         is_inside = left >= -LABEL_GAP_PX and right <= self.width + LABEL_GAP_PX
         is_inside &= low >= -LETTER_HEIGHT_PX and high <= self.height + LETTER_HEIGHT_PX
         return is_inside and not any(
             left < x1 and right > x0 and low < y1 and high > y0 for x0, y0, x1, y1 in self.boxes
         )
 
-    def box(self, row: int, side: str) -> tuple[float, float, float, float]:
-        """Return the box of a label."""
+    def box(self, point: int, side: str) -> tuple[float, float, float, float]:
+        """Return the box of the label of a point."""
         right, up = SIDES[side]
-        half_width, half_height = len(self.labels[row]) * LETTER_WIDTH_PX / 2, LETTER_HEIGHT_PX / 2
-        x, y = self.centres[row]
+        half_width, half_height = len(self.labels[point]) * LETTER_WIDTH_PX / 2, LETTER_HEIGHT_PX / 2
+        x, y = self.centres[point]
         x, y = x + right * (LABEL_GAP_PX + half_width), y + up * (LABEL_GAP_PX + half_height)
         return x - half_width, y - half_height, x + half_width, y + half_height

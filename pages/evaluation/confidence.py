@@ -47,9 +47,10 @@ def show(view: EvaluationView) -> None:
 
 
 def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Show a note if results are of an old kind: their probabilities sum to 1 over all films, with watched films."""
-    over_all_films = set(bins.loc[bins["over"] == tables.ALL_ITEMS, "variant"])
-    variants = [variant for variant in selected if variant in over_all_films]
+    """Show a note about old results, whose probabilities sum to 1 over all films, including watched films."""
+    with_watched_films = bins["over"] == tables.ALL_ITEMS
+    old_variants = set(bins.loc[with_watched_films, "variant"])
+    variants = [variant for variant in selected if variant in old_variants]
     if not variants:
         return
     rows = by_rank[by_rank["variant"] == variants[0]]
@@ -90,7 +91,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Plot the ratio of predicted to observed probability by rank."""
+    """Plot the ratio of predicted to observed probability, the column "times", by rank."""
     st.header(_("Overconfidence by rank"))
     text = _(
         "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
@@ -149,14 +150,14 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
     query = test.queries[row : row + 1]
+    # recommenders with shares come first, so that each recommender has the same colour in both charts
+    ordered = list(dict.fromkeys([*shares, *selected]))
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
-        # the variants of the other chart come first, so that both charts have equal colours
-        for variant in dict.fromkeys([*shares, *selected])
+        for variant in ordered
     }
-    lowest = pd.concat(
-        [*(table["probability"] for table in lists.values()), *(table["share"] for table in shares.values())]
-    ).min()
+    columns = [table["probability"] for table in lists.values()] + [table["share"] for table in shares.values()]
+    lowest = pd.concat(columns).min()
     with st.grid(2, min_column_width=320):
         with st.container():
             show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
@@ -178,7 +179,7 @@ def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> 
 def show_list_of_user(
     view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
 ) -> None:
-    """Show the probabilities of one list and their sums."""
+    """Show the probabilities of the first 100 films of a user and, for each recommender, their sum."""
     films = dataset.catalog.films
     st.markdown(f"**{_('Prediction')}**")
     ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)
@@ -231,11 +232,11 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
     chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
 
 
-def plot_by_rank(by_rank: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:
+def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:
     """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` to 100%."""
-    figure = plot_lines(by_rank, titles, "rank", y, _("Rank"))
+    figure = plot_lines(by_variant, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
     figure.update_xaxes(**log_axis(lambda rank: number(rank, "g"), min_exponent=0))
-    low_exponent = float(np.log10(max(lowest, MIN_SHARE))) - 0.1
-    return figure.update_yaxes(**log_axis(percent_tick), range=[low_exponent, 0.08])
+    low_exponent = float(np.log10(max(lowest, MIN_SHARE)))
+    return figure.update_yaxes(**log_axis(percent_tick), range=[low_exponent - 0.1, 0.08])  # with a margin

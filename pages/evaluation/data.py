@@ -67,6 +67,7 @@ class EvaluationView:
         return ", ".join(map(self.title, variants))
 
 
+# decorator: caches a function until a result file of the view changes; arguments that start with _ are not in the key
 cached_for_view = partial(cache.cached_by, {EvaluationView: lambda view: (view.dataset, view.protocol, view.version)})
 
 
@@ -76,7 +77,7 @@ def leaderboard(dataset: str, protocol: str) -> tuple[pd.DataFrame, LoadErrors]:
     return board.assign(title=board["title"].map(_)), list(load_errors)
 
 
-@cache.cached_by({}, max_entries=16)
+@cache.cached_by(keys={}, max_entries=16)
 def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFrame, LoadErrors]:
     """Read a leaderboard. `version` is only part of the cache key."""
     load_errors: LoadErrors = []
@@ -124,7 +125,7 @@ def split(view: EvaluationView, dataset: Dataset) -> Split:
 def metrics_by_group(
     view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
-    """Return `groups.by_bucket` of some variants."""
+    """Return `groups.by_bucket` of some variants. The view determines the split."""
     all_ranks = ranks(view)[0]
     return groups.by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
 

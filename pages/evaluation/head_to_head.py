@@ -13,7 +13,8 @@ from pages.ui.i18n import N_, _, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
-RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}  # absolute margin of `tables.rank_margins` → ratio of ranks
+# |margin| of `tables.rank_margins` → ratio between the ranks of the hidden film
+RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 EVEN = N_("even")
 
 
@@ -102,7 +103,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot the number of users by margin (`tables.rank_margins`), in the colour of the better recommender."""
+    """Plot `tables.rank_margins`: the number of users by margin, in the colour of the better recommender."""
     figure = go.Figure()
     labels = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
     for rows, winner in (
@@ -110,6 +111,8 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
         (margins[margins["margin"] == 0], None),
         (margins[margins["margin"] > 0], left),
     ):
+        colour = look(view.family(winner)).colour if winner else GREY
+        pattern = "/" if winner == right else ""  # the recommenders may have the colour of one family
         figure.add_bar(
             x=rows["margin"],
             y=rows["users"],
@@ -117,10 +120,7 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
             textposition="outside",
             cliponaxis=False,
             name=view.title(winner) if winner else _(EVEN),
-            marker={
-                "color": look(view.family(winner)).colour if winner else GREY,
-                "pattern_shape": "/" if winner == right else "",
-            },
+            marker={"color": colour, "pattern_shape": pattern},
             hovertemplate="%{y}",
         )
     set_layout(figure, 330).update_layout(showlegend=True)

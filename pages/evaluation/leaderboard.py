@@ -24,7 +24,7 @@ from recsys.serving.predictor import Recommender
 INTERVALS = "intervals"  # the HTML table
 ALL_METRICS = "all-figures"  # the sortable table
 SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
-PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows the selected metric and the first two others of these
+PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows two of these beside the selected metric
 PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table; a phone has no more
 ARXIV = "arXiv:"
 HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
@@ -70,7 +70,7 @@ class Row:
     metrics: Mapping[str, Any]  # row of the leaderboard or of the published figures, by column
     provenance: Provenance
     subtitle_html: str
-    look: Look | None = None  # None for published figures
+    look: Look | None = None  # of the family; None for published figures
     rank: str = ""  # "" for published figures
     comparison: str = ""  # text that compares the row with the best recommender
     is_tied: bool = False  # not significantly different from the best
@@ -158,10 +158,10 @@ def table_html(
     if time_aware:
         heading = f'<th scope="rowgroup" colspan="{6 + len(side_metrics)}">{escape(_(TIME_AWARE))}</th>'
         body += f'<tr class="nr-apart">{heading}</tr>' + _rows_html(time_aware, metric, side_metrics)
-    ends = board[f"high {metric}"].fillna(board[metric])
-    longest = max([*ends, *(row.metrics[metric] for row in (*local_rows, *published_rows))]) or 1
+    interval_ends = board[f"high {metric}"].fillna(board[metric])
+    longest = max([*interval_ends, *(row.metrics[metric] for row in (*local_rows, *published_rows))]) or 1
     caption = _("{metric} of all recommenders, the best first, measured here or published", metric=metric_title(metric))
-    heads = "".join(
+    side_headings = "".join(
         f'<th scope="col" class="{_column_class(name, metric)}">{escape(metric_title(name))}</th>'
         for name in side_metrics
     )
@@ -170,7 +170,7 @@ def table_html(
         f'<thead><tr><th scope="col" aria-label="{_("Rank")}">#</th>'
         f'<th scope="col" class="nr-left">{_("Recommender")}</th><th scope="col">{escape(metric_title(metric))}</th>'
         f'<th scope="col" class="nr-left nr-range">{_("95% interval")}</th>'
-        f'{heads}<th scope="col" class="nr-wide">{_("Seeds")}</th>'
+        f'{side_headings}<th scope="col" class="nr-wide">{_("Seeds")}</th>'
         f'<th scope="col" class="nr-wide nr-left">{_("Against the best")}</th></tr></thead>{body}</table>'
     )
 
@@ -179,13 +179,13 @@ def _local_rows(
     board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, sources: Mapping[str, Provenance]
 ) -> list[Row]:
     """Return the rows of recommenders that were evaluated here."""
-    by_variant = {} if tests is None else {test["variant"]: test for test in tests.to_dict("records")}
+    test_by_variant = {} if tests is None else {test["variant"]: test for test in tests.to_dict("records")}
     best = None if tests is None or tests.empty else tests["other"].iloc[0]
     rows = []
     records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, record in enumerate(records, start=1):
         variant, family = record["variant"], record["family"]
-        test = by_variant.get(variant)
+        test = test_by_variant.get(variant)
         is_tied = test is not None and not test["differs"]
         comparison = _("the best") if variant == best else ""
         if test:
@@ -222,42 +222,45 @@ def _rows_html(rows: Iterable[Row], metric: str, side_metrics: list[str]) -> str
 
 def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
     """Return the HTML of a row. CSS draws the interval on a scale from 0 to --nr-longest of the table."""
-    source, colour, glyph = row.provenance, GREY, ""
+    source, colour, glyph, row_class = row.provenance, GREY, "", "nr-theirs"
     if row.look:
-        colour = row.look.colour
+        colour, row_class = row.look.colour, "nr-ours"
         glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.look.glyph}</i>'
     button = f'<button type="button" class="nr-ask" popovertarget="about-{source.id}">{escape(source.title)}</button>'
     title = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
     tied = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row.is_tied else ""
-    side = "".join(
+    side_cells = "".join(
         f'<td class="{_column_class(name, metric)}">{format.metric(row.metrics.get(name))}</td>'
         for name in side_metrics
     )
-    bar, label = "", _("no interval")
+    interval_html, interval_text = "", _("no interval")
     low, high = row.metrics.get(f"low {metric}"), row.metrics.get(f"high {metric}")
     if pd.notna(low):
-        label = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high)
-        bar = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>'
+        interval_text = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high)
+        interval_html = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>'
     style = f"--nr-colour:{colour};--nr-at:{row.metrics[metric]:.6f}"
     return (
-        f'<tr class="{"nr-ours" if row.look else "nr-theirs"}"><td class="nr-ordinal">{row.rank}</td>'
+        f'<tr class="{row_class}"><td class="nr-ordinal">{row.rank}</td>'
         f'<th scope="row"><span class="nr-line">{glyph}{title}</span>{popover_html(source)}</th>'
         f"<td><b>{format.metric(row.metrics[metric])}</b>{tied}</td>"
-        f'<td class="nr-range"><div class="nr-span" role="img" aria-label="{label}" style="{style}">{bar}<b></b></div>'
-        f'</td>{side}<td class="nr-wide">{row.metrics["seeds"]}</td>'
+        f'<td class="nr-range"><div class="nr-span" role="img" aria-label="{interval_text}" style="{style}">'
+        f"{interval_html}<b></b></div>"
+        f'</td>{side_cells}<td class="nr-wide">{row.metrics["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row.comparison}</td></tr>'
     )
 
 
 def _column_class(name: str, metric: str) -> str:
-    """Return the CSS class of the column of a metric: "nr-wide" hides it on a phone."""
-    return "" if name in [other for other in PHONE_METRICS if other != metric][:2] else "nr-wide"
+    """Return the CSS class of the column of a metric beside the selected one. "nr-wide" hides it on a phone."""
+    phone_columns = [other for other in PHONE_METRICS if other != metric][:2]
+    return "" if name in phone_columns else "nr-wide"
 
 
 def letters_html(published: pd.DataFrame) -> str:
     """Return HTML that explains the letters of the published figures."""
     rules = dict(zip(published["code"].str.rstrip("*"), published["rules"], strict=True))
-    rows = sorted(rules.items(), key=lambda row: (not row[0][0].isalpha(), row))
+    codes = sorted(rules, key=lambda code: (not code[0].isalpha(), code))  # letters first
+    rows = [(code, rules[code]) for code in codes]
     if published["note"].any():
         rows.append(("*", N_("a different method; click the title for details")))
     lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(_(text))}</dd>" for code, text in rows)
@@ -293,8 +296,8 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
     """Return where the metrics of a result document come from."""
     run, seeds = document["run"], [str(seed["seed"]) for seed in document["seeds"]]
     device = ", ".join(filter(None, [run.get("device", ""), _("threads: {n}", n=run.get("threads", _("all")))]))
-    extra, details = document.get("also"), document.get("details")
-    facts = {
+    extra_dataset, details = document.get("also"), document.get("details")
+    facts = {  # English label → translated text, "" or None if not recorded
         N_("People"): count(document["users"]),
         N_("Seeds"): _("{n} ({seeds})", n=len(seeds), seeds=", ".join(seeds)),
         N_("Code version (commit)"): run.get("commit", ""),
@@ -303,14 +306,14 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
         N_("Machine"): ", ".join(filter(None, [run.get("machine", ""), device])),
         N_("Versions"): ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
         N_("Data"): _("{data}, fingerprint {print}", data=document["dataset"], print=document["fingerprint"][:12]),
-        N_("Also trained on"): extra
-        and _("{data}, without people who are in both data sets", data=cache.dataset_title(extra)),
+        N_("Also trained on"): extra_dataset
+        and _("{data}, without people who are in both data sets", data=cache.dataset_title(extra_dataset)),
         N_("Extra features"): details and _("cast and crew from Wikidata, fingerprint {print}", print=details[:12]),
         N_("Paper"): document["paper"],
     }
     commands = tuple(map(errors.hide_paths, report.commands(document)))
-    known_facts = [(_(label), text) for label, text in facts.items() if text]
-    return Provenance(document["variant"], _(document["title"]), known_facts, commands)
+    recorded_facts = [(_(label), text) for label, text in facts.items() if text]
+    return Provenance(document["variant"], _(document["title"]), recorded_facts, commands)
 
 
 def _training_times(timings: Iterable[Mapping[str, Any]]) -> str:
@@ -330,10 +333,9 @@ def _training_times(timings: Iterable[Mapping[str, Any]]) -> str:
 
 def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame) -> None:
     """Show the sortable table, the provenance of the selected row, and the published figures."""
-    # the dates are without the time of day, which the CSV has
-    rows = board.assign(date=board["date"].str[:10], family=board["family"].map(_))
-    columns = [*PHONE_COLUMNS, "family"]
-    table = rows[[*columns, *(name for name in results.METRICS if name not in columns), "seeds", "users", "date"]]
+    rows = board.assign(date=board["date"].str[:10], family=board["family"].map(_))  # the CSV also has the time of day
+    other_metrics = [name for name in results.METRICS if name not in PHONE_COLUMNS]
+    table = rows[[*PHONE_COLUMNS, "family", *other_metrics, "seeds", "users", "date"]]
     event = show_table(table, f"figures-{view.key}", _("Leaderboard"), on_select="rerun", selection_mode="single-row")
     if selected := event.selection.rows:
         source = local_provenance(data.documents(view)[board["variant"].iloc[selected[0]]])
@@ -382,8 +384,9 @@ def show_missing(view: EvaluationView) -> None:
         return
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
+        training_note = protocols.get_or_former(view.protocol).own_training
         for needs_training, text, note in (
-            (True, N_("These must be trained first: {models}."), protocols.get_or_former(view.protocol).own_training),
+            (True, N_("These must be trained first: {models}."), training_note),
             (False, N_("These can be evaluated without training: {models}."), ""),
         ):
             if group := [recommender for recommender in missing if recommender.needs_training == needs_training]:
@@ -394,9 +397,9 @@ def show_missing(view: EvaluationView) -> None:
 
 def _show_commands(view: EvaluationView, missing: list[Recommender]) -> None:
     """Show the commands that evaluate one of the recommenders, and the names of the others."""
-    example = next((row for row in missing if row.name == cache.DEFAULT_MODEL), missing[0])
+    example = next((recommender for recommender in missing if recommender.name == cache.DEFAULT_MODEL), missing[0])
     st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
     commands = map(errors.hide_paths, report.commands_for(example.name, view.dataset, view.protocol))
     st.code("\n".join(commands), language=None, wrap_lines=True)
-    if names := [f"`{row.name}`" for row in missing if row is not example]:
+    if names := [f"`{recommender.name}`" for recommender in missing if recommender is not example]:
         st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))

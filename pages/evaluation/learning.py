@@ -12,10 +12,11 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import segmented_control, translated
 from recsys.evaluation import protocols, report, results, tables
 
+N_DEFAULT_LINES = 3
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
-WITHOUT_TIME = {  # field of `tables.Costs` → text
+WITHOUT_TIME = {  # list of recommenders in `tables.Costs` → text
     "fitted": N_("Without recorded fitting time: {models}."),
     "combined": N_("Combinations of other recommenders: {models}."),
     "unknown": N_("Without recorded training time: {models}."),
@@ -25,20 +26,15 @@ WITHOUT_TIME = {  # field of `tables.Costs` → text
 
 def show(view: EvaluationView) -> None:
     """Show the training curves, or how to get them, and the chart of training times."""
-    variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     dataset_title = cache.dataset_title(view.dataset)
-    names = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
-    if logs := tables.curves(view.dataset, variants, protocols.get_or_former(view.protocol).splitting):
+    measured_protocols = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
+    if logs := training_logs(view, view.protocol):
         show_curves(view, logs)
-    elif others := [
-        protocol_title(name)
-        for name in names
-        if tables.curves(view.dataset, variants, protocols.get_or_former(name).splitting)
-    ]:
+    elif with_logs := [protocol for protocol in measured_protocols if training_logs(view, protocol)]:
         text = _(
             "There are no training logs for this protocol. On {data} there are some for {protocols}.",
             data=dataset_title,
-            protocols=format.listed([f"“{title}”" for title in others]),
+            protocols=format.listed([f"“{protocol_title(protocol)}”" for protocol in with_logs]),
         )
         st.caption(text)
     else:
@@ -47,13 +43,20 @@ def show(view: EvaluationView) -> None:
     show_costs(view)
 
 
+def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
+    """Return variant → training log of the recommenders of the board, with the splitting of a protocol."""
+    variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
+    return tables.curves(view.dataset, variants, protocols.get_or_former(protocol).splitting)
+
+
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
-    """Plot loss and validation of the selected recommenders. logs: Variant → training log."""
+    """Plot loss and validation of the selected recommenders. logs: Result of `training_logs`."""
     titles = view.titles | {variant: view.title(variant) for variant in logs}  # some logs have no result
     variants = [variant for variant in titles if variant in logs]
-    default = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:3]
+    preferred = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:N_DEFAULT_LINES]
+    default = [variant for variant in variants if variant in preferred]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        selected = data.select_recommenders(view, variants, [name for name in variants if name in default], "curves")
+        selected = data.select_recommenders(view, variants, default, "curves")
         axis = segmented_control(_("Horizontal axis"), translated(X_AXES), "curves_by")
     text = _(
         "Validation uses the film before the last one of each person and decides when training stops. "
@@ -99,9 +102,9 @@ def show_costs(view: EvaluationView) -> None:
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
         chart(figure, alt, costs.table, f"cost-{view.key}")
     lines = [
-        _(line, models=format.listed([_(title) for title in titles]))
-        for name, line in WITHOUT_TIME.items()
-        if (titles := getattr(costs, name))
+        _(text, models=format.listed([_(title) for title in titles]))
+        for field, text in WITHOUT_TIME.items()
+        if (titles := getattr(costs, field))
     ]
     if lines:
         st.caption(_("Not in the chart:") + "\n" + "\n".join(f"- {line}" for line in lines))

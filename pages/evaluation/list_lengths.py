@@ -1,5 +1,6 @@
 """The chart of a metric by the number of films that recommenders get: the newest films of a user, or favourites."""
 
+import pandas as pd
 import streamlit as st
 
 from pages.evaluation import data
@@ -14,8 +15,8 @@ MAX_DEFAULT_LINES = 5
 
 def show(view: EvaluationView, metric: str) -> None:
     """Plot the metric against the number of films given, if there are results for two numbers or more."""
-    is_of_favourites = view.protocol in [protocol.name for protocol in protocols.FAVOURITES]
-    if is_of_favourites:
+    gives_favourites = view.protocol in [protocol.name for protocol in protocols.FAVOURITES]
+    if gives_favourites:
         length_labels = {protocol.name: str(protocol.n_liked) for protocol in protocols.FAVOURITES}
     else:
         length_labels = {protocol.name: str(protocol.newest) for protocol in protocols.SHORT}
@@ -26,7 +27,7 @@ def show(view: EvaluationView, metric: str) -> None:
     if len(leaderboards) < 2 or table.empty:
         return
     st.header(_("Quality by the length of the list"))
-    if is_of_favourites:
+    if gives_favourites:
         text = _("{metric} for one to ten films that each person likes.", metric=metric_title(metric))
     else:
         text = _("{metric} for the newest films of each person, and for all of them.", metric=metric_title(metric))
@@ -37,10 +38,10 @@ def show(view: EvaluationView, metric: str) -> None:
     if not selected:
         return
     rows = table.set_index("variant")
-    lines = rows.loc[selected, list(leaderboards)].rename(columns=length_labels)  # a row per recommender
-    by_variant = {variant: line.rename_axis("films").rename(metric).reset_index() for variant, line in lines.iterrows()}
+    lines = rows.loc[selected, list(leaderboards)].rename(columns=length_labels)  # recommenders by number of films
+    line_tables = {variant: pd.DataFrame({"films": lines.columns, metric: lines.loc[variant]}) for variant in selected}
     titles = rows["title"].to_dict()
-    figure = plot_lines(by_variant, titles, "films", metric, _("Number of films given"))
+    figure = plot_lines(line_tables, titles, "films", metric, _("Number of films given"))
     figure.update_traces(hovertemplate="%{x}: %{y:.4f}")
     figure.update_xaxes(type="category").update_yaxes(title=metric_title(metric))
     alt = _(

@@ -78,7 +78,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
 def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
     """Return the recommenders without a result that can be evaluated without a long fit."""
     names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()]) if name not in evaluated]
-    with suppress(DataError):
+    with suppress(DataError):  # the data set was deleted
         return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
     return []
 
@@ -87,23 +87,18 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
     """Start the evaluation of the recommenders, one after the other."""
     try:
         data = cache.dataset(dataset)
-    except DataError:  # it was deleted in the meantime, and the page shows the error
+    except DataError:  # the data set was deleted, and the page shows the error
         return
 
     def evaluate_all(report: ProgressCallback) -> None:
         from recsys.evaluation.evaluate import evaluate  # loads torch
 
         failures: list[RecsysError] = []
-        event: dict[str, Any] = {}
-
-        def repeat(_event: dict[str, Any]) -> None:
-            report(event)  # at each event of an evaluation, so that the task can be cancelled there
-
         for position, name in enumerate(names):
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                evaluate(name, data, protocol, report=repeat)
+                evaluate(name, data, protocol, report=_repeat(event, report))
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
@@ -111,6 +106,11 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
     tasks.forget(_task_name(dataset))
     tasks.start(_task_name(dataset), evaluate_all)
+
+
+def _repeat(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
+    """Return a callback that always reports `event`. A task can be cancelled at each report."""
+    return lambda _event: report(event)
 
 
 def _task_name(dataset: str) -> str:

@@ -1,7 +1,7 @@
 """The page Evaluation: data set, protocol, the rules of the protocol, and one section.
 
-Session state: results_of (the data set of this page) · results_for (the data set that was open on the other pages in
-the last run) · section.
+Session state: results_of (the data set of this page) · results_for (the data set that the other pages used in the last
+run) · section.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
     "person": person.show,
     "ties": same_second.show,
 }
-NEED_ONE_TARGET = {"slices", "calibration", "pair", "person", "ties"}  # sections: each person has one film to find
+NEED_ONE_TARGET = {"slices", "calibration", "pair", "person", "ties"}  # sections that need one hidden film per person
 RULE_TITLES = {  # in display order
     "split": N_("Split"),
     "cuts": N_("Cut-off rule"),
@@ -82,7 +82,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the menu of data sets. If another page has opened a data set with results, it is selected here, too."""
+    """Show the menu of data sets. A data set with results that another page has just opened is selected here, too."""
     state, current = st.session_state, visitor().current.dataset
     is_newly_opened = state.get("results_for", current) != current
     state.results_for = current
@@ -106,21 +106,22 @@ def show(dataset: str, protocol: str) -> None:
     is_own = dataset not in datasets.SETS
     if is_own and not board.empty:
         own_set.compare_with_most_popular(view)
-    available_studies = [study for study in read_studies(load_errors.append) if not is_own or study.dataset == dataset]
+    all_studies = read_studies(load_errors.append)
+    available_studies = [study for study in all_studies if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
     if definitions.get_or_former(protocol).n_liked:
         sections = [name for name in sections if name not in NEED_ONE_TARGET]
-    section = select_section([*sections, *(["studies"] if available_studies else [])])
+    if available_studies:
+        sections.append("studies")
+    section = select_section(sections)
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
-        title = format.escape_markdown(cache.dataset_title(dataset))
-        message = (
-            _("No recommender has been evaluated on {data} yet.", data=title)
-            if is_own
-            else _("There are no readable results for this protocol yet.")
-        )
+        message = _("There are no readable results for this protocol yet.")
+        if is_own:
+            title = format.escape_markdown(cache.dataset_title(dataset))
+            message = _("No recommender has been evaluated on {data} yet.", data=title)
         st.info(message, icon=":material/leaderboard:")
         errors.show_command(recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol))
     else:
@@ -129,7 +130,7 @@ def show(dataset: str, protocol: str) -> None:
 
 
 def select_section(sections: list[str]) -> str:
-    """Show the menu of sections. Return the chosen one, or the first one if this data set lacks it."""
+    """Show the menu of sections. Return the chosen section, or the first one if the chosen one is not available."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
     titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}
@@ -146,12 +147,12 @@ def show_protocol(view: EvaluationView) -> None:
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
         lines = []
-        for name in dict.fromkeys([*RULE_TITLES, *rules]):
-            if name in rules and name != "name":
-                rule = rules[name]  # a sentence, a number, or dates by part
-                dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
-                text = format.escape_markdown(", ".join(dates) or _(str(rule)))
-                lines.append(f"- **{_(RULE_TITLES.get(name, name))}**: {text}")
+        names = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
+        for name in names:
+            rule = rules[name]  # a sentence, a number, or dates by part
+            dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
+            text = format.escape_markdown(", ".join(dates) or _(str(rule)))
+            lines.append(f"- **{_(RULE_TITLES.get(name, name))}**: {text}")
         st.markdown("\n".join(lines))
 
 
@@ -177,15 +178,15 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     if rules.get("order") == definitions.ORDERS["drawn"]:
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
         notes.append(text)
-    titles: dict[str, list[str]] = {}  # recommenders by title of a further data set that they were trained on
+    models_by_dataset: dict[str, list[str]] = {}  # title of a further data set → models that were trained on it
     for document in data.documents(view).values():
-        if extra := document.get("also"):
-            titles.setdefault(cache.dataset_title(extra), []).append(_(document["title"]))
+        if extra_dataset := document.get("also"):
+            models_by_dataset.setdefault(cache.dataset_title(extra_dataset), []).append(_(document["title"]))
     return notes + [
         _(
             "{models} also learned from {data}, except from people who are in both data sets.",
             models=format.listed(sorted(models)),
-            data=dataset,
+            data=title,
         )
-        for dataset, models in titles.items()
+        for title, models in models_by_dataset.items()
     ]

@@ -15,7 +15,7 @@ from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
 
-MAX_FILMS = 20  # newest films of the history
+MAX_FILMS = 20  # films of the history, the newest first
 
 
 def show(view: EvaluationView) -> None:
@@ -36,9 +36,9 @@ def show(view: EvaluationView) -> None:
     with left:
         show_ranks(table, films[user.target].label, f"person-{view.key}")
     with right:
-        latest = list(enumerate(user.history.tolist(), start=1))[-MAX_FILMS:]
+        positioned_films = [(position, films[item]) for position, item in enumerate(user.history.tolist(), start=1)]
         st.header(_("Last {n} films watched before", n=MAX_FILMS) if n_films > MAX_FILMS else _("Watched before"))
-        st.html(film_cards.film_columns([(position, films[item]) for position, item in reversed(latest)]))
+        st.html(film_cards.film_columns(positioned_films[::-1][:MAX_FILMS]))
 
 
 def select_user(n: int, key: str) -> int:
@@ -66,7 +66,7 @@ def describe_user(user: HeldOutUser) -> str:
 def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
     """Show which recommenders have the hidden film in their top ten, and a chart of `tables.ranks_of_user`."""
     st.header(_("Rank by recommender"))
-    hits = table.loc[table["found"], "title"].tolist()
+    hits = table.loc[table["found"], "title"].tolist()  # recommenders
     text = _("None of {all} recommenders has the film in its top ten.", all=len(table))
     if hits:
         text = ngettext(

@@ -15,8 +15,8 @@ from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
-AXIS_HEIGHT_PX = 90  # of the margins and the names of the protocols
-ROW_HEIGHT_PX = 19  # of a rank
+AXIS_HEIGHT_PX = 90  # margins and names of the protocols
+RANK_HEIGHT_PX = 19  # one rank on the vertical axis
 
 
 def show(view: EvaluationView) -> None:
@@ -80,11 +80,11 @@ def describe(table: pd.DataFrame, base: str, protocol: str) -> str:
         return users
     share = tables.discordant_share(table, base, protocol)
     if share is None:
-        order = _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
+        comparison = _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
     else:
         title = protocol_title(base)
-        order = _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=title)
-    return f"{users} {order}"
+        comparison = _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=title)
+    return f"{users} {comparison}"
 
 
 def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
@@ -104,15 +104,15 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             hovertemplate=_("%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"),
         )
     by_last_rank = table.sort_values(f"rank {names[-1]}", kind="stable")
-    # A label is at its position in the order, not at its rank. So labels of equal ranks do not overlap.
+    # equal ranks: a label is at its position in the order, so that labels do not overlap
     for position, title in enumerate(by_last_rank["title"], start=1):
         figure.add_annotation(
             x=len(names) - 1, y=position, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
         )
-    height = AXIS_HEIGHT_PX + ROW_HEIGHT_PX * len(table)
+    height = AXIS_HEIGHT_PX + RANK_HEIGHT_PX * len(table)
     set_layout(figure, height, left=26, right=128).update_layout(showlegend=False, margin_t=60)
     ticks = [title.replace(" ", "<br>") for title in titles]
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
     figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])
-    ranks = [1, *range(5, len(table) + 1, 5)]
-    return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=ranks)
+    tick_ranks = [1, *range(5, len(table) + 1, 5)]
+    return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=tick_ranks)

@@ -22,7 +22,6 @@ ORDER_TEXTS = {  # field "order" of the document → text
     None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
 }
 TIED_COLOUR = LOOKS["Transformers"].colour
-OTHER_COLOUR = GREY
 
 
 def statistics(dataset: str) -> dict[str, Any] | None:
@@ -42,21 +41,23 @@ def show(view: EvaluationView) -> None:
     if document["recommenders"]:
         st.header(_("Results in random order"))
         show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
-    run, notes = document["run"], []
-    if document["without_rating"] is not None:
+    notes, uncounted_rating = [], document["without_rating"]
+    if uncounted_rating is not None:
         text = _(
             "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
-            rating=document["without_rating"],
+            rating=uncounted_rating,
         )
         notes.append(text)
+    run = document["run"]
     notes.append(_("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10]))
     st.caption(format.escape_markdown(" ".join(notes)))
 
 
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
-    data, n_pairs = cache.dataset_title(dataset), document["pairs"]["same second"]
-    backward_shares = document["lower"]  # share of pairs whose second film is earlier in the file order
+    data = cache.dataset_title(dataset)
+    # shares of the pairs of successive films whose second film is earlier in the file order
+    backward_shares = document["lower"]
     shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
         "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
@@ -70,7 +71,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         "it is {other:.0%}.",
         "Of {n:,} pairs rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
         "it is {other:.0%}.",
-        n_pairs,
+        document["pairs"]["same second"],
         same=backward_shares["same second"],
         other=backward_shares["alone"],
     )
@@ -85,7 +86,10 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 
 
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
-    """Show how much a score by file order improves two recommenders, in file order and in random order."""
+    """Show how much a score by file order improves two recommenders, in file order and in random order.
+
+    rows: A row per recommender and protocol.
+    """
     text = _(
         "Two simple recommenders get an additional score that depends only on the distance in the file order. "
         "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
@@ -94,7 +98,8 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
         columns = table.setdefault(row["title"], {"title": _(row["title"])})
-        columns[row["protocol"]], columns[f"{row['protocol']} added"] = row["alone"], row["with the order"]
+        columns[row["protocol"]] = row["alone"]
+        columns[f"{row['protocol']} added"] = row["with the order"]
     titles = {
         "title": _("Recommender"),
         "full": _("File order"),
@@ -109,12 +114,12 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
     """Show NDCG@10 of every recommender in both orders, and the recommender that loses most."""
     table = table.assign(title=table["title"].map(_))
-    loser = table.loc[(table["full"] - table["untied"]).idxmax()]
+    largest_loss = table.loc[(table["full"] - table["untied"]).idxmax()]
     text = _(
         "The same recommenders, trained and tested in file order and in random order (protocol “{protocol}”). "
         "{title} loses most: NDCG@10 falls from {full:.4f} to {untied:.4f}. Published figures use the file order.",
         protocol=protocol_title("untied"),
-        **loser[["title", "full", "untied"]],
+        **largest_loss[["title", "full", "untied"]],
     )
     st.markdown(format.escape_markdown(text))
     alt = ngettext(
@@ -130,7 +135,7 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
     figure, n = go.Figure(), len(table)
     bin_centres = [(position + 0.5) * 2 / n - 1 for position in range(n)]
     for column, colour, name in (
-        ("alone", OTHER_COLOUR, _("rated in different seconds")),
+        ("alone", GREY, _("rated in different seconds")),
         ("same second", TIED_COLOUR, _("rated in the same second")),
     ):
         figure.add_bar(

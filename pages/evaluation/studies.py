@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, error_bars, label_points
+from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, Look, error_bars, label_points
 from pages.ui import cache, format
 from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
@@ -25,7 +25,7 @@ def show(studies: list[Study], dataset: str) -> None:
     """Show the menu of studies, with studies of this data set first, and the selected study."""
     by_name = {study.name: study for study in sorted(studies, key=lambda study: study.dataset != dataset)}
     titles = {
-        name: " · ".join(filter(None, (_(study.title), study.dataset and cache.dataset_title(study.dataset))))
+        name: f"{_(study.title)} · {cache.dataset_title(study.dataset)}" if study.dataset else _(study.title)
         for name, study in by_name.items()
     }
     study = by_name[selectbox(_("Study"), titles, "study", width=480)]
@@ -59,44 +59,18 @@ def translate_cell(value: Any) -> Any:
 
 
 def plot_study(study: Study, chart: Chart) -> go.Figure:
-    """Plot the chart of a study."""
+    """Plot the chart of a study, with a trace for each group."""
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
-
-    def error(rows: pd.DataFrame) -> dict[str, Any] | None:
-        return (
-            error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3) if chart.low and chart.high else None
-        )
-
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
         # the look of the family or, if the group is no family, the next look
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
-        marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
-        if chart.kind == "rows":  # y is horizontal, and each value of x is a row
-            figure.add_scatter(
-                x=rows[chart.y],
-                y=rows[chart.x].map(wrapped_label),
-                error_x=error(rows),
-                mode="markers",
-                orientation="h",
-                offsetgroup=str(position),
-                name=_(str(name)),
-                marker=marker,
-            )
-            continue
-        trace = {"x": rows[chart.x].map(translate_cell), "y": rows[chart.y], "error_y": error(rows)}
-        if chart.kind == "bar":
-            figure.add_bar(**trace, name=_(str(name)), marker={"color": look.colour})
-            continue
-        if chart.kind == "scatter" and chart.label is not None:
-            trace["hovertext"] = rows[chart.label].map(translate_cell)
-        mode = "lines+markers" if chart.kind == "line" else "markers"
-        figure.add_scatter(**trace, mode=mode, name=_(str(name)), marker=marker)
+        add_group(figure, chart, rows, str(name), look, position)
     if chart.label is not None:
         rows = table.sort_values(chart.y, ascending=False, kind="stable")
-        horizontal = np.log10(rows[chart.x]) if "x" in chart.log else rows[chart.x]
+        linear_x = np.log10(rows[chart.x]) if "x" in chart.log else rows[chart.x]
         labels = rows[chart.label].map(translate_cell).tolist()
-        label_points(figure, rows[chart.x], rows[chart.y], labels, horizontal, PLOT_HEIGHT_PX - MARGIN_PX)
+        label_points(figure, rows[chart.x], rows[chart.y], labels, linear_x, PLOT_HEIGHT_PX - MARGIN_PX)
     set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
     x_format, y_format = (f",.{study.digits[name]}f" if name in study.digits else None for name in (chart.x, chart.y))
     value_axis = {
@@ -109,7 +83,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
         return format_rows(figure, study, chart, len(groups))
     figure.update_yaxes(**value_axis)
     figure.update_xaxes(title=_(study.titles[chart.x]), hoverformat=x_format)
-    if "x" in chart.log and chart.kind == "line":  # ticks are the tested values
+    if "x" in chart.log and chart.kind == "line":  # a tick at each tested value
         ticks = sorted(set(study.table[chart.x]))
         figure.update_xaxes(type="log", tickvals=ticks, ticktext=[number(tick, "g") for tick in ticks])
     elif "x" in chart.log:
@@ -117,15 +91,43 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     return figure
 
 
+def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, look: Look, position: int) -> None:
+    """Add the trace of a group to a figure."""
+    error = None
+    if chart.low and chart.high:
+        error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)
+    marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
+    if chart.kind == "rows":  # y is horizontal, and each value of x is a row
+        figure.add_scatter(
+            x=rows[chart.y],
+            y=rows[chart.x].map(wrapped_label),
+            error_x=error,
+            mode="markers",
+            orientation="h",
+            offsetgroup=str(position),
+            name=_(name),
+            marker=marker,
+        )
+        return
+    trace = {"x": rows[chart.x].map(translate_cell), "y": rows[chart.y], "error_y": error, "name": _(name)}
+    if chart.kind == "bar":
+        figure.add_bar(**trace, marker={"color": look.colour})
+        return
+    if chart.kind == "scatter" and chart.label is not None:
+        trace["hovertext"] = rows[chart.label].map(translate_cell)
+    figure.add_scatter(**trace, mode="lines+markers" if chart.kind == "line" else "markers", marker=marker)
+
+
 def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) -> go.Figure:
     """Set the height and the order of rows, with a line at zero if there are negative values."""
-    names = [wrapped_label(name) for name in dict.fromkeys(study.table.loc[study.table[chart.y].notna(), chart.x])]
-    height = sum(ROW_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * name.count("<br>") for name in names)
+    plotted = study.table[study.table[chart.y].notna()]
+    labels = [wrapped_label(value) for value in plotted[chart.x].unique()]
+    height = sum(ROW_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * label.count("<br>") for label in labels)
     figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
     if study.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": GREY, "width": 1})
     return figure.update_yaxes(
-        categoryorder="array", categoryarray=names[::-1], title=None, range=[-0.6, len(names) - 0.4]
+        categoryorder="array", categoryarray=labels[::-1], title=None, range=[-0.6, len(labels) - 0.4]
     )
 
 

@@ -33,9 +33,9 @@ def show(view: EvaluationView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         x = selectbox(_("Horizontal axis"), titles, f"across-{view.key}", default=default, width=260)
         y = selectbox(_("Vertical axis"), titles, f"upwards-{view.key}", default="ndcg@10", width=260)
-    help_text = _("Accurate recommenders may recommend the same few films. Point at a mark to see its name.")
+    introduction = _("Accurate recommenders may recommend the same few films. Point at a mark to see its name.")
     meanings = [_(METRIC_MEANINGS[name]) for name in dict.fromkeys((x, y)) if name in METRIC_MEANINGS]
-    st.caption(" ".join([help_text, *meanings]))
+    st.caption(" ".join([introduction, *meanings]))
     table = view.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
     alt = ngettext(
         "{y} against {x} of {n} recommender, with a colour and a shape per family",
@@ -53,24 +53,24 @@ def show_rating_errors(view: EvaluationView) -> None:
     table = tables.rating_error_table(data.documents(view).values())
     if table.empty:
         return
-    title = _("Predicted ratings")
-    st.header(title)
+    heading = _("Predicted ratings")
+    st.header(heading)
     text = _(
         "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the "
         "95% confidence interval over people. MAE is the mean error, and RMSE weighs large errors more. "
         "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
     )
     st.caption(text)
-    names = view.titles | {name: _(baseline) for name, baseline in BASELINE_TITLES.items()}
-    rows = table[["name", "rmse", "mae"]].replace({"name": names})
+    titles = view.titles | {name: _(title) for name, title in BASELINE_TITLES.items()}
+    rows = table[["name", "rmse", "mae"]].replace({"name": titles})
     columns: dict[str, Any] = {"name": _("Predicted by")}
     for metric in ("rmse", "mae"):
-        ends = zip(table[f"low {metric}"], table[f"high {metric}"], strict=True)
-        rows[f"{metric} interval"] = [f"{format.metric(low)}–{format.metric(high)}" for low, high in ends]
+        intervals = zip(table[f"low {metric}"], table[f"high {metric}"], strict=True)
+        rows[f"{metric} interval"] = [f"{format.metric(low)}–{format.metric(high)}" for low, high in intervals]
         columns[metric] = st.column_config.NumberColumn(metric_title(metric), width=70)
         columns[f"{metric} interval"] = _("95% interval")
     order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
     st.dataframe(
-        localize_table(rows), hide_index=True, column_config=columns, column_order=order, alt=title, width="content"
+        localize_table(rows), hide_index=True, column_config=columns, column_order=order, alt=heading, width="content"
     )
     download_numbers(table, f"stars-{view.key}")

@@ -24,8 +24,8 @@ GROUPING_TITLES = {
     "gender": N_("Gender"),
     "age": N_("Age in years"),
 }
-SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # suffixes of Plotly symbols, one for each recommender of a family
-DODGE = 0.5  # part of the height of a row that its marks use
+SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # of Plotly symbols, one for each recommender of a family
+MARKS_HEIGHT = 0.5  # part of a row's height over which the marks of the recommenders are spread
 
 
 def show(view: EvaluationView) -> None:
@@ -46,15 +46,15 @@ def show(view: EvaluationView) -> None:
     st.caption(_("Bars are 95% confidence intervals over people, and n is the number of people in a group."))
     names = name_buckets(view.dataset, grouping, table["bucket"].unique())
     if grouping in groups.USER_GROUPINGS:
-        lengths = groups.median_lengths(data.split(view, dataset), grouping).items()
+        medians = groups.median_lengths(data.split(view, dataset), grouping).items()
+        lengths = [_("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in medians]
         text = _(
             "Groups are based on what people stated. They differ in size and in the median number of films "
             "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
-            lengths=", ".join(_("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in lengths),
+            lengths=", ".join(lengths),
         )
         st.caption(text)
-    rows = table[table["variant"].isin(selected)]
-    rows = rows.sort_values("variant", key=lambda column: column.map(selected.index), kind="stable")
+    rows = pd.concat(table[table["variant"] == variant] for variant in selected)
     alt = _(
         "{metric} of {names}, grouped by: {grouping}",
         metric=metric_title(metric),
@@ -76,30 +76,27 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
     labels = board.drop_duplicates("variant").set_index("variant")
     variants = list(dict.fromkeys(table["variant"]))
-    row_of = {bucket: row for row, bucket in enumerate(buckets)}
-    n_members: dict[str, int] = {}
+    row_by_bucket = {bucket: row for row, bucket in enumerate(buckets)}
+    families: list[str] = []  # of the recommenders so far
     for position, variant in enumerate(variants):
         title, family = labels.loc[variant, ["title", "family"]]
-        member = n_members[family] = n_members.get(family, -1) + 1
         style, rows = look(family), table[table["variant"] == variant]
-        shift = DODGE * ((position + 0.5) / len(variants) - 0.5)
+        suffix = SYMBOL_SUFFIXES[families.count(family) % len(SYMBOL_SUFFIXES)]
+        families.append(family)
+        offset = MARKS_HEIGHT * ((position + 0.5) / len(variants) - 0.5)  # from the middle of the row
         figure.add_scatter(
             x=rows["value"],
-            y=rows["bucket"].map(row_of) + shift,
+            y=rows["bucket"].map(row_by_bucket) + offset,
             mode="markers",
             name=title,
             error_x=error_bars(rows["value"], rows["low"], rows["high"], color=style.colour, width=0),
-            marker={
-                "color": style.colour,
-                "symbol": style.symbol + SYMBOL_SUFFIXES[member % len(SYMBOL_SUFFIXES)],
-                "size": 9,
-            },
+            marker={"color": style.colour, "symbol": style.symbol + suffix, "size": 9},
             customdata=rows[["bucket", "users", "low", "high"]].replace({"bucket": dict(bucket_names)}),
             hovertemplate="%{customdata[0]}: %{x:.4f} (%{customdata[2]:.4f}–%{customdata[3]:.4f})",
         )
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"]
     ticks = [f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n_users[bucket]) for bucket in buckets]
     set_layout(figure, 110 + len(buckets) * (30 + 11 * len(variants))).update_layout(showlegend=True)
-    rows_axis = {"tickvals": list(row_of.values()), "ticktext": ticks, "range": [len(buckets) - 0.4, -0.6]}
+    rows_axis = {"tickvals": list(row_by_bucket.values()), "ticktext": ticks, "range": [len(buckets) - 0.4, -0.6]}
     figure.update_yaxes(**rows_axis, showgrid=False, zeroline=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")

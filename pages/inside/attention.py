@@ -24,8 +24,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
 N_TOP_FILMS = 12  # films with the most attention
-MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels them with positions in place of titles
-MAX_ROWS = 30  # rows of the heat map, without the row of the last token
+MAX_TITLE_COLUMNS = 16  # more columns of the heat map are labelled with positions in place of titles
+MAX_FILM_ROWS = 30  # rows of films in the heat map; the last token has a further row
 N_SAMPLED_USERS = 200
 CHUNK_USERS = 20  # users between two updates of the progress bar
 CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
@@ -47,25 +47,25 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
         name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
-        choices = st.container(horizontal=True, gap="medium", width="content")
+        layer_and_head = st.container(horizontal=True, gap="medium", width="content")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    tokens = attention.attention(predictor, films)
-    n_layers, n_heads = tokens.weights.shape[:2]
-    with choices:
+    result = attention.attention(predictor, films)
+    n_layers, n_heads = result.weights.shape[:2]
+    with layer_and_head:
         layer, head = common.choose_index("layer", n_layers), common.choose_index("head", n_heads)
     chart, bars = st.columns([5, 3], gap="large")
-    top_films = attention.most_attended(tokens, layer, head, N_TOP_FILMS)
+    top_films = attention.most_attended(result, layer, head, N_TOP_FILMS)
     max_weight = top_films[0][1] if top_films else 0.0
     with chart:
-        show_chart(predictor, tokens, layer, head, top_films)
+        show_chart(predictor, result, layer, head, top_films)
     with bars:
-        st.header(_("Attention of the mask") if tokens.ends_with_mask else _("Attention of the newest film"))
+        st.header(_("Attention of the mask") if result.ends_with_mask else _("Attention of the newest film"))
         common.film_rows(
             film_cards.film_bar_row(
                 position + 1,
-                dataset.catalog.films[tokens.tokens[position]],
+                dataset.catalog.films[result.tokens[position]],
                 weight / (max_weight or 1),
                 percent(weight),
             )
@@ -81,13 +81,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def show_chart(
-    predictor: Predictor, tokens: Attention, layer: int | None, head: int | None, top_films: list[tuple[int, float]]
+    predictor: Predictor, result: Attention, layer: int | None, head: int | None, top_films: list[tuple[int, float]]
 ) -> None:
     """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
-    n_films = len(tokens.tokens) - 1
+    n_films = len(result.tokens) - 1
     is_short = n_films <= MAX_LINE_FILMS
-    position, weight = top_films[0] if top_films else (n_films, 1.0)
-    fields = {"model": cache.recommender_title(predictor), "film": tokens.labels[position], "share": percent(weight)}
+    position, weight = top_films[0] if top_films else (n_films, 1.0)  # without films, the last token
+    fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
     chart_type = "heat-map"
     if is_short:
         labels = translated(CHART_TYPES)
@@ -111,28 +111,33 @@ def show_chart(
             "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
             **fields,
         )
-    st.caption(f"{text} {masked_text if tokens.ends_with_mask else causal_text}")
+    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
     if chart_type == "lines":
-        show_lines(tokens, layer, head, alt)
+        show_lines(result, layer, head, alt)
     else:
-        common.plot(token_map(tokens, layer, head), alt, "heat")
-    table = pd.DataFrame(tokens.view(layer, head), tokens.labels, tokens.labels)
+        common.plot(token_map(result, layer, head), alt, "heat")
+    table = pd.DataFrame(result.view(layer, head), result.labels, result.labels)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         common.table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
     else:
         st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
-    if n_films > MAX_ROWS:
+    if n_films > MAX_FILM_ROWS:
         st.caption(
-            _("The chart shows the newest {n} of {all} films. The model reads all of them.", n=MAX_ROWS, all=n_films)
+            _(
+                "The chart shows the newest {n} of {all} films. The model reads all of them.",
+                n=MAX_FILM_ROWS,
+                all=n_films,
+            )
         )
     charts.download_buttons(table, f"attention-{common.file_name(predictor)}", index=True)
 
 
-def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figure:
+def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figure:
     """Return the attention between the newest tokens as a heat map."""
-    weights = tokens.view(layer, head)[-MAX_ROWS - 1 :, -MAX_ROWS - 1 :]
-    labels, n = tokens.labels[-MAX_ROWS - 1 :], len(weights)
+    labels = result.labels[-MAX_FILM_ROWS - 1 :]
+    n = len(labels)
+    weights = result.view(layer, head)[-n:, -n:]
     hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [common.plotly_text(label) for label in labels]
     figure = common.attention_map(weights, names, 150 + max(160, 20 * n), hover)
@@ -142,34 +147,34 @@ def token_map(tokens: Attention, layer: int | None, head: int | None) -> go.Figu
     figure.update_yaxes(**axis)
     figure.update_xaxes(**axis, tickangle=-90)
     if n > MAX_TITLE_COLUMNS:  # columns are labelled with positions, which row labels have too
-        oldest = len(tokens.labels) - n + 1
+        oldest = len(result.labels) - n + 1  # position of the first row, from 1
         figure.update_yaxes(ticktext=[f"{tick}  {position}" for position, tick in enumerate(ticks, oldest)])
         figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(oldest, oldest + n, 5)), tickangle=0)
     return figure
 
 
-def show_lines(tokens: Attention, layer: int | None, head: int | None, alt: str) -> None:
+def show_lines(result: Attention, layer: int | None, head: int | None, alt: str) -> None:
     """Show the lines from all positions or from a chosen position."""
-    n = len(tokens.tokens)
+    n = len(result.tokens)
     position = st.selectbox(
         _("Lines from"),
         [None, *range(n - 1, -1, -1)],
-        format_func=lambda index: _("all positions") if index is None else f"{index + 1}. {tokens.labels[index]}",
+        format_func=lambda index: _("all positions") if index is None else f"{index + 1}. {result.labels[index]}",
         key=f"lines-from-{n}",
         width=300,
     )
-    heads = list(range(tokens.weights.shape[1])) if head is None else [head]
-    common.plot(lines_chart(tokens, layer, heads, range(n) if position is None else [position]), alt, "lines")
+    heads = list(range(result.weights.shape[1])) if head is None else [head]
+    common.plot(lines_chart(result, layer, heads, range(n) if position is None else [position]), alt, "lines")
 
 
-def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
+def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
     """Return lines from positions on the left to the positions on the right that they attend to."""
-    figure, n = go.Figure(), len(tokens.tokens)
+    figure, n = go.Figure(), len(result.tokens)
     for head in heads:
-        weights, colour = tokens.view(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
+        weights, colour = result.view(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
         levels = np.minimum(weights * N_OPACITY_LEVELS, N_OPACITY_LEVELS - 1).astype(int)
         has_line = (weights >= MIN_LINE_WEIGHT) & np.isin(np.arange(n), positions)[:, None]
-        offset = 0.06 * (head - 0.5)  # separates the lines of two heads
+        offset = 0.06 * (head - 0.5)  # so that lines of different heads do not cover each other
         for level in range(N_OPACITY_LEVELS):  # a trace for each level, because Plotly has one opacity per trace
             strength = (level + 1) / N_OPACITY_LEVELS
             ends = np.argwhere(has_line & (levels == level)).tolist()
@@ -182,9 +187,9 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
                 hoverinfo="skip",
                 showlegend=False,
             )
-        name, line = _("Head {n}", n=head + 1), {"color": colour, "width": 4}
-        figure.add_scatter(x=[None], y=[None], mode="lines", name=name, line=line)
-    hover_texts = [_hover_text(tokens, layer, heads, row) for row in positions]
+        legend_line = {"color": colour, "width": 4}
+        figure.add_scatter(x=[None], y=[None], mode="lines", name=_("Head {n}", n=head + 1), line=legend_line)
+    hover_texts = [_hover_text(result, layer, heads, row) for row in positions]
     figure.add_scatter(
         x=[0] * len(positions),
         y=list(positions),
@@ -196,7 +201,7 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
     )
     right_ends = {"mode": "markers", "marker": {"color": GREY, "size": 6}, "hoverinfo": "skip", "showlegend": False}
     figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", **right_ends)
-    labels = common.tick_labels(tokens.labels, 15)
+    labels = common.tick_labels(result.labels, 15)
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
     return figure.update_layout(
         height=90 + 34 * n,
@@ -209,10 +214,10 @@ def lines_chart(tokens: Attention, layer: int | None, heads: Sequence[int], posi
     )
 
 
-def _hover_text(tokens: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
+def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
     """Return the hover text of a row: the positions that it attends to most, as the mean over the heads."""
-    shares = np.mean([tokens.view(layer, head)[row] for head in heads], 0)
-    labels = [common.plotly_text(label) for label in tokens.labels]
+    shares = np.mean([result.view(layer, head)[row] for head in heads], 0)
+    labels = [common.plotly_text(label) for label in result.labels]
     top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
     lines = [f"{labels[column]}: {number(shares[column], '.1%')}" for column in top]
     return "<br>".join([f"<b>{_('{film} attends to', film=labels[row])}</b>", *lines])
@@ -242,16 +247,16 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
         data=cache.dataset_title(dataset.name),
     )
     st.caption(text)
-    requested = st.session_state.setdefault("averaged", set())
+    requested = st.session_state.setdefault("averaged", set())  # file names of predictors
     if name not in requested:
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
         st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))
         return
-    total = sum_by_distance(predictor, n_users)
-    table = total.table(layer, head)
+    by_distance = sum_by_distance(predictor, n_users)
+    table = by_distance.table(layer, head)
     share = percent(float(table["attention"].iloc[0]))
     alt = _("Mean attention by distance. The newest film gets {share}.", share=share)
-    common.plot(distance_chart(total, layer, head), alt, "distance")
+    common.plot(distance_chart(by_distance, layer, head), alt, "distance")
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
     columns = table.rename(columns=names).set_index(names["distance"])
     common.table_expander(columns, _("mean attention and number of people by distance"), "distance")
@@ -275,9 +280,9 @@ def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
     return attention.attention_by_distance(predictor, histories)
 
 
-def distance_chart(total: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
+def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
     """Return a chart with a line for each layer, for each head of the chosen layer, or for the chosen head."""
-    n_layers, n_heads = total.total.shape[:2]
+    n_layers, n_heads = by_distance.sums.shape[:2]
     series: dict[str, tuple[int | None, int | None]]
     if head is not None:
         series = {_("Head {n}", n=head + 1): (layer, head)}
@@ -287,7 +292,7 @@ def distance_chart(total: DistanceAttention, layer: int | None, head: int | None
         series = {_("Layer {n}", n=index + 1): (index, None) for index in range(n_layers)}
     figure = go.Figure()
     for colour, (name, indices) in zip(cycle(LINE_COLOURS), series.items(), strict=False):
-        table = total.table(*indices)
+        table = by_distance.table(*indices)
         marker = {"size": 5, "color": colour}
         figure.add_scatter(x=table["distance"], y=table["attention"], name=name, mode="lines+markers", marker=marker)
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")

@@ -63,9 +63,10 @@ class Lesson:
     @property
     def top_new_film(self) -> str:
         """The title of the most probable unwatched film or, if all are watched, of the most probable film."""
-        answers, attended = self.steps.predictions, self.steps.attention
-        unwatched = answers[~answers["item"].isin(attended.tokens[attended.is_film])]
-        return str((answers if unwatched.empty else unwatched)["title"].iloc[0])
+        predictions, attention = self.steps.predictions, self.steps.attention
+        watched = attention.tokens[attention.is_film]
+        unwatched = predictions[~predictions["item"].isin(watched)]
+        return str((predictions if unwatched.empty else unwatched)["title"].iloc[0])
 
 
 def file_name(predictor: Predictor) -> str:
@@ -113,11 +114,11 @@ def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover:
 
     hover: Hover text of Plotly. Its customdata are the names of row and column.
     """
-    n, labels = len(names), np.array(names, object)
-    pairs = np.stack(np.meshgrid(labels, labels, indexing="ij"), -1)
+    n, name_array = len(names), np.array(names, object)
+    pairs = np.stack(np.meshgrid(name_array, name_array, indexing="ij"), -1)  # (T, T, 2)
     figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=np.nanmax(weights), xgap=1, ygap=1)
-    line = {"color": SECOND_ACCENT, "width": 2}
-    return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=line)
+    frame = {"color": SECOND_ACCENT, "width": 2}
+    return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=frame)
 
 
 def table_expander(table: pd.DataFrame, title: str, key: str) -> None:

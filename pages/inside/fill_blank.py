@@ -13,7 +13,7 @@ from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank
 from recsys.serving.predictor import Predictor
 
-MAX_MASKS = 3  # masked films; also masks that are added between films
+MAX_MASKS = 3  # at most as many masked films, and as many masks that are added between films
 N_PICKS = 8  # predicted films for each mask
 MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
 CONTEXT = 3  # films on each side of a mask in an abbreviated sequence
@@ -33,9 +33,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    max_length = predictor.model.max_length or len(films) + MAX_MASKS
-    start = max(0, len(films) + MAX_MASKS - max_length)
-    hidden, gaps, hide_listed = choose_masks(dataset, films, start)
+    longest = len(films) + MAX_MASKS  # with all added masks
+    max_length = predictor.model.max_length or longest
+    start = max(0, longest - max_length)  # the model does not read films before it
+    masked, gaps, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
             "The model reads up to {n} position, so you can only mask your newest film.",
@@ -43,10 +44,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             max_length,
         )
         st.caption(text)
-    if not (hidden or gaps):
+    if not (masked or gaps):
         st.info(_("Mask a film or add a mask between films."))
         return
-    sequence, answers = cloze.insert_blanks(films, hidden, gaps)
+    sequence, answers = cloze.insert_blanks(films, masked, gaps)
     show_sequence(dataset, sequence)
     if len(films) < 3:
         text = ngettext(
@@ -55,7 +56,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             len(films),
         )
         st.caption(text)
-    blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, hide_listed)
+    blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, exclude_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
             answer = answers.get(blank.position)
@@ -78,7 +79,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
     labels = [dataset.catalog.films[item].label for item in films]
     list_id = hash((dataset.name, films))  # positions are valid for one list only
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        hidden = st.multiselect(
+        masked = st.multiselect(
             _("Mask films"),
             list(range(start, len(films))),
             select_all=False,
@@ -101,8 +102,8 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
             width=360,
             wrap=True,
         )
-        hide_listed = st.toggle(_("Hide films in your list"), value=True, key="hide_listed", persist_state="session")
-    return hidden, gaps, hide_listed
+        exclude_listed = st.toggle(_("Hide films in your list"), value=True, key="hide_listed", persist_state="session")
+    return masked, gaps, exclude_listed
 
 
 def place_label(before: list[str], after: list[str]) -> str:

@@ -54,7 +54,7 @@ def _film_map(predictor: Predictor, method: str) -> FilmMap:
 
 
 @cache.cached_for_predictor(max_entries=8)
-def _regions(predictor: Predictor) -> list[Region]:
+def _tsne_regions(predictor: Predictor) -> list[Region]:
     points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
     return embedding_map.find_regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
@@ -73,7 +73,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     if method == TSNE and not ensure_tsne_map(predictor):
         method = PCA
     film_map = _film_map(predictor, method)
-    map_regions = _regions(predictor) if method == TSNE else []
+    map_regions = _tsne_regions(predictor) if method == TSNE else []
     text = _(
         "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's histories "
         "have similar embeddings. The map shows all films in two dimensions. Search for a film or click a point.",
@@ -160,7 +160,7 @@ def handle_click(dataset_name: str, n_items: int) -> None:
     """Mark the clicked film. Selection events without a film are ignored."""
     points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
-    if isinstance(item, list) and item:  # a point has a number or a list of one number
+    if isinstance(item, list) and item:  # customdata is a number or a list of one number
         item = item[0]
     if isinstance(item, int) and 0 <= item < n_items:
         choose_film(dataset_name, item)
@@ -189,7 +189,7 @@ def show_map(
     figure = go.Figure(view_trace(visible_films) if colour == "views" else group_traces(visible_films, colour))
     label_regions(figure, map_regions, film_map.table)
     mark_films(figure, film_map.table, films, chosen, neighbours)
-    is_tsne = film_map.shares is None
+    is_tsne = film_map.shares is None  # only the axes of PCA have shares of the variance
     figure.update_layout(
         height=HEIGHT_PX,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
@@ -290,7 +290,7 @@ def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
     if colour == "genre":
         genre = embedding_map.common_genres(table)
         names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
-        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]
+        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # mask of the films, name, colour
         groups += [(genre == name, display_tag(name), hue) for name, hue in zip(names, GENRE_COLOURS, strict=False)]
     else:
         earliest = min(DECADE_COLOURS)
@@ -370,7 +370,7 @@ def mark_films(
 
 
 def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFrame) -> None:
-    """Label the regions that have room. On a phone, CSS hides the labels without room there."""
+    """Label the regions that have room. CSS hides labels without room on a phone."""
     is_dark = st.context.theme.type == "dark"
     labelled = regions_with_room(map_regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
@@ -397,7 +397,8 @@ def regions_with_room(
 
     Regions with a topic (genre or tag) have priority, then larger regions.
     """
-    width, height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
+    map_width, map_height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
+    plot_width, plot_height = plot_size_px
     by_priority = sorted(
         (region for region in map_regions if region.label),
         key=lambda region: (not region.has_topic, -len(region.items)),
@@ -405,7 +406,7 @@ def regions_with_room(
     boxes: list[tuple[float, float, float]] = []  # centre and width in pixels
     labelled = []
     for region in by_priority:
-        x, y = region.x / width * plot_size_px[0], region.y / height * plot_size_px[1]  # in pixels
+        x, y = region.x / map_width * plot_width, region.y / map_height * plot_height  # in pixels
         label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + LABEL_PADDING_PX
         if all(
             abs(x - other_x) > (label_width + other_width) / 2 or abs(y - other_y) > LINE_HEIGHT_PX

@@ -27,7 +27,7 @@ class LessonStep(NamedTuple):
 
     title: str  # English text, translated when shown
     show: Callable[[Lesson, DeltaGenerator], None]
-    highlighted: tuple[str, ...]  # some of `network_drawing.PARTS`; (): the step has no small drawing
+    highlighted: tuple[str, ...]  # `network_drawing.PARTS` of the small drawing; (): no small drawing
 
 
 STEPS = (
@@ -68,16 +68,16 @@ def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
     return compute_steps(predictor, films)
 
 
-def choose_network(data: str) -> str:
+def choose_network(dataset_name: str) -> str:
     """Return the BERT4Rec to explain. There is a menu if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
-    ready = recommenders.ready(data)
+    ready = recommenders.ready(dataset_name)
     names = [default, *(name for name in others if name in ready)]
     if len(names) == 1:
         return default
     if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
         st.session_state.pop(NETWORK_KEY, None)
-    labels = recommenders.menu_labels(data)
+    labels = recommenders.menu_labels(dataset_name)
     help_text = _(
         "Our network, our network with better training and a model of film counts, or the network of the paper."
     )

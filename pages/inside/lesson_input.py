@@ -185,23 +185,23 @@ def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
 
 def input_formula(lesson: Lesson) -> str:
     """Return the formula of the input of the first layer, in LaTeX."""
-    total = "v_i" if lesson.steps.positions is None else "v_i + p_i"
-    return rf"h_i^0 = \mathrm{{LN}}({total})" if lesson.has_pre_norm else f"h_i^0 = {total}"
+    embedding_sum = "v_i" if lesson.steps.positions is None else "v_i + p_i"
+    return rf"h_i^0 = \mathrm{{LN}}({embedding_sum})" if lesson.has_pre_norm else f"h_i^0 = {embedding_sum}"
 
 
 def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
     """Return a heat map of values (T, D) with a row for each of the newest tokens."""
     values, labels = values[-MAX_TOKENS:], labels[-MAX_TOKENS:]
     names = np.array([common.plotly_text(label) for label in labels], object)
-    limit = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
+    scale_end = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
     figure = common.heat_map(
         values,
         70 + 22 * len(values),
         "<b>%{customdata}</b><br>%{z:+.3f}",
         np.broadcast_to(names[:, None], values.shape),
         colorscale=SIGNED_SCALE,
-        zmin=-limit,
-        zmax=limit,
+        zmin=-scale_end,
+        zmax=scale_end,
         ygap=2,
     )
     figure.update_yaxes(**BARE_AXIS, tickvals=list(range(len(values))), ticktext=common.tick_labels(labels))
@@ -213,7 +213,8 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
     steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
     if steps.positions is not None:
-        film, position, total = (float(array[-1, 0]) for array in (steps.embeddings, steps.positions, steps.input))
+        values = (steps.embeddings, steps.positions, steps.input)
+        film, position, total = (float(array[-1, 0]) for array in values)  # first number of [mask]
         text = _(
             "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
             "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
@@ -236,7 +237,7 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
         st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
         st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
         table = attention_factors(slopes)
-        steepest = table.loc[-1].idxmin()
+        steepest = table.loc[-1].idxmin()  # name of the head
         previous, tenth = table.loc[[-1, -10], steepest]
         text = _(
             "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
@@ -257,21 +258,22 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
     """Return exp(bias), the factor on attention, by distance in films (rows, negative: earlier) and head (columns).
 
-    slopes: (L, H, 2) for earlier and later films.
+    slopes: (L, H, 2), the last axis for earlier and for later films.
     """
     distances = np.arange(-MAX_DISTANCE, MAX_DISTANCE + 1)
     names = [common.head_name(*indices) for indices in np.ndindex(slopes.shape[:2])]
     earlier, later = slopes.reshape(-1, 2).T
-    factors = (1 + np.abs(distances))[:, None] ** -np.where(distances[:, None] > 0, later, earlier)
+    slope = np.where(distances[:, None] > 0, later, earlier)  # (distances, L · H)
+    factors = (1 + np.abs(distances))[:, None] ** -slope
     index = pd.Index(distances, name=_("Distance in films (earlier below 0, later above)"))
     return pd.DataFrame(factors, index, names)
 
 
 def factors_chart(table: pd.DataFrame) -> go.Figure:
     """Return a chart of `attention_factors` with a line for each head."""
-    figure = go.Figure()
+    figure, dashes = go.Figure(), ("solid", "dash", "dot")
     for index, name in enumerate(table.columns):
-        line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": ("solid", "dash", "dot")[index // 2 % 3]}
+        line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dashes[index // 2 % len(dashes)]}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
     common.legend_on_top(figure, height=360).update_layout(hovermode="x unified")
     figure.update_xaxes(title=table.index.name, zeroline=False)

@@ -88,11 +88,11 @@ def show_mask_attention(lesson: Lesson) -> None:
 
 def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
     """Return a row for each token: token, label, match (scaled dot product), bias, sum, position, share (attention)."""
-    layers, tokens = lesson.steps.layers, lesson.steps.attention
-    match = layers.scaled_dot_product[layer, head, -1].astype(np.float64)
-    bias = np.zeros_like(match) if layers.bias is None else layers.bias[layer, head, -1].astype(np.float64)
+    outputs, attention = lesson.steps.layers, lesson.steps.attention
+    match = outputs.scaled_dot_product[layer, head, -1].astype(np.float64)  # the last row is [mask]
+    bias = np.zeros_like(match) if outputs.bias is None else outputs.bias[layer, head, -1].astype(np.float64)
     table = pd.DataFrame(
-        {"token": tokens.tokens, "label": tokens.labels, "match": match, "bias": bias, "sum": match + bias}
+        {"token": attention.tokens, "label": attention.labels, "match": match, "bias": bias, "sum": match + bias}
     )
     exponentials = np.exp(table["sum"])
     return table.assign(position=range(1, len(table) + 1), share=exponentials / exponentials.sum())
@@ -114,9 +114,9 @@ def heads(lesson: Lesson, example: DeltaGenerator) -> None:
     )
     st.latex(r"\mathrm{MH}(H) = [\mathrm{head}_1; \ldots; \mathrm{head}_h]\, W^O")
     st.markdown(_("The section **{attention}** shows the attention between all positions.", attention=_("Attention")))
-    tokens = lesson.steps.attention
-    names = [common.head_name(*indices) for indices in np.ndindex(tokens.weights.shape[:2])]
-    table = pd.DataFrame(tokens.weights[:, :, -1].reshape(len(names), -1), names, tokens.labels)
+    attention = lesson.steps.attention
+    names = [common.head_name(*indices) for indices in np.ndindex(attention.weights.shape[:2])]
+    table = pd.DataFrame(attention.weights[:, :, -1].reshape(len(names), -1), names, attention.labels)
     lines = [
         _(
             "{head}: most attention to {film} ({share}).",
@@ -124,7 +124,7 @@ def heads(lesson: Lesson, example: DeltaGenerator) -> None:
             film=f"**{escape_markdown(row.idxmax())}**",
             share=percent(row.max()),
         )
-        for name, row in table.loc[:, tokens.is_film].iterrows()
+        for name, row in table.loc[:, attention.is_film].iterrows()
     ]
     with example:
         st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
@@ -171,17 +171,14 @@ def layers(lesson: Lesson, example: DeltaGenerator) -> None:
     for part in (r"\mathrm{MH}", r"\mathrm{PFFN}"):
         output = rf"x + {part}(\mathrm{{LN}}(x))" if lesson.has_pre_norm else rf"\mathrm{{LN}}(x + {part}(x))"
         st.latex(rf"x \leftarrow {output}")
-    st.markdown(
-        _(
-            "Each part adds its result to its input. This is a residual connection. The paper normalises after the "
-            "addition, LN(x + …). This network normalises before it."
-        )
-        if lesson.has_pre_norm
-        else _(
-            "Each part adds its result to its input. This is a residual connection. The sum is normalised, as in the "
-            "paper."
-        )
+    pre_norm_text = _(
+        "Each part adds its result to its input. This is a residual connection. The paper normalises after the "
+        "addition, LN(x + …). This network normalises before it."
     )
+    paper_text = _(
+        "Each part adds its result to its input. This is a residual connection. The sum is normalised, as in the paper."
+    )
+    st.markdown(pre_norm_text if lesson.has_pre_norm else paper_text)
     caption = _(
         "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
         "about your films."
@@ -230,24 +227,24 @@ def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
         )
     )
     charts.download_buttons(lesson.steps.predictions, f"softmax-{common.file_name(lesson.predictor)}")
-    tokens = lesson.steps.attention
-    watched = set(tokens.tokens[tokens.is_film].tolist())
+    attention = lesson.steps.attention
+    watched = set(attention.tokens[attention.is_film].tolist())
     with example:
         common.film_rows(
             film_cards.film_bar_row(
                 rank,
-                lesson.films[answer.item],
-                answer.weight,
-                percent(answer.probability),
-                _("score {score:.2f}, e^score {weight:.0%} of the top film", score=answer.score, weight=answer.weight)
-                + (f" · {_('watched')}" if answer.item in watched else ""),
+                lesson.films[film.item],
+                film.weight,
+                percent(film.probability),
+                _("score {score:.2f}, e^score {weight:.0%} of the top film", score=film.score, weight=film.weight)
+                + (f" · {_('watched')}" if film.item in watched else ""),
             )
-            for rank, answer in enumerate(lesson.steps.predictions.itertuples(), start=1)
+            for rank, film in enumerate(lesson.steps.predictions.itertuples(), start=1)
         )
 
 
 def training(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the loss, and show the probability, rank and loss of the masked films."""
+    """Describe the loss, and show the probability, rank and loss of each masked film."""
     text = _(
         "All these numbers come from training. The network predicts masked films in the histories of real people. "
         "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "

@@ -21,7 +21,7 @@ MAX_COLUMNS = 4  # charts side by side
 DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 of SASRec
 
 HEIGHT_PX = 280
-TICK_STEP = 5  # every fifth position has a label
+TICK_STEP = 5  # every fifth film back has a label
 MAX_GENRES_WITH_CELL_TEXT = 8
 MIN_COLOUR_RATIO = 1.25  # minimum ratio at the end of the colour scale, so that noise stays pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
@@ -71,24 +71,21 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     """Show a heat map of positions for each head."""
     n = by_position.n_tokens
     st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
-    st.caption(
-        _(
-            "One chart for each head. Each row attends to the columns. 1 is the newest film, 2 the film before it, "
-            "and so on. Each chart has its own colour scale, up to the share above the chart."
-        )
-        + " "
-        + (
-            _("The next film is predicted from the framed row, `[mask]`. All positions attend in both directions.")
-            if by_position.ends_with_mask
-            else _(
-                "The next film is predicted from the framed row, the newest film. The upper right is empty, because "
-                "films do not attend to later films."
-            )
-        )
+    text = _(
+        "One chart for each head. Each row attends to the columns. 1 is the newest film, 2 the film before it, "
+        "and so on. Each chart has its own colour scale, up to the share above the chart."
     )
-    last_rows, within = attention_of_last_position(by_position), by_position.weights.sum(-1)
+    masked_text = _(
+        "The next film is predicted from the framed row, `[mask]`. All positions attend in both directions."
+    )
+    causal_text = _(
+        "The next film is predicted from the framed row, the newest film. The upper right is empty, because films do "
+        "not attend to later films."
+    )
+    st.caption(f"{text} {masked_text if by_position.ends_with_mask else causal_text}")
+    last_rows = attention_of_last_position(by_position)
     with st.grid(MAX_COLUMNS, min_column_width=230):
-        for layer, head in np.ndindex(within.shape[:2]):
+        for layer, head in np.ndindex(by_position.weights.shape[:2]):
             name = common.head_name(layer, head)
             row = last_rows[name].drop(_("older"))
             alt = ngettext(
@@ -104,8 +101,8 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
             )
             with st.container(gap="xsmall"):
                 st.markdown(f"**{name}**")
-                highest, inside = percent(by_position.weights[layer, head].max()), percent(within[layer, head, -1])
-                st.caption(_("up to {share} · {inside} inside", share=highest, inside=inside))
+                highest = percent(by_position.weights[layer, head].max())
+                st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(row.sum())))
                 common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
     st.caption(_("“Inside” is the share of the framed row's attention in the chart. The rest goes to older films."))
     common.table_expander(last_rows.map(percent), _("attention of the framed row by head"), "mean")
@@ -113,7 +110,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
-    """Return the attention of the last position by head (columns) and position, newest first. Last row: older films."""
+    """Return the attention of the last position: a row per position, newest first, then older films. Columns: heads."""
     table = pd.DataFrame(
         {
             common.head_name(*indices): by_position.weights[indices][-1, ::-1]
@@ -136,9 +133,9 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
     hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
     figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
-    # index of the fifth film back; a mask at the end takes a position
-    last_labelled = n - 1 - TICK_STEP + (0 if by_position.ends_with_mask else 1)
-    ticks = sorted({*range(last_labelled, -1, -TICK_STEP), n - 1})
+    newest_film = n - 2 if by_position.ends_with_mask else n - 1
+    fifth_film = newest_film - (TICK_STEP - 1)
+    ticks = sorted({*range(fifth_film, -1, -TICK_STEP), n - 1})
     axis = BARE_AXIS | {
         "tickvals": ticks,
         "ticktext": [by_position.labels[tick] for tick in ticks],
@@ -167,22 +164,22 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     layers = range(by_genre.observed.shape[1])
     table = pd.concat(by_genre.table(genres, layer, head).assign(layer=layer + 1) for layer in layers)
     table = table.assign(colour=colour_values(table))
-    limit = float(np.nanmax([np.log(MIN_COLOUR_RATIO), *table["colour"].abs()]))
+    scale_end = float(np.nanmax([np.log(MIN_COLOUR_RATIO), *table["colour"].abs()]))  # one scale for all layers
     with st.grid(2, min_column_width=300):
         for layer, rows in table.groupby("layer"):
             with st.container():
                 name = _("Layer {n}", n=layer)
                 st.subheader(name)
-                is_same = rows["from"] == rows["to"]
+                within_genre = rows["from"] == rows["to"]
                 alt = _(
                     "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
                     "genre: {same:.2f}×, between genres: {other:.2f}×.",
                     layer=name,
                     model=cache.recommender_title(predictor),
-                    same=rows.loc[is_same, "times"].median(),
-                    other=rows.loc[~is_same, "times"].median(),
+                    same=rows.loc[within_genre, "times"].median(),
+                    other=rows.loc[~within_genre, "times"].median(),
                 )
-                common.plot(genre_chart(rows, limit, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
+                common.plot(genre_chart(rows, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
                 title = _("attention between genres in {layer}", layer=name)
                 common.table_expander(ratio_table(rows), title, f"genres-{layer - 1}")
     text = _(
@@ -227,12 +224,13 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
 def colour_values(table: pd.DataFrame) -> pd.Series:
     """Return log ratios: 0 if the 95% interval includes 1; NaN if there are too few people or the ratio is 0."""
     ratio = table["times"]
+    log_ratio = np.log(ratio.where(ratio > 0))
     is_significant = (table["low"] > 1) | (table["high"] < 1)
-    return np.log(ratio.where(ratio > 0)).where(is_significant | ratio.isna(), 0.0)
+    return log_ratio.where(is_significant | ratio.isna(), 0.0)
 
 
-def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
-    """Return a heat map of the colours and ratios of one layer. limit: Log ratio at the end of the colour scale."""
+def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figure:
+    """Return a heat map of the colours and ratios of one layer. scale_end: Log ratio with the strongest colour."""
     names = [display_tag(genre) for genre in dict.fromkeys(table["from"])]
     n = len(names)
     hover_texts = [
@@ -258,8 +256,8 @@ def genre_chart(table: pd.DataFrame, limit: float, is_dark: bool) -> go.Figure:
         hover_data.reshape(n, n, 2),
         x=names,
         y=names,
-        zmin=-limit,
-        zmax=limit,
+        zmin=-scale_end,
+        zmax=scale_end,
         xgap=2,
         ygap=2,
         **cells,

@@ -14,6 +14,7 @@ from pages.inside.common import Lesson, short_title
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.i18n import _, ngettext
 
+# units of the SVG; y grows downwards
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
@@ -26,23 +27,23 @@ def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
     steps = lesson.steps
     labels = steps.attention.labels[-len(COLUMN_CENTRES) :]
     drawing = NetworkDrawing(
-        labels,
-        lesson.n_layers,
-        lesson.n_heads,
-        steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
-        lesson.top_new_film,
-        steps.n_items,
-        steps.positions is not None,
-        lesson.has_projection,
-        parts,
-        st.context.theme.type == "dark",
+        labels=labels,
+        n_layers=lesson.n_layers,
+        n_heads=lesson.n_heads,
+        weights=steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
+        answer=lesson.top_new_film,
+        n_films=steps.n_items,
+        has_position_embeddings=steps.positions is not None,
+        has_projection=lesson.has_projection,
+        highlighted=parts,
+        is_dark=st.context.theme.type == "dark",
     )
     st.image(drawing.svg(), width=width, alt=alt)
 
 
 @dataclass(frozen=True)
 class NetworkDrawing:
-    """Draws the parts of a network. y coordinates grow downwards."""
+    """Draws the parts of a network."""
 
     labels: Sequence[str]  # the newest tokens, at most four; the last one is [mask]
     n_layers: int
@@ -121,9 +122,10 @@ class NetworkDrawing:
     def _tokens(self, y: float) -> str:
         pieces = []
         for x, label in zip(self.columns, self.labels, strict=True):
-            is_mask = label == self.labels[-1]
-            colour = SECOND_ACCENT if is_mask else self.ink
-            pieces.append(self._box(x - 47, y, 94, 34, colour, dashed=is_mask, fill=0.12))
+            is_mask = x == self.columns[-1]
+            pieces.append(
+                self._box(x - 47, y, 94, 34, SECOND_ACCENT if is_mask else self.ink, dashed=is_mask, fill=0.12)
+            )
             pieces.append(self._text(x, y + 21, short_title(label, 13), 12, bold=is_mask))
         return self._part("tokens", *pieces)
 
@@ -132,21 +134,22 @@ class NetworkDrawing:
         return self._part("embedding", self._arrows(y + 56, y + 30), *boxes)
 
     def _order(self, y: float) -> str:
-        """Draw the position embeddings of the paper."""
+        """Draw the position embeddings of the paper. The arrows below and above them belong to the embedding."""
         boxes = [
             self._paper_box(x - 40, y, 80, 28, self.has_position_embeddings)
             + self._text(x, y + 19, _("+ position"), 12)
             for x in self.columns
         ]
-        return self._part("embedding", self._arrows(y + 50, y + 30), self._arrows(y, y - 22)) + self._part(
-            "order", *boxes
-        )
+        arrows = self._part("embedding", self._arrows(y + 50, y + 30), self._arrows(y, y - 22))
+        return arrows + self._part("order", *boxes)
 
     def _layer(self, bottom: float, layer: int) -> str:
         """Draw a layer: attention between all positions, then feed-forward in each position."""
         title = _("Layer {n}: self-attention, heads: {heads}", n=layer + 1, heads=self.n_heads)
         heading = self._text(14, bottom - 86, title, 12, bold=True, anchor="start")
-        bias = self._text(WIDTH - 14, bottom - 86, _("+ bias for distance"), 12, bold=True, anchor="end")
+        bias = ""
+        if not self.has_position_embeddings:
+            bias = self._text(WIDTH - 14, bottom - 86, _("+ bias for distance"), 12, bold=True, anchor="end")
         lines = [
             f'<path d="M{x} {bottom - 2}L{x_to} {bottom - 54}" stroke="{ACCENT}" '
             f'stroke-width="{0.4 + 5 * weight:.1f}" stroke-opacity="{0.25 + 0.75 * min(1, 2 * weight):.2f}"/>'
@@ -161,11 +164,11 @@ class NetworkDrawing:
         return (
             self._part("layer", frame, heading, *forward, self._arrows(bottom - 104, bottom - LAYER_HEIGHT - 3))
             + self._part("attention", *lines)
-            + self._part("order", f'<g fill="{ACCENT}">{"" if self.has_position_embeddings else bias}</g>')
+            + self._part("order", f'<g fill="{ACCENT}">{bias}</g>')
         )
 
     def _output(self, bottom: float) -> str:
-        """Draw the way from the mask to the probabilities."""
+        """Draw the linear map of the paper, the softmax and the predicted film above the mask."""
         x = self.columns[-1]
         softmax = ngettext("compare · softmax over {n:,} film", "compare · softmax over {n:,} films", self.n_films)
         return self._part(

@@ -57,7 +57,7 @@ def show(dataset: Dataset) -> None:
         )
         filters.show(library)
     films = matching_films(library, text, order)
-    show_count(dataset, len(library), len(films))
+    show_count(dataset, n_matching=len(films), total=len(library))
     n_pages = max(1, math.ceil(len(films) / FILMS_PER_PAGE))
     page = min(st.session_state.browse_page, n_pages)
     show_cards(library, films[(page - 1) * FILMS_PER_PAGE : page * FILMS_PER_PAGE])
@@ -78,24 +78,25 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
         return library.search(query).tolist()
     name = library.dataset.name
     results = cache.title_index(name).search(text, limit=MAX_SEARCH_RESULTS)
-    matches = [film for film in results if film.is_confident]
-    if notice := film_search.missing_note(name, text, matches):
-        st.caption(f"{notice} " + _("Similar titles:") if results and not matches else notice)
-    return library.search(query, [film.number for film in matches or results]).tolist()
+    confident = [film for film in results if film.is_confident]
+    if notice := film_search.missing_note(name, text, confident):
+        has_only_similar = bool(results) and not confident
+        st.caption(f"{notice} {_('Similar titles:')}" if has_only_similar else notice)
+    return library.search(query, [film.number for film in confident or results]).tolist()
 
 
-def show_count(dataset: Dataset, total: int, n: int) -> None:
+def show_count(dataset: Dataset, n_matching: int, total: int) -> None:
     """Show the number of matching films, and a link to the visitor's list."""
-    if n == total:
-        text = ngettext("{n:,} film", "{n:,} films", n)
-    elif n:
-        text = ngettext("{n:,} of {total:,} films", "{n:,} of {total:,} films", n, total=total)
+    if n_matching == total:
+        text = ngettext("{n:,} film", "{n:,} films", total)
+    elif n_matching:
+        text = ngettext("{n:,} of {total:,} films", "{n:,} of {total:,} films", n_matching, total=total)
     else:
         text = _("None of the {total:,} films matches your search and filters.", total=total)
-    n_own = len(session.films(dataset))
+    n_listed = len(session.films(dataset))
     label = (
-        ngettext("See what comes next after your film", "See what comes next after your {n} films", n_own)
-        if n_own
+        ngettext("See what comes next after your film", "See what comes next after your {n} films", n_listed)
+        if n_listed
         else _("Your list is empty: add a film to see what comes next")
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -129,18 +130,16 @@ def show_card(library: Library, number: int) -> None:
     """Render a film with its viewers and mean rating, and a button that adds it to the list or removes it."""
     catalog, min_ratings = library.dataset.catalog, datasets.min_ratings(library.dataset.name)
     film = catalog.films[number]
-    if number < len(catalog):
-        people, mean = int(library.watched[number]), float(library.rating[number])
-        facts = ngettext("{n:,} person", "{n:,} people", people)
+    if number < library.dataset.n_items:
+        n_viewers, mean = int(library.watched[number]), float(library.rating[number])
+        facts = ngettext("{n:,} person", "{n:,} people", n_viewers)
         if not math.isnan(mean):
             facts += ", " + _("{mean:.1f} stars", mean=mean)
         st.html(film_cards.library_card(film, [facts], film_links(catalog, number)))
     else:
-        tag = (
-            _("No ratings")
-            if min_ratings < 2
-            else ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
-        )
+        tag = _("No ratings")
+        if min_ratings > 1:
+            tag = ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
         st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
     is_listed, key = number in visitor().current.films, f"shelf-{film.movie_id}"
     label = format.escape_markdown(film.label)

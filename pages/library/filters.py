@@ -14,7 +14,8 @@ from pages.ui.page import popover_content
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, LibraryQuery
 
-DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": (), "browse_page": 1}
+FILTER_DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": ()}
+DEFAULTS = {**FILTER_DEFAULTS, "browse_page": 1}  # a reset also opens the first page
 MAX_TAGS = 300  # tags in the menu, because a menu with thousands of tags is slow
 OPEN_KEY = "library_filters_open"  # widget key of the popover
 
@@ -26,7 +27,7 @@ def load_library(name: str) -> Library:
 
 
 def set_defaults() -> None:
-    """Set the filters that have no value yet to their defaults."""
+    """Set the filters and the page of Browse to their defaults if they have no value yet."""
     for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
 
@@ -40,7 +41,7 @@ def query(order: str = LibraryQuery.order) -> LibraryQuery:
 
 def show(library: Library) -> None:
     """Render the popover and a reset button. The controls are only created when the popover is open."""
-    n_active = sum(st.session_state[key] != value for key, value in DEFAULTS.items() if key != "browse_page")
+    n_active = sum(st.session_state[key] != value for key, value in FILTER_DEFAULTS.items())
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
         with panel, popover_content(OPEN_KEY):
@@ -63,7 +64,7 @@ def show_controls(library: Library) -> None:
         library.features, "in_genres", selected.filters.genres, on_change, _("Only these genres"), _("Any genre")
     )
     page.popularity_slider("in_known", selected.filters.popularity, on_change)
-    if n := len(library.dataset.catalog.tags.words):
+    if n_tags := len(library.dataset.catalog.tags.words):
         st.session_state.in_tags = list(selected.tags)
         st.multiselect(
             _("Tagged"),
@@ -75,7 +76,7 @@ def show_controls(library: Library) -> None:
             help=_(
                 "Only films with all of these tags. The menu has the most frequent of {n:,} tags. You can type any "
                 "other tag.",
-                n=n,
+                n=n_tags,
             ),
             on_change=on_change,
         )
@@ -85,6 +86,8 @@ def read_controls(library: Library) -> None:
     """Store the values of the controls, and return to the first page."""
     state = st.session_state
     state.library_years = page.chosen_years(library.features, "in_years")
-    state.library_genres, state.library_known = tuple(state.in_genres), state.in_known
-    state.library_tags = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in state.get("in_tags", ())))
+    state.library_genres = tuple(state.in_genres)
+    state.library_known = state.in_known
+    tags = [" ".join(tag.lower().split()) for tag in state.get("in_tags", ())]  # like the tags of the catalogue
+    state.library_tags = tuple(dict.fromkeys(tags))
     state.browse_page = 1

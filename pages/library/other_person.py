@@ -24,7 +24,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
     Films of another data set are matched by title.
     """
-    source, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")  # a data set's name may contain dots
+    # "ml-1m.1-260": name of a data set, which may contain dots, and ids
+    source, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")
     if not source:
         return ()
     if source != dataset.name and source not in datasets.prepared_names():
@@ -33,7 +34,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         st.caption(format.escape_markdown(text))
         return ()
     catalog = dataset.catalog if source == dataset.name else cache.dataset(source).catalog
-    items, messages = history.from_url_params({"s": ids}, catalog)  # the ids have the format of this URL parameter
+    items, messages = history.from_url_params({"s": ids}, catalog)  # ids as in the URL parameter s
     notices = [localize(message) for message in messages]
     if source != dataset.name:
         index = cache.title_index(dataset.name)
@@ -61,17 +62,17 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
         "other_search",
         lambda film: film_search.film_button(
             film,
-            f"other-{film.movie_id}",
-            "add",
-            add,
-            (dataset, items, film),
-            _("already in their list") if film.number in items else "",
+            key=f"other-{film.movie_id}",
+            icon="add",
+            on_click=add,
+            args=(dataset, items, film),
+            disabled_reason=_("already in their list") if film.number in items else "",
         ),
         limit=6,
         on_enter=lambda film: add(dataset, items, film),
     )
     if items:
-        labels = [film.label for film in dataset.catalog.films]
+        labels = {item: dataset.catalog.films[item].label for item in items}
         st.session_state.other_films = list(items)
         st.multiselect(
             _("Their films, oldest first"),

@@ -39,18 +39,18 @@ def show(dataset: Dataset) -> None:
         stats = cached_statistics(dataset.name)
     show_size(stats.size)
     lengths, tail = stats.lengths, stats.long_tail
-    people: list[tuple[str, Plot, pd.DataFrame, str]] = [
+    people_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [  # title, plot, its numbers, file name
         (_("How much people watch"), partial(plot_lengths, lengths), lengths.table, "lengths"),
         (_("Stars"), partial(plot_stars, stats.stars), stats.stars, "stars"),
         (_("When people rated"), partial(plot_times, stats.over_time), stats.over_time, "times"),
         (_("How fast people rate"), partial(plot_gaps, stats.gaps), stats.gaps, "gaps"),
     ]
-    films: list[tuple[str, Plot, pd.DataFrame, str]] = [
+    film_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [
         (_("A few films have most of the ratings"), partial(plot_long_tail, tail), tail.curve, "long-tail"),
         (_("When the films were made"), partial(plot_decades, stats.years), stats.years, "decades"),
         (_("Genres"), partial(plot_genres, stats.genres), stats.genres, "genres"),
     ]
-    for column, charts in zip(st.columns(2, gap="large"), (people, films), strict=True):
+    for column, charts in zip(st.columns(2, gap="large"), (people_charts, film_charts), strict=True):
         with column:
             for title, plot, table, name in charts:
                 if not table.empty:
@@ -107,7 +107,8 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
         figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=label, showarrow=False, font={"size": 12})
     ticks = table.index[:: max(1, len(table) // 6)]
     title = _("Films per person (bars further right cover a wider range)")
-    figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=[count(n) for n in table["from"][ticks]])
+    tick_texts = [count(n) for n in table["from"][ticks]]
+    figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of bars
     figure.update_yaxes(title=_("People"))
     sentence = ngettext(
         "Half of the people rated at most {median:,.0f} film. One in ten rated more than {p90:,.0f}, and one person "
@@ -169,7 +170,7 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
         x=table["share"],
         y=[_(GAP_TITLES[gap]) for gap in table["gap"]],
         orientation="h",
-        marker={"color": [SECOND_ACCENT if flag else ACCENT for flag in is_same_second]},
+        marker={"color": is_same_second.map({True: SECOND_ACCENT, False: ACCENT})},
         text=[number(share, ".0%" if share >= 0.01 else ".1%") for share in table["share"]],
         textposition="outside",
         cliponaxis=False,
@@ -188,13 +189,13 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
     """Plot the Lorenz curve with its top shares, and the line of equal popularity."""
     curve, hover = tail.curve, _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
-    name = _("if all films were watched equally often")
-    equal = go.Scatter(x=[0, 1], y=[0, 1], mode="lines", name=name, line=DOTTED_LINE, hoverinfo="skip")
+    figure = new_figure()
+    equal_name = _("if all films were watched equally often")
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name=equal_name, line=DOTTED_LINE, hoverinfo="skip")
     line = {"color": ACCENT, "width": 2.5}
-    actual = go.Scatter(
+    figure.add_scatter(
         x=curve["films"], y=curve["events"], mode="lines", name=_("actual"), line=line, hovertemplate=hover
     )
-    figure = new_figure(equal, actual)
     figure.add_scatter(
         x=list(tail.top),
         y=list(tail.top.values()),
@@ -232,21 +233,22 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
     figure.update_yaxes(tickformat=".0%")
-    films, ratings = (table["decade"].iloc[int(table[column].argmax())] for column in ("films", "events"))
+    by_decade = table.set_index("decade")
+    films, ratings = by_decade["films"].idxmax(), by_decade["events"].idxmax()  # decades
     if films == ratings:
         return _("Most films and most ratings are from the {decade}s.", decade=films), figure
-    text = _(
+    sentence = _(
         "Most films are from the {films}s. Most ratings are for films of the {ratings}s.", films=films, ratings=ratings
     )
-    return text, figure
+    return sentence, figure
 
 
 def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by genre, the most watched genre on top."""
     figure, names = go.Figure(), [format.display_tag(genre) for genre in table["genre"]]
     line = {"mode": "lines", "line": {"color": GREY, "width": 1.5}, "showlegend": False, "hoverinfo": "skip"}
-    for name, films, ratings in zip(names, table["films"], table["events"], strict=True):
-        figure.add_scatter(x=[films, ratings], y=[name, name], **line)
+    for name, film_share, rating_share in zip(names, table["films"], table["events"], strict=True):
+        figure.add_scatter(x=[film_share, rating_share], y=[name, name], **line)
     for column, colour, symbol, title in (
         ("films", GREY, "circle-open", _("of the films")),
         ("events", ACCENT, "circle", _("of the ratings")),
@@ -258,7 +260,7 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     set_layout(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
-    excess = table["events"] - table["films"]
+    excess = table["events"] - table["films"]  # share of the ratings minus share of the films
     sentence = _(
         "{top} has the most ratings. Relative to its share of the films, {over} is watched most and {under} least. A "
         "film counts for each of its genres.",

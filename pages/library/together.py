@@ -15,7 +15,7 @@ from recsys.serving.group import RULES, GroupRecommendation
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
-K = 10  # films
+K = 10  # recommended films
 RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
 RULE_HELP = {
     "fair": N_(
@@ -63,40 +63,40 @@ def show(dataset: Dataset) -> None:
 
 def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
     """Show the films for both people, with a bar for each person."""
-    mask = filters.load_library(dataset.name).matching_mask(filters.query())[: predictor.dataset.n_items]
-    films = group.recommend_for_two(predictor, requests, K, rule, mask)
-    if not films:
+    matching = filters.load_library(dataset.name).matching_mask(filters.query())
+    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matching[: dataset.n_items])
+    if not picks:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return
     with st.container(key="together", gap="xsmall"):
-        for film in films:
-            show_row(predictor, film)
+        for pick in picks:
+            show_row(predictor, pick)
     bars = ngettext(
         "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
         "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
-        films[0].positions[0].n_ranked,
+        picks[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )
     st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
-    charts.download_numbers(group.group_table(films), "together")
+    charts.download_numbers(group.group_table(picks), "together")
 
 
-def show_row(predictor: Predictor, film: GroupRecommendation) -> None:
+def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the list."""
     bars = []
-    for person, position in zip((_("You"), _("Other")), film.positions, strict=True):
+    for person, position in zip((_("You"), _("Other")), pick.positions, strict=True):
         rank, probability = format.ordinal(position.rank or position.n_ranked), position.probability
         text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
         bars.append((person, position.log_rank_score, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        st.html(film_cards.group_row(film.rank, film.film, bars, film_links(predictor.dataset.catalog, film.item)))
+        st.html(film_cards.group_row(pick.rank, pick.film, bars, film_links(predictor.dataset.catalog, pick.item)))
         st.button(
-            _("*Add {film} to your films*", film=format.escape_markdown(film.film.label)),
-            key=f"together-{film.film.movie_id}",
+            _("*Add {film} to your films*", film=format.escape_markdown(pick.film.label)),
+            key=f"together-{pick.film.movie_id}",
             icon=":material/add:",
             on_click=session.add_film,
-            args=(film.item,),
+            args=(pick.item,),
             type="tertiary",
         )

@@ -42,16 +42,16 @@ class Attention:
 class DistanceAttention:
     """The attention of the last token by distance. Column n - 1 belongs to the n-th film before the predicted film."""
 
-    total: np.ndarray  # (L, H, N) sum over users
+    sums: np.ndarray  # (L, H, N) of the attention of all users
     n_users: np.ndarray  # (N,) users whose history has a film at this distance
 
     def __add__(self, other: "DistanceAttention") -> "DistanceAttention":
-        return DistanceAttention(self.total + other.total, self.n_users + other.n_users)
+        return DistanceAttention(self.sums + other.sums, self.n_users + other.n_users)
 
     def table(self, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return the mean attention and the number of users by distance (1: the newest film), if there are users."""
         has_users = self.n_users > 0
-        mean = _select_mean(self.total, layer, head)[has_users] / self.n_users[has_users]
+        mean = _select_mean(self.sums, layer, head)[has_users] / self.n_users[has_users]
         return pd.DataFrame(
             {"distance": np.flatnonzero(has_users) + 1, "attention": mean, "people": self.n_users[has_users]}
         )

@@ -28,7 +28,7 @@ from recsys.serving.recommend import (
 
 RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader continues to the next film of a list
 N_ORDERS = 10  # random orders
-MOOD_FILMS = 4  # films of each example in `moods`
+MOOD_FILMS = 4  # films of each example in `orders_of_examples`
 MAX_HIDDEN = 20  # films that are hidden one by one, so that the table stays readable
 MAX_LAST = 10  # last films of a history that `last_positions` returns
 TOP_K = 10  # a hidden film is a hit if its rank is at most this
@@ -116,7 +116,7 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def moods(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
+def orders_of_examples(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
     """Return two orders of the films of two examples, each with the name of the example whose films are last.
 
     Returns None unless two examples have several films.
@@ -134,7 +134,7 @@ def _items(picks: list[Recommendation]) -> list[int]:
     return [pick.item for pick in picks]
 
 
-def count_lists(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
+def lists_per_item(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
     """Return the number of lists that each item is in."""
     return Counter(item for items in lists.values() for item in set(items))
 
@@ -153,13 +153,13 @@ def closest_lists(lists: Mapping[str, Sequence[int]]) -> tuple[str, str, int] | 
 
 def unique_items(lists: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     """Return for each list the films that are in no other list, best first."""
-    counts = count_lists(lists)
+    counts = lists_per_item(lists)
     return {name: [item for item in items if counts[item] == 1] for name, items in lists.items()}
 
 
 def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame:
     """Return a row per list and film: rank, film, score, probability, and the number of lists that the film is in."""
-    counts = count_lists({name: [pick.item for pick in picks] for name, picks in lists.items()})
+    counts = lists_per_item({name: [pick.item for pick in picks] for name, picks in lists.items()})
     rows = [
         {"recommender": name, **as_record(pick), "lists": counts[pick.item]}
         for name, picks in lists.items()
@@ -227,7 +227,7 @@ def is_hit(position: RankPosition) -> bool:
     return position.rank is not None and position.rank <= TOP_K
 
 
-def hidden_table(rows: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
+def rank_table(rows: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
     """Return a row per hidden film and recommender: rank, number of ranked films, probability."""
     cells = [
         {"film": title, "recommender": name, "rank": cell.rank, "of": cell.n_ranked, "probability": cell.probability}

@@ -5,7 +5,7 @@ def ranks_of_three():
     from pages.compare import answers
     from recsys.serving.recommend import RankPosition
 
-    answers.rank_table(
+    answers.show_ranks(
         {
             "Ninth": RankPosition(9, 100, None),
             "Excluded": RankPosition(None, 100, None),

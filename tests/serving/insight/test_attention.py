@@ -92,10 +92,10 @@ def test_parts_by_distance_add_up_to_the_whole():
     parts = attention_by_distance(predictor(WORLD, model), people[:4]) + attention_by_distance(
         predictor(WORLD, model), people[4:]
     )
-    np.testing.assert_allclose(whole.total, parts.total, rtol=1e-5)
+    np.testing.assert_allclose(whole.sums, parts.sums, rtol=1e-5)
     assert whole.n_users.tolist() == parts.n_users.tolist()
     assert whole.n_users[:5].tolist() == [9] * 5
-    assert whole.total.shape == (2, 2, MAX_DISTANCE)
+    assert whole.sums.shape == (2, 2, MAX_DISTANCE)
 
 
 def test_the_same_people_are_drawn_each_time_and_never_more_than_there_are():

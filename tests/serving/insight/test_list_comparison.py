@@ -97,18 +97,20 @@ def test_the_table_has_a_row_for_each_recommender_and_order():
 
 def test_two_moods_hold_the_same_films_in_another_order():
     one, other = Example("Space", "", (1, 2, 3, 4, 5)), Example("Cartoons", "", (3, 7, 8))
-    (last, first_order), (also_last, second_order) = list_comparison.moods([Example("One film", "", (9,)), one, other])
+    (last, first_order), (also_last, second_order) = list_comparison.orders_of_examples(
+        [Example("One film", "", (9,)), one, other]
+    )
     assert (last, also_last) == ("Space", "Cartoons")
     assert first_order == (7, 8, 1, 2, 3, 4)
     assert second_order == (1, 2, 3, 4, 7, 8)
-    assert list_comparison.moods([one]) is None
+    assert list_comparison.orders_of_examples([one]) is None
 
 
 LISTS = {"a": [1, 2, 3], "b": [3, 2, 9], "c": [7, 8, 3]}
 
 
 def test_films_are_counted_once_per_list():
-    assert list_comparison.count_lists({"a": [1, 1, 2], "b": [2]}) == {1: 1, 2: 2}
+    assert list_comparison.lists_per_item({"a": [1, 1, 2], "b": [2]}) == {1: 1, 2: 2}
 
 
 def test_the_table_holds_what_each_two_lists_share():
@@ -153,7 +155,7 @@ def test_an_excluded_film_has_a_reciprocal_rank_of_zero():
 
 
 def test_the_table_leaves_a_rank_open_where_the_film_is_not_in_the_list():
-    table = list_comparison.hidden_table(
+    table = list_comparison.rank_table(
         {"Toy": [RankPosition(3, 9, 0.5), RankPosition(None, 9, None)]}, ["Heat (1995)", "Alien (1979)"]
     )
     assert table["rank"].tolist() == [3, pd.NA]
