@@ -22,7 +22,7 @@ class Message:
     """An English sentence with {placeholders} and their values. `str` fills in the values."""
 
     text: str  # a literal brace is doubled
-    plural: str  # text if the field n is not 1, "" for `text`
+    plural: str  # replaces `text` if the field n is not 1; "": no plural
     fields: dict[str, Any] = field(hash=False)  # numbers, strings and messages
 
     def __init__(self, text: str, /, *, plural: str = "", **fields: Any) -> None:

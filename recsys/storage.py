@@ -68,10 +68,10 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
         try:
             return read(document, _payloads(path, document))
         except (FileNotFoundError, DamagedFileError):
-            newest = read_document(path)
-            if newest == document:
+            newest_document = read_document(path)
+            if newest_document == document:
                 raise
-            document = newest  # a writer has deleted the payloads of the previous version
+            document = newest_document  # a writer has replaced it and deleted the previous payloads
 
 
 def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
@@ -142,10 +142,10 @@ def replace_file(path: Path, content: Content) -> None:
 def sign_document(document: dict[str, Any]) -> bytes:
     """Return canonical JSON with its own SHA-256, a checksum.
 
-    The hash is in the object "run", the innermost one if nested, or else at the top. So repeated measurements differ in
-    "run" only.
+    The hash is in the object "run", or else at the top. If "run" contains another "run", it is in the innermost one. So
+    repeated measurements differ only in "run".
     """
-    return _sign(json.loads(_to_json(document)))  # the round trip makes lists of tuples, as a reader will see them
+    return _sign(json.loads(_to_json(document)))  # tuples become lists, as when the file is read
 
 
 def sealed_bytes(data: bytes) -> bytes:
@@ -240,7 +240,8 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
         raise DamagedFileError("{path} is damaged", path=path)
     payloads = {}
     for name, expected in files.items():
-        payload = payloads[HASH.sub("", name)] = folder / name
+        payload = folder / name
+        payloads[HASH.sub("", name)] = payload
         try:
             verify(payload, expected)
         except (FileNotFoundError, DamagedFileError) as error:
@@ -256,7 +257,10 @@ def _payload_names(path: Path) -> set[str]:
 
 
 def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[str]) -> None:
-    """Delete payloads of other versions, and temporary files of writers that were killed."""
+    """Delete payloads of other versions, and temporary files of writers that were killed.
+
+    `payloads` have names without hash, `old_names` are the payloads of the previous version, with hash.
+    """
     used_names = {path.name, *_payload_names(path)}
     for file in path.parent.iterdir():
         name = TEMPORARY.sub("", file.name)

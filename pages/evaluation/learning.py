@@ -28,12 +28,12 @@ def show(view: EvaluationView) -> None:
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     dataset_title = cache.dataset_title(view.dataset)
     names = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
-    if logs := tables.curves(view.dataset, variants, protocols.get_or_former(view.protocol).splitting):
+    if logs := tables.train_logs(view.dataset, variants, protocols.get_or_former(view.protocol).splitting):
         show_curves(view, logs)
     elif others := [
         protocol_title(name)
         for name in names
-        if tables.curves(view.dataset, variants, protocols.get_or_former(name).splitting)
+        if tables.train_logs(view.dataset, variants, protocols.get_or_former(name).splitting)
     ]:
         text = _(
             "There are no training logs for this protocol. On {data} there are some for {protocols}.",

@@ -185,6 +185,6 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
                 values = [short(result["mean"][metric]) for metric in THESIS_METRICS]
             except results.ResultError:
                 source, values = "here", ["not measured yet"] + [""] * (len(THESIS_METRICS) - 1)
-                commands += report.commands_for(variant, dataset, THESIS_PROTOCOL)
+                commands += report.first_result_commands(variant, dataset, THESIS_PROTOCOL)
             rows.append([dataset, variant, source, *values])
     return rows, commands
