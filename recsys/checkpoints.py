@@ -156,7 +156,9 @@ def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT)
     key = (dataset_name, splitting.name, variant)
     trained = [seed for seed in paths.seeds(*key) if (paths.checkpoint(*key, seed) / META).exists()]
     shipped = paths.shipped_checkpoint(*key)
-    return trained if trained or not (shipped / META).exists() else [read_meta(shipped).seed]
+    if not trained and (shipped / META).exists():
+        return [read_meta(shipped).seed]
+    return trained
 
 
 def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Splitting = LEAVE_ONE_OUT) -> Path | None:
@@ -165,9 +167,10 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
     A checkpoint in the home folder is preferred to the shipped one.
     """
     key = (dataset_name, splitting.name, variant)
-    for number in paths.seeds(*key) if seed is None else [seed]:
-        if (paths.checkpoint(*key, number) / META).exists():
-            return paths.checkpoint(*key, number)
+    folders = [paths.checkpoint(*key, number) for number in (paths.seeds(*key) if seed is None else [seed])]
+    for folder in folders:
+        if (folder / META).exists():
+            return folder
     shipped = paths.shipped_checkpoint(*key)
     is_shipped = (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed)
     return shipped if is_shipped else None
@@ -186,7 +189,7 @@ def notes(
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes with the checkpoint that `find` returns and with its members, "" without one."""
     version = _meta_hash(find(variant, dataset_name, splitting=splitting))
-    _, members = _stored_and_current_versions(variant, dataset_name, splitting)
+    _, members = _both_versions(variant, dataset_name, splitting)
     return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
 
 
@@ -199,7 +202,7 @@ def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_
 
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
     """Return the recommenders that must be trained before `load_or_fit` can return this one: members, or itself."""
-    _, members = _stored_and_current_versions(variant, dataset_name, splitting)
+    _, members = _both_versions(variant, dataset_name, splitting)
     missing = [name for name, version in members.items() if not version]
     if find(variant, dataset_name, splitting=splitting) is None:
         missing.append(variant)
@@ -208,7 +211,7 @@ def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LE
 
 def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
-    _, members = _stored_and_current_versions(variant, dataset_name, splitting)
+    _, members = _both_versions(variant, dataset_name, splitting)
     names = [variant, *members]
     return all(has_fit(name, dataset_name, splitting) for name in names)
 
@@ -221,7 +224,7 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
         return False
-    stored, current = _stored_and_current_versions(variant, dataset_name, splitting)
+    stored, current = _both_versions(variant, dataset_name, splitting)
     return stored == current
 
 
@@ -326,10 +329,8 @@ def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting)
     return fingerprints
 
 
-def _stored_and_current_versions(
-    variant: str, dataset_name: str, splitting: Splitting
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return two versions of each member: in the checkpoint of the mixture, and current. "": no version."""
+def _both_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the stored versions of members, in the checkpoint of the mixture, and the current ones. "": no version."""
     stored = dict.fromkeys(registry.get(variant).members(dataset_name), "")
     seed = 0
     if stored and (folder := find(variant, dataset_name, splitting=splitting)):

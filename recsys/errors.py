@@ -27,7 +27,7 @@ class Message:
 
     def __init__(self, text: str, /, *, plural: str = "", **fields: Any) -> None:
         values = {name: _field(value) for name, value in fields.items()}
-        self.__dict__.update(text=text, plural=plural, fields=values)
+        self.__dict__.update(text=text, plural=plural, fields=values)  # the class is frozen
 
     @classmethod
     def literal(cls, text: str) -> Self:

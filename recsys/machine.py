@@ -60,15 +60,13 @@ def free_memory() -> float:
     return min(free_bytes)
 
 
-def _free_in_group(group: Path, limit: str, used: str) -> float:
-    """Return the free bytes of a control group, inactive file pages included; inf if it has no limit ("max").
-
-    `limit` and `used` are names of files in the folder of the group.
-    """
+def _free_in_group(group: Path, limit_file: str, usage_file: str) -> float:
+    """Return the free bytes of a control group, inactive file pages included; inf if it has no limit ("max")."""
     with contextlib.suppress(OSError, ValueError):  # int("max") raises ValueError
         statistics = dict(row.split() for row in (group / "memory.stat").read_text().splitlines())
         inactive_bytes = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
-        return max(int((group / limit).read_text()) - int((group / used).read_text()) + inactive_bytes, 0)
+        limit, usage = (int((group / name).read_text()) for name in (limit_file, usage_file))
+        return max(limit - usage + inactive_bytes, 0)
     return float("inf")
 
 

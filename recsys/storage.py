@@ -43,12 +43,12 @@ def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, 
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        old_names = _payload_names(path)
+        previous_payload_names = _payload_names(path)
         try:
             files = dict(_write_payload(path.parent, name, content) for name, content in (payloads or {}).items())
             replace_file(path, sign_document(document | ({"files": files} if files else {})))
         finally:
-            _delete_unused(path, payloads or {}, old_names)
+            _delete_unused(path, payloads or {}, previous_payload_names)
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -256,16 +256,13 @@ def _payload_names(path: Path) -> set[str]:
     return set()
 
 
-def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[str]) -> None:
-    """Delete payloads of other versions, and temporary files of writers that were killed.
-
-    `payloads` have names without hash, `old_names` are the payloads of the previous version, with hash.
-    """
+def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload_names: set[str]) -> None:
+    """Delete payloads of other versions, and temporary files of writers that were killed."""
     used_names = {path.name, *_payload_names(path)}
     for file in path.parent.iterdir():
         name = TEMPORARY.sub("", file.name)
-        belongs_to_document = name == path.name or name in old_names or HASH.sub("", name) in payloads
-        if belongs_to_document and file.name not in used_names:
+        is_payload = name in previous_payload_names or HASH.sub("", name) in payloads
+        if (name == path.name or is_payload) and file.name not in used_names:
             file.unlink(missing_ok=True)
 
 

@@ -106,13 +106,13 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     with Terminal("ties") as report:
         result = measure(datasets.ensure(dataset, report), without_rating, report)
     path = write(result, ship)
-    descending, n_pairs = result["lower"], result["pairs"]
+    descending, pairs = result["lower"], result["pairs"]
     lines = [
         f"order of ratings within one second: {result['order'] or 'neither film ids nor a hash table'}",
         f"rated in the same second as the film before: {result['share']:.1%} of all films, "
         f"{result['targets']:.1%} of the held-out films",
-        f"consecutive films in descending order: {descending['same second']:.2%} of {n_pairs['same second']:,} pairs of "
-        f"one second, {descending['alone']:.2%} of {n_pairs['alone']:,} pairs of films that are alone in their second",
+        f"consecutive films in descending order: {descending['same second']:.2%} of {pairs['same second']:,} pairs of "
+        f"one second, {descending['alone']:.2%} of {pairs['alone']:,} pairs of films that are alone in their second",
     ]
     if result["tables"]:
         sizes = ", ".join(f"{size} from user {user}" for size, user in result["tables"].items())

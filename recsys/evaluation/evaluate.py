@@ -151,8 +151,7 @@ def _accuracy_fields(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
 def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields that are computed from the recommended lists: `seeds`, `beyond` and `calibration`.
 
-    `seeds` are the rows of the field `seeds`, each with "beyond" added. Sampled protocols have no lists, so {} is
-    returned.
+    `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
     """
     document: dict[str, Any] = {"seeds": []}
     lists, probabilities, targets = [], [], []

@@ -105,15 +105,14 @@ def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -
     It is the smallest number for which no tied pair is in descending order of buckets. It never decreases from one user
     to the next, because Perl keeps the buckets of an emptied hash. It stays if no number in TABLE_SIZES fits.
     """
-    user = pairs.user[pairs.is_tied]
     hash_pairs = hashes[np.stack([pairs.item, pairs.following], 1)[pairs.is_tied]]  # a row per tied pair
-    ends = np.searchsorted(user, np.arange(n_users + 1))  # the pairs of user u are ends[u] to ends[u + 1]
+    starts = np.searchsorted(pairs.user[pairs.is_tied], np.arange(n_users + 1))  # first row of each user
     sizes, size = np.empty(n_users, np.int64), TABLE_SIZES[0]
-    for row in range(n_users):
-        left, right = hash_pairs[ends[row] : ends[row + 1]].T
+    for user in range(n_users):
+        left, right = hash_pairs[starts[user] : starts[user + 1]].T
         candidates = [n for n in TABLE_SIZES if n >= size and (left % n <= right % n).all()]
         size = min(candidates, default=size)
-        sizes[row] = size
+        sizes[user] = size
     return sizes
 
 

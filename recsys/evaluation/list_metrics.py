@@ -112,7 +112,7 @@ def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd
 def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
     """Return the share of the targets, with ranks (S, B), in bins of the ranks 1 to k.
 
-    Columns: rank (middle of the bin on a log axis), first and last (ranks of the bin), share (mean of these ranks).
+    Columns: rank (middle of the bin on a log axis), first and last (its ranks), share (mean share of one of its ranks).
     """
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
     low, high = edges[:-1], edges[1:] - 1

@@ -191,7 +191,7 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     rows = [
         [
             document["variant"],
-            *(_three_digits(document["beyond"][name]) for name in names),
+            *(f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in map(document["beyond"].get, names)),
             _calibration_error(document),
         ]
         for document in documents
@@ -199,11 +199,6 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     table = markdown(["top ten of", *(LIST_METRICS[name] for name in names), "calibration error"], rows)
     note = "*: of probabilities that add up to 1 over all films, those already seen included."
     return [table, note] if any(row[-1].endswith("*") for row in rows) else [table]
-
-
-def _three_digits(value: float) -> str:
-    """Format a value with three significant digits, or more before the decimal point: "0.123", "1,234"."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _provenance(documents: list[dict[str, Any]]) -> str:

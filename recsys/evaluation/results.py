@@ -30,7 +30,7 @@ from recsys.models import registry
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
-UNSEEN_ITEMS = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that are not excluded
+UNSEEN_ITEMS = "unseen"  # value of `calibration["over"]`: probabilities sum to 1 over the items that are not excluded
 
 WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
 
