@@ -28,10 +28,10 @@ def bench(arguments: Sequence[str]) -> Call:
     def measure(
         as_json: Annotated[bool, conf.arg(name="json", help="print one JSON document")] = False,
         *,
-        options: module.Options,
+        measurement: module.Options,  # --help has the heading "measurement options"
     ) -> None:
         """Measure the speed of this machine. Its hardware and the versions of its software are printed too."""
-        result = module.measure(options)
+        result = module.measure(measurement)
         description = machine.describe()
         if as_json:
             document = {"bench": kind, "machine": description, **result}
