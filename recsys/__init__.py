@@ -101,7 +101,7 @@ class TitleRecommender:
 
 @lru_cache(maxsize=1)
 def _built_in_dataset(version: str, report: "ProgressCallback | None") -> "Dataset":
-    """Return the built-in data set. The version makes the cache invalid after an update of the data set."""
+    """Return the built-in data set. `version` is only part of the cache key."""
     return load(report=report)
 
 

@@ -1,4 +1,4 @@
-"""A cache of computed arrays. The document of an array contains the fingerprint of the input of the computation."""
+"""A cache of computed arrays, each the payload of a document with the fingerprint of the computation's input."""
 
 import warnings
 from pathlib import Path

@@ -1,7 +1,6 @@
-"""Boards: all measurements of a data set under a protocol in one artifact, see `recsys.storage`.
+"""Boards: all results, or all trials, of a data set under a protocol in one artifact, see `recsys.storage`.
 
-`<protocol>.json` contains a dictionary, called document, for each recommender or trial by name. Its .npz file contains
-the ranks of each name.
+`<protocol>.json` maps the name of a recommender or trial to its document, a dictionary. An .npz file maps it to ranks.
 """
 
 import io
@@ -27,14 +26,14 @@ def read(path: Path) -> dict[str, Document]:
 
 
 def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the ranks of these names, or of all names, from an artifact. Callers must not change the arrays.
+    """Return the ranks of a board by name, of `names` or of all. Callers must not change the arrays.
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
     payloads = path.parent.glob(f"{path.stem}-*.npz")  # the names of stored payloads end with a hash
-    arrays = _read_ranks(path, storage.version(path, *payloads))
+    all_ranks = _read_ranks(path, storage.version(path, *payloads))
     try:
-        return dict(arrays) if names is None else {name: arrays[name] for name in names}
+        return dict(all_ranks) if names is None else {name: all_ranks[name] for name in names}
     except KeyError as error:
         raise _no_ranks_error(path) from error
 
@@ -44,8 +43,8 @@ def update(
 ) -> None:
     """Add documents and their ranks to a board, or replace the entries with the same names. Other writers wait.
 
-    The ranks are stored in the smallest integer type. If a file is damaged, its content is lost, and a warning contains
-    `command`, which measures it again. Raises OSError.
+    The ranks are stored in the smallest integer type. If a file is damaged, its content is lost, and a warning names
+    `command`, the shell command that measures it again. Raises OSError.
     """
     with storage.locked(path):
         old_documents: dict[str, Document] = {}

@@ -30,8 +30,8 @@ from recsys.text.films import film_texts, texts_fingerprint, texts_with_credits
 from recsys.training.options import RunOptions
 
 META = "meta.json"
-WEIGHTS = "weights.safetensors"  # without the hash that the file has in its name
-COUNTS = "../counts.safetensors"  # arrays of a shipped count memory, equal for several networks
+WEIGHTS = "weights.safetensors"  # the stored file also has a hash in its name
+COUNTS = "../counts.safetensors"  # the arrays of `CountMemory`, a file that shipped checkpoints share
 COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # names of these arrays, see `CountMemory.state`
 MAX_FLOAT16 = 60_000  # larger weights stay in 32 bits
 
@@ -52,7 +52,7 @@ class CheckpointMeta(BaseModel):
     split: dict[str, Any]  # `Split.description`
     seed: int
     fingerprint: str | None = None  # of the interactions: users, items and their order
-    details: str | None = None  # fingerprint of the data set with times and ratings, if the model reads them
+    details: str | None = None  # `Dataset.full_fingerprint`, if the model reads times or ratings
     texts: str | None = None  # fingerprint of the texts of items, if the model reads them
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
@@ -72,8 +72,8 @@ def save(
 ) -> Path:
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
-    The arguments after `dataset` are fields of `CheckpointMeta`. The default of `members` is their current versions.
-    After a StoreError the old checkpoint is intact.
+    For the arguments after `dataset`, see `CheckpointMeta`. Without `members`, the current versions are stored. After a
+    StoreError the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
     meta = {
@@ -94,12 +94,11 @@ def save(
     return folder
 
 
-def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, measuring: bool = False) -> Model:
+def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, reject_stale: bool = False) -> Model:
     """Return the model of a checkpoint, ready to score the items of a data set.
 
-    Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data.
-    If a model that needs training was trained on older data, a warning is enough. With `measuring`, when the model will
-    be evaluated, this is a StoreError too.
+    Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data. For
+    a model that needs training, other data causes only a warning, unless `reject_stale`, as before an evaluation.
     """
     meta, payloads = _read(folder)
     variant, name = meta.variant, dataset.name
@@ -111,12 +110,12 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, m
         raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=name)
     model = _build(folder, meta, payloads, command)
     if any(getattr(meta, key) != value for key, value in _training_fingerprints(model, dataset, splitting).items()):
-        if measuring or not model.needs_training:
+        if reject_stale or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
             raise StoreError(text, command, name=name, variant=variant)
         change = f"the data of {name} changed after {variant} was trained"
         warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
-    if attach_members(model, dataset, meta.seed, splitting=splitting, measuring=measuring) != meta.members:
+    if attach_members(model, dataset, meta.seed, splitting=splitting, reject_stale=reject_stale) != meta.members:
         raise StoreError("{variant} was fitted before its members were trained again", command, variant=variant)
     return model
 
@@ -127,7 +126,7 @@ def load_or_fit(
     seed: int | None = None,
     report: ProgressCallback = no_progress,
     splitting: Splitting = LEAVE_ONE_OUT,
-    measuring: bool = False,
+    reject_stale: bool = False,
 ) -> Model:
     """Load the checkpoint that `find` returns, see `load`. A model that needs no training is fitted if necessary.
 
@@ -136,19 +135,20 @@ def load_or_fit(
     folder = find(variant, dataset.name, seed, splitting)
     if registry.get(variant).needs_training:
         if folder is None:
-            divided = Message("{dataset}, divided by {splitting}", dataset=dataset.name, splitting=splitting.name)
-            name = dataset.name if splitting == LEAVE_ONE_OUT else divided
+            name: str | Message = dataset.name
+            if splitting != LEAVE_ONE_OUT:
+                name = Message("{dataset}, divided by {splitting}", dataset=dataset.name, splitting=splitting.name)
             command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
-        return load(folder, dataset, splitting, measuring)
+        return load(folder, dataset, splitting, reject_stale)
     if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
-        if model := _load_fit(folder, dataset, splitting, measuring):
+        if model := _load_fit(folder, dataset, splitting, reject_stale):
             return model
         folder = None  # a new fit is written to the home folder
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with storage.locked(folder):  # other threads and processes wait for this fit
-        model = _load_fit(folder, dataset, splitting, measuring)
-        return model or _fit(folder, variant, dataset, report, splitting, measuring)
+        model = _load_fit(folder, dataset, splitting, reject_stale)
+        return model or _fit(folder, variant, dataset, report, splitting, reject_stale)
 
 
 def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[int]:
@@ -156,7 +156,9 @@ def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT)
     key = (dataset_name, splitting.name, variant)
     trained = [seed for seed in paths.seeds(*key) if (paths.checkpoint(*key, seed) / META).exists()]
     shipped = paths.shipped_checkpoint(*key)
-    return trained if trained or not (shipped / META).exists() else [read_meta(shipped).seed]
+    if not trained and (shipped / META).exists():
+        return [read_meta(shipped).seed]
+    return trained
 
 
 def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Splitting = LEAVE_ONE_OUT) -> Path | None:
@@ -165,9 +167,10 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
     A checkpoint in the home folder is preferred to the shipped one.
     """
     key = (dataset_name, splitting.name, variant)
-    for number in paths.seeds(*key) if seed is None else [seed]:
-        if (paths.checkpoint(*key, number) / META).exists():
-            return paths.checkpoint(*key, number)
+    folders = [paths.checkpoint(*key, number) for number in (paths.seeds(*key) if seed is None else [seed])]
+    for folder in folders:
+        if (folder / META).exists():
+            return folder
     shipped = paths.shipped_checkpoint(*key)
     is_shipped = (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed)
     return shipped if is_shipped else None
@@ -185,12 +188,12 @@ def notes(
 
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes with the checkpoint that `find` returns and with its members, "" without one."""
-    version = _version(find(variant, dataset_name, splitting=splitting))
-    _, members = _member_versions(variant, dataset_name, splitting)
+    version = _meta_hash(find(variant, dataset_name, splitting=splitting))
+    _, members = _both_versions(variant, dataset_name, splitting)
     return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
 
 
-def checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
+def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes when any checkpoint of a data set is written or deleted."""
     shipped = paths.shipped_checkpoint(dataset_name, splitting.name, "")
     trained = paths.checkpoint(dataset_name, splitting.name, "", 0).parent
@@ -199,7 +202,7 @@ def checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT)
 
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
     """Return the recommenders that must be trained before `load_or_fit` can return this one: members, or itself."""
-    _, members = _member_versions(variant, dataset_name, splitting)
+    _, members = _both_versions(variant, dataset_name, splitting)
     missing = [name for name, version in members.items() if not version]
     if find(variant, dataset_name, splitting=splitting) is None:
         missing.append(variant)
@@ -208,7 +211,7 @@ def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LE
 
 def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
-    _, members = _member_versions(variant, dataset_name, splitting)
+    _, members = _both_versions(variant, dataset_name, splitting)
     names = [variant, *members]
     return all(has_fit(name, dataset_name, splitting) for name in names)
 
@@ -221,7 +224,7 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
         return False
-    stored, current = _member_versions(variant, dataset_name, splitting)
+    stored, current = _both_versions(variant, dataset_name, splitting)
     return stored == current
 
 
@@ -231,7 +234,7 @@ def attach_members(
     seed: int,
     report: ProgressCallback = no_progress,
     splitting: Splitting = LEAVE_ONE_OUT,
-    measuring: bool = False,
+    reject_stale: bool = False,
 ) -> dict[str, str]:
     """Give a mixture its fitted members, and return their versions by name. Other models have no members.
 
@@ -244,7 +247,7 @@ def attach_members(
             text = "{title} cannot combine {name}, which is a mixture; use its members instead"
             raise StoreError(text, title=Message(model.title), name=name)
         member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
-        members[name] = load_or_fit(name, dataset, member_seed, report, splitting, measuring)
+        members[name] = load_or_fit(name, dataset, member_seed, report, splitting, reject_stale)
     if members:
         model.set_members(members)
     return member_versions(model, dataset.name, seed, splitting)
@@ -256,13 +259,13 @@ def member_versions(model: Model, dataset_name: str, seed: int, splitting: Split
 
 
 def read_meta(folder: Path) -> CheckpointMeta:
-    """Return the content of meta.json. Raises StoreError, with the command that fixes it, if it cannot be used."""
+    """Return the content of meta.json. Raises StoreError, with the command that restores it, if it cannot be used."""
     with _read_errors(folder):
         return CheckpointMeta.model_validate(storage.read_document(folder / META))
 
 
 def check(folder: Path) -> None:
-    """Read all files of a checkpoint. Raises StoreError, with the command that fixes it, if one is damaged."""
+    """Read all files of a checkpoint. Raises StoreError, with the command that restores it, if a file is damaged."""
     with _read_errors(folder):
         storage.check(folder / META)
         CheckpointMeta.model_validate(storage.read_document(folder / META))
@@ -286,8 +289,9 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     _, payloads = _read(source)
     state = to_float16(_arrays(payloads))
     counts = {name: array for name, array in state.items() if name.startswith(COUNT_PREFIXES)}
-    parts = {WEIGHTS: {name: array for name, array in state.items() if name not in counts}}
-    _write(target, storage.read_document(source / META), parts | ({COUNTS: counts} if counts else {}))
+    weights = {name: array for name, array in state.items() if name not in counts}
+    states = {WEIGHTS: weights, COUNTS: counts} if counts else {WEIGHTS: weights}
+    _write(target, storage.read_document(source / META), states)
     if (source / paths.LOG).exists():
         with disk_errors(target, StoreError):
             storage.replace_file(target / paths.LOG, (source / paths.LOG).read_bytes())
@@ -306,7 +310,7 @@ def to_float16(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 def training_command(
     variant: str, dataset_name: str, protocol: str = LEAVE_ONE_OUT.protocol, seed: int | None = None, also: str = ""
 ) -> str:
-    """Return the command that trains a model for a protocol; also: second data set that it is trained on."""
+    """Return the command that trains a model for a protocol. `also` is a second training data set."""
     options = ["--protocol", protocol] if protocol != LEAVE_ONE_OUT.protocol else []
     options += ["--also", also] if also else []
     options += ["--seed", str(seed)] if seed else []
@@ -325,9 +329,10 @@ def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting)
     return fingerprints
 
 
-def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
-    """Return two versions of each member: in the checkpoint of the mixture, and current. "": no version."""
-    stored, seed = dict.fromkeys(registry.get(variant).members(dataset_name), ""), 0
+def _both_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the stored versions of members, in the checkpoint of the mixture, and the current ones. "": no version."""
+    stored = dict.fromkeys(registry.get(variant).members(dataset_name), "")
+    seed = 0
     if stored and (folder := find(variant, dataset_name, splitting=splitting)):
         with suppress(StoreError):  # a damaged checkpoint is fitted again
             meta = read_meta(folder)
@@ -339,24 +344,24 @@ def _member_versions(variant: str, dataset_name: str, splitting: Splitting) -> t
 def _member_version(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
     """Return the version of a member, which differs between fits; "" if the member must be trained.
 
-    The preset and the data determine a member that is fitted on first use. Its version is the hash of the preset,
+    A member that is fitted on first use depends only on its preset and the data. Its version is the hash of the preset,
     which is equal on all machines and before the first fit. So a shipped mixture is valid at once.
     """
     recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
         folder = find(name, dataset_name, splitting=splitting)
-    has_preset = folder is None  # the fit will have the preset
-    if folder and not recommender.needs_training:
+    if recommender.needs_training:
+        return _meta_hash(folder)
+    has_preset = folder is None  # a fit on first use will have it
+    if folder:
         with suppress(StoreError):  # a damaged checkpoint
             has_preset = read_meta(folder).tuned
-    if recommender.needs_training or not has_preset:
-        return _version(folder)
     settings = {"variant": name, "config": to_document(recommender.preset(dataset_name))}
-    return storage.sha256(json.dumps(settings, sort_keys=True).encode())
+    return storage.sha256(json.dumps(settings, sort_keys=True).encode()) if has_preset else _meta_hash(folder)
 
 
-def _version(folder: Path | None) -> str:
-    """Return the SHA-256 of the meta.json of a checkpoint, "" without one. Mixtures store it."""
+def _meta_hash(folder: Path | None) -> str:
+    """Return the SHA-256 of the meta.json of a checkpoint, "" without one."""
     try:
         return storage.sha256((folder / META).read_bytes()) if folder else ""
     except OSError:  # deleted in the meantime
@@ -381,14 +386,14 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
     return model
 
 
-def _load_fit(folder: Path, dataset: Dataset, splitting: Splitting, measuring: bool) -> Model | None:
+def _load_fit(folder: Path, dataset: Dataset, splitting: Splitting, reject_stale: bool) -> Model | None:
     """Return the model of a checkpoint that was fitted on first use, or None if it must be fitted again."""
     if not (folder / META).exists():
         return None
     try:
         if _preset_changed(folder, dataset.name):
             raise StoreError("the settings of {variant} have changed since", variant=read_meta(folder).variant)
-        return load(folder, dataset, splitting, measuring)
+        return load(folder, dataset, splitting, reject_stale)
     except StoreError as error:
         warnings.warn(f"fitting again, because the kept fit cannot be used: {error.message}", stacklevel=3)
         return None
@@ -405,13 +410,13 @@ def _preset_changed(folder: Path, dataset_name: str) -> bool:
 
 
 def _fit(
-    folder: Path, variant: str, dataset: Dataset, report: ProgressCallback, splitting: Splitting, measuring: bool
+    folder: Path, variant: str, dataset: Dataset, report: ProgressCallback, splitting: Splitting, reject_stale: bool
 ) -> Model:
     """Fit a model with its preset and save it. If it cannot be saved, warn."""
     recommender, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
     parts = splitting(dataset, seed)
     model = recommender.model(recommender.preset(dataset.name))
-    members = attach_members(model, dataset, seed, report, splitting, measuring)
+    members = attach_members(model, dataset, seed, report, splitting, reject_stale)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
     try:
         save(variant, model, dataset, seed, splitting=splitting, members=members, tuned=True)
@@ -420,11 +425,11 @@ def _fit(
     return model
 
 
-def _write(folder: Path, meta: dict[str, Any], parts: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Write a checkpoint with the arrays of each payload, which are given by the name of the payload."""
+def _write(folder: Path, meta: dict[str, Any], states: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write a checkpoint. `states` has the arrays of each payload by its name."""
     payloads = {
         payload: weights_to_bytes({name: np.asarray(array, order="C") for name, array in state.items()})
-        for payload, state in parts.items()
+        for payload, state in states.items()
     }
     with disk_errors(folder, StoreError):
         storage.write_document(folder / META, meta, payloads)
@@ -444,7 +449,7 @@ def _arrays(payloads: Sequence[bytes]) -> dict[str, np.ndarray]:
 
 @contextmanager
 def _read_errors(folder: Path) -> Iterator[None]:
-    """Turn errors about missing, altered or invalid files into StoreError with the command that fixes them."""
+    """Turn errors about missing, altered or invalid files into StoreError with the command that restores them."""
     try:
         yield
     except (OSError, storage.DamagedFileError, ValidationError) as error:

@@ -100,16 +100,16 @@ def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
 
     Raises ConfigError if a field is unknown or a value is not allowed.
     """
-    stored: Any = settings
-    names = {setting.name for setting in fields(stored)}
-    nested = {setting.name for setting in fields(stored.schedule)} if "schedule" in names else set()
-    if unknown := changes.keys() - names - nested:
+    config: Any = settings
+    names = {setting.name for setting in fields(config)}
+    schedule_names = {setting.name for setting in fields(config.schedule)} if "schedule" in names else set()
+    if unknown := changes.keys() - names - schedule_names:
         raise ConfigError("{owner} has no setting {unknown}", owner=type(settings).__name__, unknown=min(unknown))
-    direct = {name: value for name, value in changes.items() if name in names}
-    if direct.keys() != changes.keys():
-        schedule = {name: value for name, value in changes.items() if name not in names}
-        direct["schedule"] = replace(stored.schedule, **schedule)
-    return replace(stored, **direct)
+    config_changes = {name: value for name, value in changes.items() if name in names}
+    schedule_changes = {name: value for name, value in changes.items() if name not in names}
+    if schedule_changes:
+        config_changes["schedule"] = replace(config.schedule, **schedule_changes)
+    return replace(config, **config_changes)
 
 
 def to_document(settings: Any) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigError:
     """Return the first of pydantic's errors as one line for the user.
 
-    `owner` is the config class, or the setting in `check`. `name` is the setting if the error has no name.
+    `owner` is the config class, or the setting in `check`. `name` is the setting, "" if the error contains its name.
     """
     details = error.errors(include_url=False)[0]
     names = [part for part in details["loc"] if isinstance(part, str)]
@@ -156,7 +156,7 @@ def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigE
         return ConfigError(
             "{setting} is {value}: {reason}", setting=setting, value=details["input"], reason=details["msg"]
         )
-    limits: dict[str, Any] = {  # 1 for 1.0
+    limits: dict[str, Any] = {  # without the ".0" of whole numbers
         key: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
         for key, limit in details.get("ctx", {}).items()
     }

@@ -22,12 +22,12 @@ class Message:
     """An English sentence with {placeholders} and their values. `str` fills in the values."""
 
     text: str  # a literal brace is doubled
-    plural: str  # text if the field n is not 1, "" for `text`
+    plural: str  # replaces `text` if the field n is not 1; "": no plural
     fields: dict[str, Any] = field(hash=False)  # numbers, strings and messages
 
     def __init__(self, text: str, /, *, plural: str = "", **fields: Any) -> None:
         values = {name: _field(value) for name, value in fields.items()}
-        self.__dict__.update(text=text, plural=plural, fields=values)
+        self.__dict__.update(text=text, plural=plural, fields=values)  # the class is frozen
 
     @classmethod
     def literal(cls, text: str) -> Self:

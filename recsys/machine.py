@@ -60,12 +60,13 @@ def free_memory() -> float:
     return min(free_bytes)
 
 
-def _free_in_group(group: Path, limit: str, used: str) -> float:
+def _free_in_group(group: Path, limit_file: str, usage_file: str) -> float:
     """Return the free bytes of a control group, inactive file pages included; inf if it has no limit ("max")."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError):  # int("max") raises ValueError
         statistics = dict(row.split() for row in (group / "memory.stat").read_text().splitlines())
-        pages = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
-        return max(int((group / limit).read_text()) - int((group / used).read_text()) + pages, 0)  # "max": ValueError
+        inactive_bytes = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
+        limit, usage = (int((group / name).read_text()) for name in (limit_file, usage_file))
+        return max(limit - usage + inactive_bytes, 0)
     return float("inf")
 
 
@@ -109,9 +110,9 @@ def commit() -> str:
     Changes to shipped results and trials do not count, because they are output of the code.
     """
     repository = str(paths.REPOSITORY)
-    code = ("--", ".", *(f":!{folder}" for folder in paths.RESULT_FOLDERS))
+    pathspec = ("--", ".", *(f":!{folder}" for folder in paths.RESULT_FOLDERS))  # ":!": except
     head = _first_line("git", "-C", repository, "rev-parse", "--short=12", "HEAD")
-    changed = _first_line("git", "-C", repository, "status", "--porcelain", "--untracked-files=no", *code)
+    changed = _first_line("git", "-C", repository, "status", "--porcelain", "--untracked-files=no", *pathspec)
     return f"{head}-dirty" if changed else head
 
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} and {title} are filled in
+STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} is a field of the event
     "download": ("fetching from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
@@ -139,7 +139,8 @@ class Terminal:
     def _update_bar(self, event: dict[str, Any]) -> None:
         """Advance the bar. A new stage, or a lower "done", starts a new bar."""
         pattern, unit = STAGES[event["stage"]]
-        text, done = pattern.format_map({"from": "somewhere", "title": self.title} | event), event.get("done", 0)
+        text = pattern.format_map({"from": "somewhere", "title": self.title} | event)
+        done = event.get("done", 0)
         if not (self.bars and event.get("total")):
             self._print_once(text if event["stage"] != "rank" else "")
             return

@@ -43,12 +43,12 @@ def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, 
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        old_names = _payload_names(path)
+        previous_payload_names = _payload_names(path)
         try:
             files = dict(_write_payload(path.parent, name, content) for name, content in (payloads or {}).items())
             replace_file(path, sign_document(document | ({"files": files} if files else {})))
         finally:
-            _delete_unused(path, payloads or {}, old_names)
+            _delete_unused(path, payloads or {}, previous_payload_names)
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], 
         try:
             return read(document, _payloads(path, document))
         except (FileNotFoundError, DamagedFileError):
-            newest = read_document(path)
-            if newest == document:
+            newest_document = read_document(path)
+            if newest_document == document:
                 raise
-            document = newest  # a writer has deleted the payloads of the previous version
+            document = newest_document  # a writer has replaced it and deleted the previous payloads
 
 
 def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
@@ -142,10 +142,10 @@ def replace_file(path: Path, content: Content) -> None:
 def sign_document(document: dict[str, Any]) -> bytes:
     """Return canonical JSON with its own SHA-256, a checksum.
 
-    The hash is in the object "run", the innermost one if nested, or else at the top. So repeated measurements differ in
-    "run" only.
+    The hash is in the object "run", or else at the top. If "run" contains another "run", it is in the innermost one. So
+    repeated measurements differ only in "run".
     """
-    return _sign(json.loads(_to_json(document)))  # the round trip makes lists of tuples, as a reader will see them
+    return _sign(json.loads(_to_json(document)))  # tuples become lists, as when the file is read
 
 
 def sealed_bytes(data: bytes) -> bytes:
@@ -240,7 +240,8 @@ def _payloads(path: Path, document: dict[str, Any]) -> dict[str, Path]:
         raise DamagedFileError("{path} is damaged", path=path)
     payloads = {}
     for name, expected in files.items():
-        payload = payloads[HASH.sub("", name)] = folder / name
+        payload = folder / name
+        payloads[HASH.sub("", name)] = payload
         try:
             verify(payload, expected)
         except (FileNotFoundError, DamagedFileError) as error:
@@ -255,13 +256,13 @@ def _payload_names(path: Path) -> set[str]:
     return set()
 
 
-def _delete_unused(path: Path, payloads: Mapping[str, Content], old_names: set[str]) -> None:
+def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload_names: set[str]) -> None:
     """Delete payloads of other versions, and temporary files of writers that were killed."""
     used_names = {path.name, *_payload_names(path)}
     for file in path.parent.iterdir():
         name = TEMPORARY.sub("", file.name)
-        belongs_to_document = name == path.name or name in old_names or HASH.sub("", name) in payloads
-        if belongs_to_document and file.name not in used_names:
+        is_payload = name in previous_payload_names or HASH.sub("", name) in payloads
+        if (name == path.name or is_payload) and file.name not in used_names:
             file.unlink(missing_ok=True)
 
 

@@ -33,11 +33,13 @@ class Finding(NamedTuple):
 
 def check_all() -> Iterator[Finding]:
     """Verify all data sets, and the files without a data set: encoder, shipped texts, answers of Wikidata, jobs."""
-    kinds = [folder.parent for folder in paths.dataset_folders("any")]
-    names = {path.name for kind in kinds for path in kind.glob("*/") if _has_files(path)} | {datasets.DEFAULT_DATASET}
-    names |= {path.name for path in (paths.ASSETS / "checkpoints").glob("*/")}
-    for name in sorted(filter(own_data.NAME.fullmatch, names - own_data.RESERVED_NAMES)):
-        yield from check_dataset(name)
+    parents = [folder.parent for folder in paths.dataset_folders("any")]  # home/data, home/checkpoints, …
+    folders = [folder for parent in parents for folder in parent.glob("*/") if _has_files(folder)]
+    folders += (paths.ASSETS / "checkpoints").glob("*/")
+    names = {folder.name for folder in folders} | {datasets.DEFAULT_DATASET}
+    for name in sorted(names - own_data.RESERVED_NAMES):
+        if own_data.NAME.fullmatch(name):
+            yield from check_dataset(name)
     if paths.encoder().exists():
         is_intact = encoder.is_intact(paths.encoder())
         yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove_command(paths.encoder()))

@@ -100,7 +100,7 @@ def test_a_member_that_learnt_from_other_data_is_not_measured():
     train()
     other = toys.cycle(seed=1)
     with pytest.raises(checkpoints.StoreError, match="the data of cycle changed after trained was trained"):
-        checkpoints.load_or_fit("mixed", other, measuring=True)
+        checkpoints.load_or_fit("mixed", other, reject_stale=True)
     with pytest.warns(UserWarning, match="fits less well"):
         assert checkpoints.load_or_fit("mixed", other)
 

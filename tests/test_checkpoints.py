@@ -182,13 +182,13 @@ def test_item_knn_is_fitted_again_when_the_same_data_runs_backwards(monkeypatch)
     np.testing.assert_allclose(backwards, fresh)
 
 
-@pytest.mark.parametrize("measuring", [True, False])
-def test_what_is_fitted_on_first_use_is_fitted_again_for_other_data_and_then_kept(measuring):
-    checkpoints.load_or_fit("counts", world(), measuring=measuring)
+@pytest.mark.parametrize("reject_stale", [True, False])
+def test_what_is_fitted_on_first_use_is_fitted_again_for_other_data_and_then_kept(reject_stale):
+    checkpoints.load_or_fit("counts", world(), reject_stale=reject_stale)
     with pytest.warns(UserWarning, match="fitting again"):
-        again = checkpoints.load_or_fit("counts", reversed_in_time(), measuring=measuring)
+        again = checkpoints.load_or_fit("counts", reversed_in_time(), reject_stale=reject_stale)
     assert np.array_equal(again.counts, leave_one_out(reversed_in_time()).train.counts)
-    checkpoints.load_or_fit("counts", reversed_in_time(), measuring=measuring)
+    checkpoints.load_or_fit("counts", reversed_in_time(), reject_stale=reject_stale)
     assert fakes.Counts.fits == 2
 
 
@@ -211,9 +211,9 @@ def test_a_trained_model_is_not_measured_on_other_data_but_serves_it_with_a_warn
     monkeypatch.setattr(fakes.Trained, "uses_times_or_ratings", True)
     model = fakes.VARIANTS["trained"].model().fit(leave_one_out(world()).train)
     checkpoints.save("trained", model, world(), 2)
-    assert checkpoints.load_or_fit("trained", world(), measuring=True)
+    assert checkpoints.load_or_fit("trained", world(), reject_stale=True)
     with pytest.raises(checkpoints.StoreError, match="the data of cycle changed after trained was trained") as error:
-        checkpoints.load_or_fit("trained", changed(), measuring=True)
+        checkpoints.load_or_fit("trained", changed(), reject_stale=True)
     assert error.value.command == train_command("trained", "--seed", "2")
     with pytest.warns(UserWarning, match="fits less well"):
         assert np.array_equal(checkpoints.load_or_fit("trained", changed()).counts, model.counts)

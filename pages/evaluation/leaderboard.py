@@ -93,7 +93,7 @@ def show(view: EvaluationView) -> None:
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
     protocol = protocols.get_or_former(view.protocol)
-    if protocol.newest or protocol.n_liked:
+    if protocol.n_newest or protocol.n_liked:
         list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:
@@ -311,7 +311,7 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
         N_("Extra features"): details and _("cast and crew from Wikidata, fingerprint {print}", print=details[:12]),
         N_("Paper"): document["paper"],
     }
-    commands = tuple(map(errors.hide_paths, report.commands(document)))
+    commands = tuple(map(errors.hide_paths, report.reproduction_commands(document)))
     recorded_facts = [(_(label), text) for label, text in facts.items() if text]
     return Provenance(document["variant"], _(document["title"]), recorded_facts, commands)
 
@@ -382,11 +382,11 @@ def show_missing(view: EvaluationView) -> None:
     missing = report.missing(view.board["variant"])
     if not missing:
         return
+    retraining_reason = protocols.get_or_former(view.protocol).retraining_reason
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
-        training_note = protocols.get_or_former(view.protocol).own_training
         for needs_training, text, note in (
-            (True, N_("These must be trained first: {models}."), training_note),
+            (True, N_("These must be trained first: {models}."), retraining_reason),
             (False, N_("These can be evaluated without training: {models}."), ""),
         ):
             if group := [recommender for recommender in missing if recommender.needs_training == needs_training]:
@@ -399,7 +399,7 @@ def _show_commands(view: EvaluationView, missing: list[Recommender]) -> None:
     """Show the commands that evaluate one of the recommenders, and the names of the others."""
     example = next((recommender for recommender in missing if recommender.name == cache.DEFAULT_MODEL), missing[0])
     st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
-    commands = map(errors.hide_paths, report.commands_for(example.name, view.dataset, view.protocol))
+    commands = map(errors.hide_paths, report.first_result_commands(example.name, view.dataset, view.protocol))
     st.code("\n".join(commands), language=None, wrap_lines=True)
     if names := [f"`{recommender.name}`" for recommender in missing if recommender is not example]:
         st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))

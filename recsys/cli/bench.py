@@ -3,7 +3,7 @@
 Each kind is a module `benchmarks.bench_KIND` with the config class `Options`, `measure(options)` and `lines(result)`.
 """
 
-import json as json_text
+import json
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any, Literal
@@ -26,14 +26,16 @@ def bench(arguments: Sequence[str]) -> Call:
 
     @command(f"bench {kind}")
     def measure(
-        json: Annotated[bool, conf.arg(help="print one JSON document")] = False, *, measurement: module.Options
+        as_json: Annotated[bool, conf.arg(name="json", help="print one JSON document")] = False,
+        *,
+        measurement: module.Options,  # --help has the heading "measurement options"
     ) -> None:
         """Measure the speed of this machine. Its hardware and the versions of its software are printed too."""
         result = module.measure(measurement)
         description = machine.describe()
-        if json:
+        if as_json:
             document = {"bench": kind, "machine": description, **result}
-            print(json_text.dumps(document, ensure_ascii=False, indent=1))
+            print(json.dumps(document, ensure_ascii=False, indent=1))
         else:
             print("\n".join([*module.lines(result), machine.format_description(description)]))
 

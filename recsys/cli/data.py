@@ -40,7 +40,8 @@ def get(name: Name, source: Archive = None) -> None:
     )
     published = datasets.SETS[name]
     is_official = prepared.metadata(name)["archive"].get("official")  # False for another archive, given by --from
-    print(f"licence: {'' if is_official else f'of the published {published.title}, '}{published.licence}")
+    prefix = "" if is_official else f"of the published {published.title}, "
+    print(f"licence: {prefix}{published.licence}")
 
 
 def verify(name: Name = "") -> int:

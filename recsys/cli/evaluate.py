@@ -52,16 +52,18 @@ def evaluate(
     with devices.default_device(device), distributed.process_group(devices.choose(device)):
         is_main_process = distributed.rank() == 0
         for protocol_name, recommender in product(protocols, recommenders):
+            stream = sys.stdout
             try:
                 with Terminal(f"{recommender} on {dataset}, {protocol_name}") as progress:
                     callback = progress if is_main_process else no_progress
                     document = measure(recommender, data, protocol_name, seeds, part, ship, callback, add)
-                text, stream = table(document, part) if is_single else summary(document), sys.stdout
+                text = table(document, part) if is_single else summary(document)
                 n_measured += 1
             except RecsysError as error:
                 if is_single:
                     raise
-                text, stream = f"skipped {recommender}, {protocol_name}: {error}", sys.stderr
+                text = f"skipped {recommender}, {protocol_name}: {error}"
+                stream = sys.stderr
             if is_main_process:
                 print(text, file=stream, flush=True)
     return 0 if n_measured else 1
@@ -98,19 +100,19 @@ def summary(document: dict[str, Any]) -> str:
 
 def table(document: dict[str, Any], part: str = "test") -> str:
     """Return a result as a table of metrics. The interval is over users, the standard deviation over seeds."""
-    seeds = document["seeds"]
+    seed_rows = document["seeds"]
     header = f"{'':8}{'mean':>9}{'95 % from':>11}{'to':>9}{'± std':>9}"
     lines = [
         f"{document['title']} · {document['dataset']} · {document['protocol']['name']} · {part}",
-        header + "".join(f"{'seed ' + str(run['seed']):>9}" for run in seeds),
+        header + "".join(f"{'seed ' + str(row['seed']):>9}" for row in seed_rows),
     ]
     for name in document["mean"]:
         spread = f"{document['std'][name]:9.4f}" if document["std"] else f"{'':9}"
-        values = "".join(f"{run['metrics'][name]:9.4f}" for run in seeds)
+        values = "".join(f"{row['metrics'][name]:9.4f}" for row in seed_rows)
         low, high = document["interval"][name]
         lines.append(f"{name:8}{document['mean'][name]:9.4f}{low:11.4f}{high:9.4f}{spread}{values}")
     if "stars" in document:
-        errors = document["stars"]  # of predicted ratings
+        errors = document["stars"]  # see `rating_errors.summary`
         header = "".join(f"{metric:>9}{'95 % from':>11}{'to':>9}" for metric in ("RMSE", "MAE"))
         lines.append(f"{'rating of the held-out film':34}{header}")
         rows = {document["title"]: errors} | {BASELINE_TITLES[name]: row for name, row in errors["baselines"].items()}

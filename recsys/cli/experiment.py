@@ -1,4 +1,4 @@
-"""The command `experiment`: studies, ties (ratings of one user within one second), and a published table.
+"""The command `experiment`: studies, the order of ties, and a published table.
 
 `experiment thesis` reproduces table 1 of G. O. Kholodudkin, "A film recommender system based on neural networks" (Kyiv,
 2021): BERT4Rec with L = 2, h = 2, d = 64, N = 200 and ρ = 0.2 on MovieLens 1M and 20M. Results, protocol and
@@ -106,13 +106,13 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     with Terminal("ties") as report:
         result = measure(datasets.ensure(dataset, report), without_rating, report)
     path = write(result, ship)
-    order, lower, n_pairs = result["order"] or "neither film ids nor a hash table", result["lower"], result["pairs"]
+    descending, pairs = result["lower"], result["pairs"]
     lines = [
-        f"order of ratings within one second: {order}",
+        f"order of ratings within one second: {result['order'] or 'neither film ids nor a hash table'}",
         f"rated in the same second as the film before: {result['share']:.1%} of all films, "
         f"{result['targets']:.1%} of the held-out films",
-        f"consecutive films in descending order: {lower['same second']:.2%} of {n_pairs['same second']:,} pairs of one "
-        f"second, {lower['alone']:.2%} of {n_pairs['alone']:,} pairs of films that are alone in their second",
+        f"consecutive films in descending order: {descending['same second']:.2%} of {pairs['same second']:,} pairs of "
+        f"one second, {descending['alone']:.2%} of {pairs['alone']:,} pairs of films that are alone in their second",
     ]
     if result["tables"]:
         sizes = ", ".join(f"{size} from user {user}" for size, user in result["tables"].items())
@@ -154,7 +154,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
             raise RecsysError(text, name=name, datasets=", ".join(THESIS_DATASETS))
     for name in dataset:
         if name not in datasets.prepared_names():
-            data(["get", name])()
+            data(["get", name])()  # a command parses its arguments and returns the call
         folder = paths.checkpoint(name, protocols.get(THESIS_PROTOCOL).splitting.name, THESIS_MODEL, 0)
         if not (folder / checkpoints.META).exists():
             train([THESIS_MODEL, "--dataset", name, "--seed", "0", "--resume", *THESIS_SETTINGS, *set])()
@@ -185,6 +185,6 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
                 values = [short(result["mean"][metric]) for metric in THESIS_METRICS]
             except results.ResultError:
                 source, values = "here", ["not measured yet"] + [""] * (len(THESIS_METRICS) - 1)
-                commands += report.commands_for(variant, dataset, THESIS_PROTOCOL)
+                commands += report.first_result_commands(variant, dataset, THESIS_PROTOCOL)
             rows.append([dataset, variant, source, *values])
     return rows, commands

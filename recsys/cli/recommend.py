@@ -72,15 +72,18 @@ def recommend(
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
         elif row is None:
             notes = ["no films given, so these are the recommendations for a new user"]
-        loaded = predictor.load(model, data, report)
+        loaded_predictor = predictor.load(model, data, report)
         if out:
-            users.write_table(users.recommend_for_all(loaded, k, filters, report), out)
+            users.write_table(users.recommend_for_all(loaded_predictor, k, filters, report), out)
             print(f"{out}: {k} recommendations for each of {data.n_users:,} users")
             return
     request = Request(tuple(films), k, filters, ratings=ratings)
-    recommendations = best_films(loaded, request if row is None else users.user_request(loaded, row, k, filters))
-    print("".join(f"{note}\n" for note in notes), end="", file=sys.stderr)
-    records = [as_record(film) for film in recommendations]
+    if row is not None:
+        request = users.user_request(loaded_predictor, row, k, filters)
+    recommendations = best_films(loaded_predictor, request)
+    for note in notes:
+        print(note, file=sys.stderr)
+    records = [as_record(recommendation) for recommendation in recommendations]
     print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations))
 
 
@@ -102,9 +105,9 @@ def table(recommendations: Sequence["Recommendation"]) -> str:
     if not recommendations:
         return "no film is left to recommend"
     rows = [("", "film", "genres", "score" if recommendations[0].probability is None else "probability")]
-    for film in recommendations:
-        value = f"{film.score:.3f}" if film.probability is None else f"{film.probability:.2%}"
-        rows.append((str(film.rank), film.film.label, film.film.genres.replace("|", ", "), value))
+    for row in recommendations:
+        value = f"{row.score:.3f}" if row.probability is None else f"{row.probability:.2%}"
+        rows.append((str(row.rank), row.film.label, row.film.genres.replace("|", ", "), value))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         f"{rank:>{widths[0]}}  {title:<{widths[1]}}  {genres:<{widths[2]}}  {value:>{widths[3]}}"

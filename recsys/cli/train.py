@@ -89,7 +89,7 @@ class Train(Options, Generic[Config]):
                 count_configs=registry.count_configs(self.settings, self.dataset),
             )
             model.fit(training_part, parts.valid, options)
-            model.added_dataset = self.also or model.added_dataset  # a pool has the value of its members
+            model.added_dataset = self.also or model.added_dataset  # a mixture takes it from its members
             if distributed.rank() > 0:
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}
@@ -109,6 +109,7 @@ def train(arguments: Sequence[str]) -> Train:
     from recsys.models import registry  # imports pandas, which `train --help` does not need
 
     recommender = registry.get(name)
+    # without the settings, whose defaults depend on the data set
     options, _ = read(Options, f"train {name}", arguments[1:], return_unknown_args=True, add_help=False)
     default = Train(model=name, dataset=options.dataset, settings=recommender.preset(options.dataset))
     target: Any = Train[recommender.model_class.Config]  # type: ignore[name-defined]  # the type is only known at run time

@@ -69,7 +69,7 @@ def evaluate(
     if not seeds and recommender.needs_training:
         seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
     models = {
-        seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, splitting=protocol.splitting, measuring=True)
+        seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, protocol.splitting, reject_stale=True)
         for seed in seeds or [0]
     }
     if part == "valid" and any(model.is_fitted_on_validation for model in models.values()):
@@ -87,9 +87,9 @@ def evaluate(
         evaluations.append(SeedEvaluation(seed, model, split, held_out, held_out_ranks))
     document |= _accuracy_fields({evaluation.seed: evaluation.held_out_ranks.ranks for evaluation in evaluations})
     document |= _list_metric_fields(evaluations, document["seeds"])
-    if protocol.gives_whole_histories and all(model.predicts_ratings for model in models.values()):
-        parts = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
-        document["stars"] = _rounded(rating_errors.summary(parts, dataset))
+    if protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
+        runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
+        document["stars"] = _rounded(rating_errors.summary(runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
     ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
     if part == "test" and add:
@@ -114,11 +114,11 @@ def _identifying_fields(
             "the seeds of {variant_name} were trained with different settings; choose some with --seeds",
             variant_name=variant_name,
         )
-    second_sets = {model.added_dataset for model in models}
-    if len(second_sets) > 1:
+    added_datasets = {model.added_dataset for model in models}  # "": trained on `dataset` alone
+    if len(added_datasets) > 1:
         raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
     uses_credits = any(model.uses_credits for model in models)
-    optional = {"also": second_sets.pop(), "details": dataset.catalog.details.fingerprint if uses_credits else ""}
+    optional = {"also": added_datasets.pop(), "details": dataset.catalog.details.fingerprint if uses_credits else ""}
     return {
         "variant": recommender.name,
         "model": recommender.model_class.__name__,
@@ -148,32 +148,33 @@ def _accuracy_fields(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seeds: list[dict[str, Any]]) -> dict[str, Any]:
+def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields that are computed from the recommended lists: `seeds`, `beyond` and `calibration`.
 
-    The fields of each seed get "beyond". Without lists, as in sampled protocols, {} is returned.
+    `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
     """
     document: dict[str, Any] = {"seeds": []}
     lists, probabilities, targets = [], [], []
-    for fields, evaluation in zip(seeds, evaluations, strict=True):
+    for seed_row, evaluation in zip(seed_rows, evaluations, strict=True):
         if evaluation.held_out_ranks.lists is None:
             return {}
         beyond = list_metrics.beyond_accuracy(evaluation.held_out_ranks.lists, evaluation.split.train)
-        document["seeds"].append(fields | {"beyond": _rounded(beyond)})
+        document["seeds"].append(seed_row | {"beyond": _rounded(beyond)})
         if evaluation.held_out_ranks.probabilities is not None:
             lists.append(evaluation.held_out_ranks.lists)
             probabilities.append(evaluation.held_out_ranks.probabilities)
             targets.append(evaluation.held_out.targets)
     document |= _mean_list_metrics(document["seeds"])
     if lists:
-        calibration = list_metrics.calibration(*map(np.concatenate, (lists, probabilities, targets)))
-        document["calibration"] = {"over": results.UNSEEN, **_rounded(calibration)}
+        all_lists, all_targets = np.concatenate(lists), np.concatenate(targets)
+        calibration = list_metrics.calibration(all_lists, np.concatenate(probabilities), all_targets)
+        document["calibration"] = {"over": results.UNSEEN_ITEMS, **_rounded(calibration)}
     return document
 
 
-def _mean_list_metrics(seeds: list[dict[str, Any]]) -> dict[str, Any]:
+def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics."""
-    rows = [fields["beyond"] for fields in seeds if "beyond" in fields]
+    rows = [seed_row["beyond"] for seed_row in seed_rows if "beyond" in seed_row]
     return {"beyond": _rounded({name: np.mean([row[name] for row in rows]) for name in rows[0]})} if rows else {}
 
 
@@ -215,20 +216,19 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
         raise EvaluationError(
             "the stored result of {variant} has other data or settings; measure all seeds", command, variant=variant
         )
-    fields_by_seed, ranks_by_seed = {}, {}
-    for seeds, rows in ((stored["seeds"], results.ranks(dataset, protocol, variant)), (document["seeds"], ranks)):
-        for fields, seed_ranks in zip(seeds, rows, strict=True):  # new seeds replace stored ones
-            fields_by_seed[fields["seed"]] = fields
-            ranks_by_seed[fields["seed"]] = seed_ranks
+    seed_rows = [*stored["seeds"], *document["seeds"]]
+    all_ranks = [*results.ranks(dataset, protocol, variant), *ranks]
+    row_by_seed = {row["seed"]: row for row in seed_rows}  # the new row of a repeated seed replaces the stored row
+    ranks_by_seed = {row["seed"]: seed_ranks for row, seed_ranks in zip(seed_rows, all_ranks, strict=True)}
     ranks_by_seed = dict(sorted(ranks_by_seed.items()))
-    new_seeds = {fields["seed"] for fields in document["seeds"]}
-    trained = [fields for fields in stored["run"].get("trained", []) if fields["seed"] not in new_seeds]
+    new_seeds = {row["seed"] for row in document["seeds"]}
+    trained = [row for row in stored["run"].get("trained", []) if row["seed"] not in new_seeds]
     trained += document["run"].get("trained", [])
     run = document["run"] | {"earlier": stored["run"]}
     if trained:
-        run["trained"] = sorted(trained, key=lambda fields: fields["seed"])
+        run["trained"] = sorted(trained, key=lambda row: row["seed"])
     combined = document | _accuracy_fields(ranks_by_seed) | {"run": run}
-    combined["seeds"] = [fields_by_seed[seed] for seed in ranks_by_seed]
+    combined["seeds"] = [row_by_seed[seed] for seed in ranks_by_seed]
     return combined | _mean_list_metrics(combined["seeds"]), np.array(list(ranks_by_seed.values()))
 
 

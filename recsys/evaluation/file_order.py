@@ -1,8 +1,8 @@
 """The order of films that a user rated in the same second, and how much of a metric comes from this order.
 
-A stable sort by time, as in most published experiments, keeps the order of the ratings file. Two orders are recognised:
-ascending film ids, and the buckets of a Perl hash. Perl before 5.8.1 wrote MovieLens 1M from a hash per user. The order
-has nothing to do with taste. Two events of a user are tied if they have equal timestamps.
+Two events of a user are tied if they have equal timestamps. A stable sort by time, as in most published experiments,
+keeps tied events in the order of the ratings file, which has nothing to do with taste. Two orders are recognised:
+ascending film ids, and the buckets of a hash table. Perl before 5.8.1 wrote MovieLens 1M from a hash table per user.
 
 The results are the document `results/ties/<dataset>.json` in the home folder or, if it has none, in assets/.
 
@@ -10,6 +10,7 @@ Shapes: E events, I items, U users, K hash tables, N pairs of consecutive films 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,15 @@ from recsys.evaluation import results
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
-from recsys.ranking.metrics import ndcg, target_ranks, values
+from recsys.ranking.metrics import ndcg, target_ranks, user_values
 
-RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combined with the rule
-RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)
+RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combined with the scores of `OrderRule`
+RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)  # of the scores of `OrderRule`
 BATCH_SIZE = 256  # queries
 MIN_SCORE = 1e-6  # added to a score before its logarithm, because counts can be 0
 TABLE_SIZES = [2**bits for bits in range(3, 17)]  # numbers of buckets that a hash table may have
-MAX_CONTRADICTIONS = 0.01  # maximum share of tied pairs in descending order
-BINS = 40  # of a histogram of distances, -1 to 1
+MAX_DESCENDING_SHARE = 0.01  # of the tied pairs, if the file has an order
+DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,42 +41,44 @@ class FileOrder:
     """An order that a file may have for tied events."""
 
     name: str  # "hash", "ascending"
-    places: np.ndarray  # (K, I) float32, place of each item in a table, in [0, 1)
-    table: np.ndarray  # (U,) table of each user, a row of `places`
-    sizes: np.ndarray  # (K,) number of places of each table
+    positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1
+    user_table: np.ndarray  # (U,) hash table of each user, a row of `positions`
+    table_sizes: np.ndarray  # (K,) number of positions in each hash table
 
     def distances(self, user: np.ndarray, item: np.ndarray, following: np.ndarray) -> np.ndarray:
-        """Return the place of `following` minus the place of `item` in the table of each user, (N,) from -1 to 1."""
-        table = self.table[user]
-        return self.places[table, following] - self.places[table, item]
+        """Return the position of `following` minus the position of `item`, (N,) from -1 to 1."""
+        table = self.user_table[user]
+        return self.positions[table, following] - self.positions[table, item]
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
-    """All pairs of films that a user rated one after the other."""
+class ConsecutivePairs:
+    """All pairs of films that a user rated one after the other, in file order if tied."""
 
     user: np.ndarray  # (N,)
     item: np.ndarray  # (N,)
     following: np.ndarray  # (N,)
-    same_second: np.ndarray  # (N,) bool: tied with each other
-    alone: np.ndarray  # (N,) bool: not tied with any film, so a sort by time cannot move them
+    is_tied: np.ndarray  # (N,) bool: the two films are tied with each other
+    is_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so their order is known
 
     @classmethod
-    def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "Neighbours":
+    def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "ConsecutivePairs":
         """Return the pairs of a data set, without the pairs in which a film has the rating `without_rating`."""
         events = dataset.interactions
         user, item, time = (np.asarray(column) for column in (events.user, events.item, events.timestamp))
-        same_user = user[1:] == user[:-1]
-        tied_with_previous = np.append(False, same_user & (time[1:] == time[:-1]))[: len(time)]  # (E,)
-        tied_with_next = np.append(tied_with_previous[1:], False)[: len(time)]
-        is_tied = tied_with_previous | tied_with_next
+        is_same_user = user[1:] == user[:-1]  # (E - 1,)
+        is_tied_pair = is_same_user & (time[1:] == time[:-1])
+        is_tied_event = np.zeros(len(time), bool)  # (E,)
+        is_tied_event[1:] |= is_tied_pair
+        is_tied_event[:-1] |= is_tied_pair
         is_counted = np.ones(len(time), bool) if without_rating is None else events.rating != without_rating
-        row = np.flatnonzero(same_user & is_counted[1:] & is_counted[:-1])
-        return cls(user[row], item[row], item[row + 1], tied_with_next[row], ~is_tied[row] & ~is_tied[row + 1])
+        row = np.flatnonzero(is_same_user & is_counted[1:] & is_counted[:-1])
+        is_untied = ~is_tied_event[row] & ~is_tied_event[row + 1]
+        return cls(user[row], item[row], item[row + 1], is_tied_pair[row], is_untied)
 
 
 def perl_hash(key: str) -> int:
-    """Return the 32-bit hash of a key in Perl 5.8.0 and earlier (hv.h, PERL_HASH). Its last bits are the bucket."""
+    """Return the 32-bit hash of a key in Perl 5.8.0 and earlier (hv.h, PERL_HASH). Its lowest bits are the bucket."""
     value = 0
     for character in key.encode():
         value = (33 * value + character) & 0xFFFFFFFF
@@ -84,49 +87,49 @@ def perl_hash(key: str) -> int:
 
 def ascending_order(dataset: Dataset) -> FileOrder:
     """Return the order of film ids. Items are numbered in this order."""
-    places = np.arange(dataset.n_items, dtype=np.float32)[None] / dataset.n_items
-    return FileOrder("ascending", places, np.zeros(dataset.n_users, np.int64), np.array([dataset.n_items]))
+    positions = np.arange(dataset.n_items, dtype=np.float32)[None] / dataset.n_items  # one table for all users
+    return FileOrder("ascending", positions, np.zeros(dataset.n_users, np.int64), np.array([dataset.n_items]))
 
 
-def hash_order(dataset: Dataset, pairs: Neighbours) -> FileOrder:
-    """Return the order of hash buckets, with the table sizes that fit the data (see `table_sizes`)."""
+def hash_order(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder:
+    """Return the order of hash buckets, with the table sizes of `fit_table_sizes`."""
     hashes = np.array([perl_hash(str(movie)) for movie in dataset.catalog.movie_ids], np.int64)  # (I,)
-    sizes, table = np.unique(table_sizes(hashes, pairs, dataset.n_users), return_inverse=True)
-    places = (hashes & (sizes[:, None] - 1)) / sizes[:, None]
-    return FileOrder("hash", places.astype(np.float32), table, sizes)
+    sizes, user_table = np.unique(fit_table_sizes(hashes, pairs, dataset.n_users), return_inverse=True)
+    buckets = hashes % sizes[:, None]  # (K, I)
+    return FileOrder("hash", (buckets / sizes[:, None]).astype(np.float32), user_table, sizes)
 
 
-def table_sizes(hashes: np.ndarray, pairs: Neighbours, n_users: int) -> np.ndarray:
+def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -> np.ndarray:
     """Return the number of buckets, a power of two, of each user's hash table, (U,).
 
     It is the smallest number for which no tied pair is in descending order of buckets. It never decreases from one user
     to the next, because Perl keeps the buckets of an emptied hash. It stays if no number in TABLE_SIZES fits.
     """
-    tied = pairs.same_second
-    user, before, after = pairs.user[tied], hashes[pairs.item[tied]], hashes[pairs.following[tied]]
-    ends = np.searchsorted(user, np.arange(n_users + 1))
+    hash_pairs = hashes[np.stack([pairs.item, pairs.following], 1)[pairs.is_tied]]  # a row per tied pair
+    starts = np.searchsorted(pairs.user[pairs.is_tied], np.arange(n_users + 1))  # first row of each user
     sizes, size = np.empty(n_users, np.int64), TABLE_SIZES[0]
-    for row in range(n_users):
-        left, right = (hashes_of_pairs[ends[row] : ends[row + 1]] for hashes_of_pairs in (before, after))
-        candidates = [n for n in TABLE_SIZES if n >= size and ((left & (n - 1)) <= (right & (n - 1))).all()]
+    for user in range(n_users):
+        left, right = hash_pairs[starts[user] : starts[user + 1]].T
+        candidates = [n for n in TABLE_SIZES if n >= size and (left % n <= right % n).all()]
         size = min(candidates, default=size)
-        sizes[row] = size
+        sizes[user] = size
     return sizes
 
 
-def descending_shares(order: FileOrder, pairs: Neighbours) -> tuple[float, float]:
-    """Return the share of pairs in descending order, among the tied pairs and among the pairs of untied films."""
+def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> tuple[float, float]:
+    """Return the share of pairs in descending order, among the tied and among the untied pairs."""
     is_descending = order.distances(pairs.user, pairs.item, pairs.following) < 0
-    masks = (pairs.same_second, pairs.alone)
-    tied, alone = (float(is_descending[mask].mean()) if mask.any() else 0.0 for mask in masks)
-    return tied, alone
+    masks = (pairs.is_tied, pairs.is_untied)
+    tied, untied = (float(is_descending[mask].mean()) if mask.any() else 0.0 for mask in masks)
+    return tied, untied
 
 
-def detect(dataset: Dataset, pairs: Neighbours) -> FileOrder | None:
+def detect(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
     """Return the order of the tied pairs, or None."""
-    if pairs.same_second.any():
+    if pairs.is_tied.any():
         for order in (ascending_order(dataset), hash_order(dataset, pairs)):
-            if descending_shares(order, pairs)[0] < MAX_CONTRADICTIONS:
+            tied_share, _ = descending_shares(order, pairs)
+            if tied_share < MAX_DESCENDING_SHARE:
                 return order
     return None
 
@@ -136,37 +139,39 @@ class OrderRule:
     """A predictor of the next film that uses only its distance from the last film in the file order."""
 
     order: FileOrder
-    log_ratio: np.ndarray  # (BINS,) log of the frequency of a distance to the next film / to a random film
+    log_ratio: np.ndarray  # (DISTANCE_BINS,) log(frequency among the next films / frequency among random films)
 
     @classmethod
     def learn(cls, order: FileOrder, train: Dataset) -> "OrderRule":
         """Compare the pairs of a training part with the same pairs after shuffling their second films."""
-        pairs = Neighbours.from_dataset(train)
+        pairs = ConsecutivePairs.from_dataset(train)
         shuffled = np.random.default_rng(0).permutation(pairs.following)
-        counts = [
-            np.bincount(_bins(order.distances(pairs.user, pairs.item, following)), minlength=BINS) + 1.0
+        counts, random_counts = (
+            np.bincount(_bins(order.distances(pairs.user, pairs.item, following)), minlength=DISTANCE_BINS) + 1.0
             for following in (pairs.following, shuffled)
-        ]
-        return cls(order, np.log(counts[0] / counts[1]))
+        )
+        return cls(order, np.log(counts / random_counts))
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return the log ratio of each item, (B, I)."""
         assert queries.users is not None, "held-out queries have users"
-        last = np.array([history[-1] for history in queries.histories])
-        places = self.order.places[self.order.table[queries.users]]  # (B, I)
-        return self.log_ratio[_bins(places - places[np.arange(len(last)), last][:, None])]
+        last_items = np.array([history[-1] for history in queries.histories])
+        positions = self.order.positions[self.order.user_table[queries.users]]  # (B, I)
+        last_positions = np.take_along_axis(positions, last_items[:, None], 1)  # (B, 1)
+        return self.log_ratio[_bins(positions - last_positions)]
 
 
 def _bins(distance: np.ndarray) -> np.ndarray:
-    """Return the bin, 0 to BINS - 1, of distances from -1 to 1."""
-    return np.clip(((distance + 1) / 2 * BINS).astype(np.int64), 0, BINS - 1)
+    """Return the bin, 0 to DISTANCE_BINS - 1, of distances from -1 to 1."""
+    return np.clip(((distance + 1) / 2 * DISTANCE_BINS).astype(np.int64), 0, DISTANCE_BINS - 1)
 
 
-def histogram(order: FileOrder, pairs: Neighbours) -> dict[str, list[float]]:
-    """Return the share of pairs in each bin of the distance, for tied pairs and for pairs of untied films."""
-    bins, shares = _bins(order.distances(pairs.user, pairs.item, pairs.following)), {}
-    for name, mask in (("same second", pairs.same_second), ("alone", pairs.alone)):
-        counts = np.bincount(bins[mask], minlength=BINS)
+def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
+    """Return the share of pairs in each bin of the distance, of tied ("same second") and of untied pairs ("alone")."""
+    bins = _bins(order.distances(pairs.user, pairs.item, pairs.following))
+    shares = {}
+    for name, mask in (("same second", pairs.is_tied), ("alone", pairs.is_untied)):
+        counts = np.bincount(bins[mask], minlength=DISTANCE_BINS)
         shares[name] = (counts / max(1, counts.sum())).round(5).tolist()
     return shares
 
@@ -175,8 +180,9 @@ def tied_targets(dataset: Dataset, leave_one_out_test: HeldOut) -> np.ndarray:
     """Return whether the target, the last film of its user, is tied with the film before, (B,) bool."""
     users = leave_one_out_test.queries.users
     assert users is not None, "held-out queries have users"
-    last, time = dataset.offsets[1:][users] - 1, np.asarray(dataset.interactions.timestamp)
-    return time[last] == time[last - 1]
+    last_rows = dataset.offsets[1:][users] - 1
+    time = np.asarray(dataset.interactions.timestamp)
+    return time[last_rows] == time[last_rows - 1]
 
 
 def measure(
@@ -184,18 +190,17 @@ def measure(
 ) -> dict[str, Any]:
     """Measure the file order of a data set, and return the document.
 
-    With `without_rating`, pairs with a film of this rating are not counted. "same second" are the tied pairs, "alone"
-    the pairs of untied films. Raises DataError if tied events have a random order already.
+    With `without_rating`, pairs with a film of this rating are not counted. In the document, "same second" are the tied
+    pairs, "alone" the untied pairs. Raises DataError if tied events are already in random order.
     """
     if dataset.ties == "drawn":
         text = "{name}: films of one second are in a drawn order already; choose another data set"
         raise DataError(text, name=dataset.name)
-    all_pairs = Neighbours.from_dataset(dataset)
-    pairs = Neighbours.from_dataset(dataset, without_rating)
+    all_pairs = ConsecutivePairs.from_dataset(dataset)
+    pairs = ConsecutivePairs.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
     reference_order = order or hash_order(dataset, all_pairs)
-    n_pairs = {"same second": int(pairs.same_second.sum()), "alone": int(pairs.alone.sum())}
-    shares = (round(share, 5) for share in descending_shares(reference_order, pairs))
+    tied_share, untied_share = descending_shares(reference_order, pairs)
     return {
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
@@ -203,8 +208,8 @@ def measure(
         "films": dataset.n_items,
         "order": order.name if order else None,  # "hash", "ascending"
         "tables": _first_user_of_table(order, dataset),
-        "pairs": n_pairs,
-        "lower": dict(zip(n_pairs, shares, strict=True)),  # share of the pairs in descending order
+        "pairs": {"same second": int(pairs.is_tied.sum()), "alone": int(pairs.is_untied.sum())},
+        "lower": {"same second": round(tied_share, 5), "alone": round(untied_share, 5)},  # pairs in descending order
         "distances": histogram(reference_order, pairs),
         "without_rating": without_rating,
         **_tie_shares(dataset, all_pairs),
@@ -234,38 +239,38 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
 
 
 def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
-    """Return table size → original id of the first user with it, {} if the order is not "hash"."""
+    """Return hash table size → original id of the first user with this size, {} if the order is not "hash"."""
     if order is None or order.name != "hash":
         return {}
-    _, users = np.unique(order.table, return_index=True)
-    return {str(size): int(dataset.user_ids[user]) for size, user in zip(order.sizes, users, strict=True)}
+    _, users = np.unique(order.user_table, return_index=True)
+    return {str(size): int(dataset.user_ids[user]) for size, user in zip(order.table_sizes, users, strict=True)}
 
 
-def _tie_shares(dataset: Dataset, pairs: Neighbours) -> dict[str, Any]:
-    """Return the share of tied pairs and of test targets that are tied, and percentiles over users and by year."""
+def _tie_shares(dataset: Dataset, pairs: ConsecutivePairs) -> dict[str, Any]:
+    """Return the share of tied pairs and of tied test targets, percentiles of it over users, and the share by year."""
     user, time = np.asarray(dataset.interactions.user), np.asarray(dataset.interactions.timestamp)
-    by_user = pd.Series(pairs.same_second).groupby(pairs.user).mean()
-    year = pd.to_datetime(time[:-1][user[1:] == user[:-1]], unit="s").year
-    by_year = pd.Series(pairs.same_second).groupby(np.asarray(year)).agg(["size", "mean"])
+    pair_times = time[:-1][user[1:] == user[:-1]]  # (N,) of the earlier film
+    by_user = pd.Series(pairs.is_tied).groupby(pairs.user).mean()
+    by_year = pd.Series(pairs.is_tied).groupby(np.asarray(pd.to_datetime(pair_times, unit="s").year))
     return {
-        "share": round(float(pairs.same_second.mean()), 5),
+        "share": round(float(pairs.is_tied.mean()), 5),
         "targets": round(float(tied_targets(dataset, FULL.split(dataset).test).mean()), 5),
         "people_quantiles": {str(q): round(float(np.percentile(by_user, q)), 4) for q in (10, 50, 90)},
         "years": [
             {"year": int(year), "pairs": int(size), "share": round(float(mean), 4)}
-            for year, (size, mean) in zip(by_year.index, by_year.to_numpy(), strict=True)
+            for year, size, mean in by_year.agg(["size", "mean"]).itertuples()
         ],
     }
 
 
 def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
-    """Return test NDCG@10 of RULE_RECOMMENDERS, alone and with the rule. Its weight is chosen on validation items."""
+    """Return test NDCG@10 of RULE_RECOMMENDERS, alone and with `OrderRule`, whose weight validation selects."""
     rows = []
     for protocol in (FULL, UNTIED_FULL):
         split = protocol.split(dataset)
         rule = OrderRule.learn(order, split.train)
         for name in RULE_RECOMMENDERS:
-            model = checkpoints.load_or_fit(name, dataset, 0, report, splitting=protocol.splitting, measuring=True)
+            model = checkpoints.load_or_fit(name, dataset, 0, report, splitting=protocol.splitting, reject_stale=True)
             valid = _ranks_with_rule(model, rule, split.valid, RULE_WEIGHTS)
             weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid]))]
             test = _ranks_with_rule(model, rule, split.test, (0.0, weight))
@@ -276,15 +281,16 @@ def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list
 
 
 def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: Sequence[float]) -> list[np.ndarray]:
-    """Return ranks (B,) by log score + weight · log ratio of the rule, for each weight."""
-    ranks: list[list[np.ndarray]] = [[] for _ in weights]
+    """Return the ranks (B,) of the targets by log score + weight · `rule.score`, for each weight."""
+    ranks = np.empty((len(weights), len(held_out)), np.int64)
     for start in range(0, len(held_out), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)
         queries, targets = held_out.queries[rows], held_out.targets[rows]
-        scores, rule_scores = np.log(model.score(queries).astype(np.float64) + MIN_SCORE), rule.score(queries)
-        for batches, weight in zip(ranks, weights, strict=True):
-            batches.append(target_ranks(scores + weight * rule_scores, targets, queries.histories))
-    return [np.concatenate(batches) for batches in ranks]
+        scores = np.log(model.score(queries).astype(np.float64) + MIN_SCORE)
+        rule_scores = rule.score(queries)
+        for number, weight in enumerate(weights):
+            ranks[number, rows] = target_ranks(scores + weight * rule_scores, targets, queries.histories)
+    return list(ranks)
 
 
 def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
@@ -296,14 +302,11 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
     rows = []
     for document in results.documents(dataset.name, UNTIED_FULL.name):
         row = {name: document[name] for name in ("variant", "title", "family")} | {"seeds": len(document["seeds"])}
-        for protocol in (FULL.name, UNTIED_FULL.name):
-            try:
+        with suppress(results.ResultError):  # no result under one of the protocols
+            for protocol in (FULL.name, UNTIED_FULL.name):
                 ranks = results.ranks(dataset.name, protocol, document["variant"])  # (S, B)
-            except results.ResultError:
-                break  # no result under this protocol
-            user_values = values(ranks, "ndcg@10").mean(0)
-            parts = {"": user_values, " tied": user_values[tied], " other": user_values[~tied]}
-            row |= {f"{protocol}{part}": round(float(ndcgs.mean()), 5) for part, ndcgs in parts.items() if len(ndcgs)}
-        else:
+                ndcgs = user_values(ranks, "ndcg@10").mean(0)  # (B,)
+                groups = {"": ndcgs, " tied": ndcgs[tied], " other": ndcgs[~tied]}
+                row |= {f"{protocol}{group}": round(float(x.mean()), 5) for group, x in groups.items() if len(x)}
             rows.append(row)
     return sorted(rows, key=lambda row: -row["full"])

@@ -13,7 +13,7 @@ import pandas as pd
 
 from recsys.data.dataset import AGES, Dataset, Split
 from recsys.evaluation.significance import bootstrap
-from recsys.ranking.metrics import values
+from recsys.ranking.metrics import user_values
 
 HISTORY_LENGTHS = (10, 20, 50, 100, 200)  # lower bounds of buckets, in items
 TOP_SHARES = (0.01, 0.1, 0.5)  # upper bounds of buckets, as shares of the catalogue, the most watched items first
@@ -31,12 +31,13 @@ def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric:
     Values are means over seeds. The interval is 95 % over the users of the bucket. All recommenders share the bootstrap
     resamples, because drawing them takes most of the time.
     """
-    figures = np.stack([values(variant_ranks, metric).mean(0) for variant_ranks in ranks.values()], 1)  # (B, V)
+    figures = np.stack([user_values(variant_ranks, metric).mean(0) for variant_ranks in ranks.values()], 1)  # (B, V)
     rows = []
     for bucket, mask in GROUPINGS[grouping](split):
         if mask.any():
-            columns = zip(list(ranks), figures[mask].mean(0), *bootstrap(figures[mask]), strict=True)
-            rows += [(bucket, int(mask.sum()), *row) for row in columns]
+            low, high = bootstrap(figures[mask])
+            variant_rows = zip(ranks, figures[mask].mean(0), low, high, strict=True)
+            rows += [(bucket, int(mask.sum()), *row) for row in variant_rows]
     return pd.DataFrame(rows, columns=["bucket", "users", "variant", "value", "low", "high"])
 
 
@@ -66,10 +67,10 @@ def popularity_buckets(split: Split) -> Buckets:
     counts = split.train.counts
     position = np.empty(len(counts), np.int64)
     position[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
-    edges = [np.ceil(share * len(counts)) for share in TOP_SHARES]
-    percentages = ["0", *(f"{share:.0%}".rstrip("%") for share in TOP_SHARES), "100"]
+    upper_bounds = [np.ceil(share * len(counts)) for share in TOP_SHARES]
+    percentages = [f"{100 * share:.0f}" for share in (0, *TOP_SHARES, 1)]
     names = [f"{low}–{high}% most watched" for low, high in pairwise(percentages)]
-    return _by_index(names, np.searchsorted(edges, position[split.test.targets], side="right"))
+    return _by_index(names, np.searchsorted(upper_bounds, position[split.test.targets], side="right"))
 
 
 def genre_buckets(split: Split) -> Buckets:

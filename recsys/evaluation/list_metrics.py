@@ -15,8 +15,8 @@ from recsys.ranking.ranking import Ranking
 from recsys.text.films import genre_vectors
 
 CALIBRATION_BINS = 10
-MAX_RANK = 100  # of figure 1 in gSASRec
-RANK_BINS = 12  # about equally wide on a log axis
+MAX_RANK = 100  # of tables by rank, as in figure 1 of gSASRec
+RANK_BINS = 12  # of `target_share_by_rank`, about equally wide on a log axis
 
 
 def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
@@ -53,9 +53,10 @@ def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
     if not len(items):
         return 0.0
     padded = np.vstack([vectors, np.zeros(vectors.shape[1])])  # item -1 is the last row
-    squares = (padded**2).sum(1)[items].sum(1)  # (B,)
-    total = sum(padded[column] for column in items.T)  # (B, G): |Σ v|² = Σ |v|² + Σ over ordered pairs of v·w
-    cosine = ((total**2).sum(1) - squares) / (lengths * (lengths - 1))
+    squared_norms = (padded**2).sum(1)[items].sum(1)  # (B,) Σ |v|²
+    vector_sums = sum(padded[column] for column in items.T)  # (B, G) Σ v
+    # |Σ v|² - Σ |v|² is the sum of v·w over the ordered pairs of different items v, w
+    cosine = ((vector_sums**2).sum(1) - squared_norms) / (lengths * (lengths - 1))
     return float(1 - cosine.mean())
 
 
@@ -67,12 +68,12 @@ def calibration(items: np.ndarray, probabilities: np.ndarray, targets: np.ndarra
     """
     is_listed, hits = items >= 0, items == targets[:, None]  # (B, K)
     bins = reliability(probabilities[is_listed], hits[is_listed])
-    ranks = [column for column in range(items.shape[1]) if is_listed[:, column].any()]
+    columns = np.flatnonzero(is_listed.any(0))  # ranks - 1 at which a list has an item
     return {
         "ece": float(sum(row["share"] * abs(row["hit_rate"] - row["predicted"]) for row in bins)),
         "by_rank": {
-            "predicted": [float(probabilities[is_listed[:, rank], rank].mean()) for rank in ranks],
-            "hit_rate": [float(hits[is_listed[:, rank], rank].mean()) for rank in ranks],
+            "predicted": [float(probabilities[is_listed[:, column], column].mean()) for column in columns],
+            "hit_rate": [float(hits[is_listed[:, column], column].mean()) for column in columns],
         },
         "bins": bins,
     }
@@ -109,9 +110,9 @@ def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd
 
 
 def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
-    """Return the share of users by the rank of their target, in bins of the ranks 1 to k, from ranks (S, B).
+    """Return the share of the targets, with ranks (S, B), in bins of the ranks 1 to k.
 
-    `rank` is the middle of a bin on a log axis. `first` and `last` are its ends. `share` is per rank of the bin.
+    Columns: rank (middle of the bin on a log axis), first and last (its ranks), share (mean share of one of its ranks).
     """
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
     low, high = edges[:-1], edges[1:] - 1

@@ -33,17 +33,17 @@ class Protocol:
     meaning: str  # on pages, a few sentences: which item is the target, and which items compete with it
     rules: dict[str, Any]  # part of every result file, as plain JSON
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
-    own_training: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
-    newest: int = 0  # number of items of each history that the recommender gets, the newest ones; 0: all
-    n_liked: int = 0  # number of liked items that the recommender gets of each user; the other ones are targets
+    retraining_reason: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
+    n_newest: int = 0  # number of the newest items of each history that the recommender gets; 0: it gets all items
+    n_liked: int = 0  # number of liked items of each user that the recommender gets; 0: it gets histories
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
-    seed: int = 0  # of the sampler
+    sampling_seed: int = 0
     sampler: Sampler | None = None  # None if n_candidates is 0
 
     @property
-    def gives_whole_histories(self) -> bool:
+    def is_standard_task(self) -> bool:
         """Whether the recommender gets whole histories and must find one next item among all items."""
-        return not (self.newest or self.n_liked or self.n_candidates)
+        return not (self.n_newest or self.n_liked or self.n_candidates)
 
     def split(self, dataset: Dataset, seed: int = 0) -> Split:
         """Return the split for a training seed. Raises DataError if this splitting does not fit the data set."""
@@ -55,21 +55,21 @@ class Protocol:
         return {"order": ORDERS[dataset.ties]} | self.rules | description
 
     def shorten(self, queries: Queries) -> Queries:
-        """Return the queries that the recommender gets: with `newest`, the newest items, without users or profiles."""
-        if not self.newest:
+        """Return queries with the `n_newest` items of each history and without users. If it is 0, return `queries`."""
+        if not self.n_newest:
             return queries
-        ratings = None if queries.ratings is None else [values[-self.newest :] for values in queries.ratings]
-        return Queries([history[-self.newest :] for history in queries.histories], ratings=ratings)
+        ratings = None if queries.ratings is None else [values[-self.n_newest :] for values in queries.ratings]
+        return Queries([history[-self.n_newest :] for history in queries.histories], ratings=ratings)
 
     def candidates(self, counts: np.ndarray, histories: Sequence[np.ndarray], users: np.ndarray) -> np.ndarray:
         """Return the items (B, N) that compete with the target of each query. The items of `histories` are excluded.
 
-        The sample of a user depends only on the training counts (I,), history, user number and `seed`.
+        The sample of a user depends only on the training counts (I,), history, user number and `sampling_seed`.
         Raises ProtocolError if too few items are left.
         """
         assert self.sampler is not None, "only sampled protocols have candidates"
         samples = [
-            self.sampler(counts, history, self.n_candidates, np.random.default_rng([self.seed, user]))
+            self.sampler(counts, history, self.n_candidates, np.random.default_rng([self.sampling_seed, user]))
             for history, user in zip(histories, users, strict=True)
         ]
         return np.array(samples).reshape(len(samples), self.n_candidates)
@@ -96,9 +96,10 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
     excluded = np.unique(excluded)
     n_allowed = len(counts) - len(excluded)
     _check_size(n_allowed, n)
-    positions = rng.choice(n_allowed, n, replace=False, shuffle=False)  # in the list of allowed items
+    positions = rng.choice(n_allowed, n, replace=False, shuffle=False)  # (n,) in the list of allowed items
     n_allowed_before = excluded - np.arange(len(excluded))  # number of allowed items before each excluded item
-    return positions + np.searchsorted(n_allowed_before, positions, side="right")  # add the excluded items before it
+    n_excluded_before = np.searchsorted(n_allowed_before, positions, side="right")  # (n,) before each sampled item
+    return positions + n_excluded_before
 
 
 def _check_size(n_left: int, n: int) -> None:
@@ -149,7 +150,7 @@ UNTIED_FULL = Protocol(
         "person and film, in training, validation and test"
     },
     splitting=UNTIED,
-    own_training="This protocol needs recommenders that were trained with films of the same second in random "
+    retraining_reason="This protocol needs recommenders that were trained with films of the same second in random "
     "order. With other protocols, recommenders have learned the order of the file.",
 )
 POPULARITY_100 = Protocol(
@@ -196,8 +197,8 @@ TIME = Protocol(
         "hidden": "films that the user has watched before the cut",
     },
     splitting=BY_TIME,
-    own_training="This protocol needs recommenders that were trained only on films watched before the date. With other "
-    "protocols, recommenders have learned from all films except the last ones.",
+    retraining_reason="This protocol needs recommenders that were trained only on films watched before the date. With "
+    "other protocols, recommenders have learned from all films except the last ones.",
 )
 
 
@@ -214,7 +215,7 @@ def _short(n: int, title: str) -> Protocol:
             "newest": n,
             "hidden": "all films of the user's whole history before the target",
         },
-        newest=n,
+        n_newest=n,
     )
 
 
@@ -253,8 +254,8 @@ def _favourites(n: int, title: str) -> Protocol:
             "hidden": "the liked films that are given",
         },
         splitting=BY_USER,
-        own_training="This protocol needs recommenders that were trained without a tenth of the people. With other "
-        "protocols, recommenders have learned from all people.",
+        retraining_reason="This protocol needs recommenders that were trained without a tenth of the people. With "
+        "other protocols, recommenders have learned from all people.",
         n_liked=n,
     )
 
@@ -269,15 +270,15 @@ FAVOURITES = (
 
 
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:
-    """Return protocols by name. Raises ValueError if their splittings, texts and training commands do not fit."""
+    """Return protocols by name. Raises ValueError if a `splitting` or `retraining_reason` is inconsistent."""
     table = {protocol.name: protocol for protocol in protocols}
     for name, protocol in table.items():
         splitting = protocol.splitting
         trained_for = table.get(splitting.protocol)
         if SPLITTINGS.get(splitting.name) != splitting or trained_for is None or trained_for.splitting != splitting:
             raise ValueError(f"the splitting of {name} must be in SPLITTINGS and name a protocol with this splitting")
-        if bool(protocol.own_training) == (splitting == LEAVE_ONE_OUT):
-            raise ValueError(f"{name} needs own_training if, and only if, its splitting is not that of full")
+        if bool(protocol.retraining_reason) == (splitting == LEAVE_ONE_OUT):
+            raise ValueError(f"{name} needs a retraining_reason if, and only if, its splitting is not that of full")
     return table
 
 

@@ -1,8 +1,8 @@
-"""Published figures (values of metrics), for comparison with our results. They are in published.json.
+"""Published values of metrics, from published.json, for comparison with our results.
 
-{"rules": {code: {"short", "text", "knows_the_time"}}, "sources": {name: text}, "figures": [{"dataset", "protocol",
-"title", "variant", "code", "source", "note", "hr@10", "ndcg@10", …}]}. A code is a letter. `knows_the_time`, `variant`,
-`note` and the other METRICS are optional.
+The file is {"rules": {letter: {"short", "text", "knows_the_time"}}, "sources": {name: text}, "figures": [{"dataset",
+"protocol", "title", "variant", "code", "source", "note", "hr@10", "ndcg@10", …}]}. "code" is a letter of "rules".
+`knows_the_time`, `variant`, `note` and each of METRICS are optional.
 """
 
 from functools import partial
@@ -17,12 +17,12 @@ COLUMNS = ["title", "variant", *METRICS, "code", "short", "rules", "note", "know
 
 
 def published(dataset: str, protocol: str) -> pd.DataFrame:
-    """Return published figures, best NDCG@10 first. Their rules are similar to ours, but not all equal.
+    """Return published figures, best NDCG@10 first, a row each. Missing values are NaN.
 
-    Columns: title, variant (our nearest recommender), METRICS, code (of the rules), short and rules (comparison of the
-    rules with ours, in a few words and in a sentence), note (how the published method differs from ours, or ""),
-    knows_the_time (whether the model gets the time of the held-out item, unlike our models), source. Missing values are
-    NaN. The code of a row with a note ends in *.
+    Columns: title, variant (our nearest recommender), METRICS, code (letter of the rules of the measurement, with "*"
+    if there is a note), short and rules (how these rules differ from ours, in a few words and in a sentence), note (how
+    the published method differs from ours, or ""), knows_the_time (whether the model gets the time of the held-out
+    item, unlike our models), source.
     """
     parse = partial(_table, dataset, protocol)
     return storage.read_shipped_json(paths.published(), parse, pd.DataFrame(columns=COLUMNS))
@@ -40,7 +40,7 @@ def _table(dataset: str, protocol: str, content: dict[str, Any]) -> pd.DataFrame
 
 
 def _rules(row: dict[str, Any], rule: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns about the rules of a row."""
+    """Return the columns code, short, rules and knows_the_time of a row."""
     return {
         "code": row["code"] + ("*" if "note" in row else ""),
         "short": rule["short"],

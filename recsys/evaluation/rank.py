@@ -24,7 +24,7 @@ LIST_LENGTH = 10  # K
 class HeldOutRanks:
     """Ranks of the held-out items and, if requested, the top K items of each query."""
 
-    ranks: np.ndarray  # (B,) int64, 1 = best; for liked items (users, drawings, T), see `metrics.best_ranks`
+    ranks: np.ndarray  # (B,) int64, 1 = best; with `Protocol.n_liked`: (users, drawings, T), see `metrics.best_ranks`
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
     probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
 
@@ -42,10 +42,9 @@ def rank_held_out(
     """Rank each held-out item among the items that compete with it under the protocol.
 
     Items whose score equals the score of the held-out item are ranked before it. In lists, equal scores are ordered by
-    item number. Sampled protocols give no lists. With `protocol.newest`, the model gets shortened histories. All items
-    of the whole histories are excluded. With `protocol.n_liked`, the first items of each history are given, and the
-    others are targets, too. Each process that `torchrun` started ranks a part, and all processes return the
-    whole result.
+    item number. Sampled protocols give no lists. With `protocol.n_newest`, the model gets shortened histories, but all
+    items of the whole histories are excluded. Each process that `torchrun` started ranks a part, and all processes
+    return the whole result.
 
     `dataset` is the whole data set. `seed` is the training seed, on which a seeded splitting depends. After each batch,
     `report` is called with {"stage": "rank", "done", "total"}.
@@ -82,9 +81,9 @@ def rank_held_out(
                     ranking = Ranking.from_scores(row_scores, history[history != target])
                 target_ranks[row] = ranking.rank_ties_last(target)
         report({"stage": "rank", "done": rows.stop, "total": n_queries})
-    # called with dummy scores, because a process without a batch must get the same value as the other processes
-    dummy_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
-    has_probabilities = with_lists and model.log_probabilities(dummy_scores, no_items) is not None
+    # all processes must agree, also a process that had no batch and so no scores
+    zero_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
+    has_probabilities = with_lists and model.log_probabilities(zero_scores, no_items) is not None
     return HeldOutRanks(  # rows of other processes are 0, so the sum over processes has all rows
         distributed.all_reduce_array(target_ranks),
         distributed.all_reduce_array(lists) if with_lists else None,
@@ -95,15 +94,16 @@ def rank_held_out(
 def _rank_liked(
     model: Model, held_out: HeldOut, n_given: int, n_items: int, report: ProgressCallback, batch: int
 ) -> HeldOutRanks:
-    """Rank all liked items of each query but the first `n_given` ones, which the model gets. No probabilities."""
+    """Rank the liked items of each query. The model gets the first `n_given`, and the others are the targets."""
     liked = [np.append(items, last) for items, last in zip(held_out.queries.histories, held_out.targets, strict=True)]
     ranks = np.zeros((len(liked), MAX_RELEVANT), np.int64)
     lists = np.zeros((len(liked), LIST_LENGTH), np.int64)
     for start in distributed.shard(np.arange(0, len(liked), batch)):
         rows = range(start, min(start + batch, len(liked)))
         given = [items[:n_given] for items in liked[rows.start : rows.stop]]
-        for row, row_scores, items in zip(rows, _scores(model, Queries(given), n_items), given, strict=True):
-            ranking = Ranking.from_scores(row_scores, items)
+        scores = _scores(model, Queries(given), n_items)
+        for row, row_scores, given_items in zip(rows, scores, given, strict=True):
+            ranking = Ranking.from_scores(row_scores, given_items)
             lists[row], _ = _top(ranking)
             targets = liked[row][n_given:]
             ranks[row] = best_ranks(np.array([ranking.rank_ties_last(target) for target in targets]))

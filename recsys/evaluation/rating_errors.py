@@ -53,7 +53,8 @@ def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray
     predicted = np.empty(len(targets))
     for start in range(0, len(targets), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)
-        predicted[rows] = np.take_along_axis(model.predicted_ratings(queries[rows]), targets[rows, None], 1)[:, 0]
+        all_ratings = model.predicted_ratings(queries[rows])  # (rows, I)
+        predicted[rows] = all_ratings[np.arange(len(all_ratings)), targets[rows]]
     return predicted
 
 
@@ -63,9 +64,10 @@ def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np
     The offset is the mean of rating - film mean over the history. A film without training ratings has the mean of all.
     """
     matrix = rating_matrix(train)
-    mean, count = matrix.data.mean(), np.bincount(matrix.indices, minlength=train.n_items)
-    total = np.bincount(matrix.indices, matrix.data, train.n_items)
-    film_means = np.where(count > 0, total / np.maximum(count, 1), mean)  # (I,)
+    mean = matrix.data.mean()
+    counts = np.bincount(matrix.indices, minlength=train.n_items)  # (I,)
+    sums = np.bincount(matrix.indices, matrix.data, train.n_items)
+    film_means = np.where(counts > 0, sums / np.maximum(counts, 1), mean)
     histories = zip(queries.histories, queries.ratings or [], strict=True)
     offsets = np.array([(ratings - film_means[history]).mean() for history, ratings in histories])  # (B,)
     return np.full(len(targets), mean), film_means[targets] + offsets
@@ -73,10 +75,11 @@ def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np
 
 def _summaries(errors: np.ndarray) -> list[dict[str, Any]]:
     """Return RMSE, MAE and their intervals of each predictor, from squared and absolute errors (B, 2, V)."""
-    low, high = (percentile.reshape(errors.shape[1:]) for percentile in bootstrap(errors.reshape(len(errors), -1)))
-    summaries = np.stack([errors.mean(0), low, high])  # (3, 2, V): mean, low, high of squared and absolute errors
-    summaries[:, 0] **= 0.5  # the root is monotonic, so the root of a percentile is the percentile of the root
+    squared, absolute = errors[:, 0], errors[:, 1]  # (B, V)
+    # (3, V): mean, low, high; the root is monotonic, so the root of a percentile is the percentile of the root
+    rmses = np.sqrt([squared.mean(0), *bootstrap(squared)])
+    maes = np.array([absolute.mean(0), *bootstrap(absolute)])
     return [
-        {"rmse": rmse[0], "mae": mae[0], "interval": {"rmse": rmse[1:], "mae": mae[1:]}}
-        for rmse, mae in summaries.transpose(2, 1, 0).tolist()
+        {"rmse": rmse, "mae": mae, "interval": {"rmse": rmse_interval, "mae": mae_interval}}
+        for (rmse, *rmse_interval), (mae, *mae_interval) in zip(rmses.T.tolist(), maes.T.tolist(), strict=True)
     ]

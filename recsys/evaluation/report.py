@@ -11,7 +11,7 @@ from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, published_figures, results, significance
 from recsys.evaluation.protocols import menu_position
-from recsys.evaluation.results import UNSEEN, WarningCallback
+from recsys.evaluation.results import UNSEEN_ITEMS, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
 from recsys.models import registry
 from recsys.models.registry import Recommender
@@ -45,7 +45,8 @@ def format_report(
     ]
     documents = {pair: results.documents(*pair, warn) for pair in pairs}
     if not any(documents.values()):
-        dataset, protocol = [*pairs, ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])][0]
+        selected = ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])
+        dataset, protocol = pairs[0] if pairs else selected
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
     formatter = leaderboard if brief else section
@@ -85,7 +86,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
             len(document["seeds"]),
             format_headline(document) + (" =" if document["variant"] in equivalent_to_best else ""),
             short(document["std"][HEADLINE]) if document["std"] else "",
-            *(headlines.get(document["variant"], "") for _ in other_column),
+            *([headlines.get(document["variant"], "")] if other_protocol else []),
             *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
             published.get(document["variant"], ""),
         ]
@@ -131,14 +132,14 @@ def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, a
     return checkpoints.training_command(variant, dataset, trained_for, seed, also)
 
 
-def commands(document: dict[str, Any]) -> list[str]:
+def reproduction_commands(document: dict[str, Any]) -> list[str]:
     """Return the commands that reproduce a result: the training of each seed and of its members, and the evaluation."""
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
-    seeds, combined = [fields["seed"] for fields in document["seeds"]], members(document)
-    others = results.documents(dataset, protocol, _ignore) if combined else []
+    seeds = [fields["seed"] for fields in document["seeds"]]
+    others = results.documents(dataset, protocol, _ignore) if members(document) else []
     lines = [
         training_command(result["variant"], dataset, protocol, seed, result.get("also", ""))
-        for result in [document, *(other for other in others if other["variant"] in combined)]
+        for result in [document, *(other for other in others if other["variant"] in members(document))]
         if is_trained(result)
         for seed in seeds
     ]
@@ -152,11 +153,11 @@ def missing(measured: Iterable[str]) -> list[Recommender]:
     return sorted(map(registry.get, absent), key=lambda recommender: recommender.title.lower())
 
 
-def commands_for(variant: str, dataset: str, protocol: str) -> list[str]:
+def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str]:
     """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
     needs_training = registry.get(variant).needs_training
-    parts = [variant] if needs_training else registry.get(variant).members(dataset)  # only mixtures have members
-    lines = [training_command(part, dataset, protocol) for part in parts if registry.get(part).needs_training]
+    names = [variant] if needs_training else registry.get(variant).members(dataset)  # only mixtures have members
+    lines = [training_command(name, dataset, protocol) for name in names if registry.get(name).needs_training]
     return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)]
 
 
@@ -173,11 +174,11 @@ def _published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]
     """Return a paragraph that explains the codes of the published figures, or []."""
     table = published_figures.published(dataset, protocol).dropna(subset=[HEADLINE])
     table = table[table["variant"].isin([document["variant"] for document in documents])]
-    is_other = table["note"] != ""  # the published method differs from ours
-    plain, other = table[~is_other].sort_values("code"), table[is_other]
-    lines = [f"{row.code}: {row.rules}" for row in plain.drop_duplicates("code").itertuples()]
-    rows = other.drop_duplicates(["variant", "rules", "note"]).itertuples()
-    lines += [f"{row.code} beside {row.variant}: {row.rules}; {row.note}" for row in rows]
+    has_note = table["note"] != ""  # the published method differs from ours
+    rows = table[~has_note].sort_values("code").drop_duplicates("code").itertuples()
+    rows_with_note = table[has_note].drop_duplicates(["variant", "rules", "note"]).itertuples()
+    lines = [f"{row.code}: {row.rules}" for row in rows]
+    lines += [f"{row.code} beside {row.variant}: {row.rules}; {row.note}" for row in rows_with_note]
     return [f"Published figures. {'. '.join(lines)}."] if lines else []
 
 
@@ -190,7 +191,7 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     rows = [
         [
             document["variant"],
-            *(f"{value:,.0f}" if abs(value := document["beyond"][name]) >= 100 else f"{value:.3g}" for name in names),
+            *(f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in map(document["beyond"].get, names)),
             _calibration_error(document),
         ]
         for document in documents
@@ -216,7 +217,7 @@ def _calibration_error(document: dict[str, Any]) -> str:
     calibration = document.get("calibration") or {}
     if "ece" not in calibration:
         return ""
-    return f"{calibration['ece']:.4f}" + ("" if calibration.get("over") == UNSEEN else " *")
+    return f"{calibration['ece']:.4f}" + ("" if calibration.get("over") == UNSEEN_ITEMS else " *")
 
 
 def _ignore(error: RecsysError) -> None:

@@ -30,7 +30,7 @@ from recsys.models import registry
 from recsys.ranking.metrics import METRICS
 
 LABELS = ("variant", "title", "family", "paper")
-UNSEEN = "unseen"  # value of "over" in `calibration`: probabilities sum to 1 over the items that are not excluded
+UNSEEN_ITEMS = "unseen"  # value of `calibration["over"]`: probabilities sum to 1 over the items that are not excluded
 
 WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
 
@@ -85,7 +85,7 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def check(board: Path) -> None:
-    """Raise ResultError, with the command that fixes it, if a board is damaged. Reads the files, not the cache."""
+    """Raise ResultError, with a command that restores the board, if it is damaged. Reads the files, not the cache."""
     try:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
@@ -99,7 +99,8 @@ def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = erro
 
     Raises ResultError if there is no result, or if it is damaged or of other data.
     """
-    return _find(dataset, protocol, variant, warn)[1]
+    _, document = _find(dataset, protocol, variant, warn)
+    return document
 
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
@@ -151,14 +152,15 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
 
     `warn` receives an error for each damaged board, and for each result that is of other data or another version.
     """
-    contents, failures = _read_boards(dataset, protocol)
+    documents_by_board, failures = _read_boards(dataset, protocol)
     for failure in failures:
         warn(failure)
     readable = []
-    for variant in sorted({variant for content in contents.values() for variant in content}):
+    for variant in sorted(set[str]().union(*documents_by_board.values())):
         if registry.is_listed(variant):
             try:
-                readable.append(_choose(contents, dataset, variant, warn)[1])
+                _, document = _choose(documents_by_board, dataset, variant, warn)
+                readable.append(document)
             except ResultError as error:
                 warn(error)
     most_common = _most_common_population(readable)
@@ -209,7 +211,7 @@ def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
     for event in progress.read(path):
         row = {name: value for name, value in event.items() if _is_finite(value) or isinstance(value, str)}
         if all(_is_finite(row.get(name)) for name in needed):
-            while rows and rows[-1]["epoch"] >= row["epoch"]:
+            while rows and rows[-1]["epoch"] >= row["epoch"]:  # a resumed training has repeated epochs
                 rows.pop()
             rows.append(row)
     return pd.DataFrame(rows or {"epoch": []})
@@ -225,11 +227,11 @@ def population_key(document: dict[str, Any]) -> str:
 
 
 def _most_common_population(results: list[dict[str, Any]]) -> str:
-    """Return the `population_key` of most results. If keys are equally frequent, the last evaluation decides."""
+    """Return the most frequent `population_key`. If keys are equally frequent, the newest result decides."""
     counts = Counter(map(population_key, results))
     by_date = sorted(results, key=lambda document: document["run"]["date"])
-    dates = {population_key(document): document["run"]["date"] for document in by_date}
-    return max(counts, key=lambda population: (counts[population], dates[population]), default="")
+    newest_date = {population_key(document): document["run"]["date"] for document in by_date}  # the last one is kept
+    return max(counts, key=lambda population: (counts[population], newest_date[population]), default="")
 
 
 def _is_finite(value: object) -> bool:
@@ -277,35 +279,36 @@ def _move_into_board(folder: Path, board: Path) -> None:
 
 def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Document]], list[ResultError]]:
     """Return the documents of each readable board, the home folder first, and the errors of damaged boards."""
-    contents, failures = {}, []
+    documents_by_board, failures = {}, []
     for board in _boards(dataset, protocol):
         try:
-            contents[board] = _read(board)
+            documents_by_board[board] = _read(board)
         except ResultError as error:
             failures.append(error)
-    return contents, failures
+    return documents_by_board, failures
 
 
 def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
     """Return the board and the document of the result that `load` returns. Raises as `load`."""
-    contents, failures = _read_boards(dataset, protocol)
-    if failures and not any(variant in content for content in contents.values()):
+    documents_by_board, failures = _read_boards(dataset, protocol)
+    if failures and not any(variant in board_documents for board_documents in documents_by_board.values()):
         raise failures[0]
     for failure in failures:
         warn(failure)
-    return _choose(contents, dataset, variant, warn)
+    return _choose(documents_by_board, dataset, variant, warn)
 
 
 def _choose(
-    contents: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
+    documents_by_board: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
 ) -> tuple[Path, Document]:
-    """Return the board and the document of the first valid result of the data on this machine.
+    """Return the board and the document of a recommender's first valid result of the data on this machine.
 
     `warn` is called for each invalid result before it. Raises ResultError if there is no such result.
     """
-    fingerprint, failures = prepared.fingerprint(dataset), []
-    candidates = [(board, content[variant]) for board, content in contents.items() if variant in content]
-    for board, document in candidates:
+    fingerprint = prepared.fingerprint(dataset)  # None: the data set is not on this machine
+    failures = []
+    candidates = {board: content[variant] for board, content in documents_by_board.items() if variant in content}
+    for board, document in candidates.items():
         try:
             _validate(document, board, variant)
         except ResultError as error:
@@ -318,7 +321,7 @@ def _choose(
             return board, deepcopy(document) | {"title": registry.FORMER_TITLES.get(title, title)}  # boards are cached
     if failures:
         raise failures[0]
-    command = _command(next(iter(contents)), variant)
+    command = _command(next(iter(documents_by_board)), variant)
     if not candidates:
         raise ResultError("{variant} has not been measured yet", command, variant=variant)
     text = "{variant} was measured on another form of {dataset} than the one on this machine"
@@ -326,7 +329,7 @@ def _choose(
 
 
 def _read(board: Path) -> dict[str, Document]:
-    """Return the documents of a board by recommender. Raises ResultError with a command that fixes the board."""
+    """Return the documents of a board by recommender. Raises ResultError with a command that restores the board."""
     try:
         return boards.read(board)
     except (OSError, storage.DamagedFileError) as error:
@@ -351,7 +354,7 @@ def _update(board: Path, variant: str, document: Document, variant_ranks: np.nda
 
 
 def _damage_error(error: OSError | storage.DamagedFileError, board: Path, variant: str = "all") -> ResultError:
-    """Return the error for a damaged board: the message of `error` and a command that fixes the board."""
+    """Return the error for a damaged board: the message of `error` and a command that restores the board."""
     message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
     if board.is_relative_to(paths.ASSETS):
         return ResultError(message, restore_command(board.with_name(f"{board.stem}*")))

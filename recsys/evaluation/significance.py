@@ -60,7 +60,7 @@ def pairwise_tests(
 
 
 def against_best(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `pairwise_tests` that compare with the best recommender. The first row has the second best."""
+    """Return the rows of `pairwise_tests` in which `other` is the best recommender, the second best first."""
     return tests[~tests["other"].isin(set(tests["variant"]))].reset_index(drop=True)
 
 
@@ -83,7 +83,7 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
 def intervals(ranks: np.ndarray, names: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
     """Return the 95 % interval of each metric, by bootstrap over users after averaging over seeds."""
     low, high = bootstrap(np.stack([metrics.user_values(ranks, name).mean(0) for name in names], 1))
-    return dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True))
+    return {name: (float(low[row]), float(high[row])) for row, name in enumerate(names)}
 
 
 def bootstrap(user_values: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -103,9 +103,9 @@ def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return two-sided p values (P,) of Fisher's randomisation test for pairs (P, 2) of columns of values (B, V).
 
     If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
-    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations. A swap for some
-    users changes the difference of two sums by twice the part of these users. So the V sums over the swapped users are
-    enough for all P pairs.
+    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations. A swap reverses
+    the sign of a user's difference. So the difference of two columns is the difference of two signed sums, and V signed
+    sums are enough for all P pairs.
 
     Reference: Smucker, Allan and Carterette (CIKM 2007).
     """
@@ -116,7 +116,8 @@ def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     permutations = max(PERMUTATIONS, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
     extreme = np.zeros(len(pairs), np.int64)
     for portion in _portions(permutations, len(user_values)):
-        signed_sums = total - 2 * (_random_bits(rng, portion, len(user_values)) @ user_values)  # (portion, V)
+        is_swapped = _random_bits(rng, portion, len(user_values))  # (portion, B)
+        signed_sums = total - 2 * (is_swapped @ user_values)  # (portion, V) swapped users with a minus sign
         extreme += (np.abs(signed_sums[:, left] - signed_sums[:, right]) >= observed).sum(0)
     return (1 + extreme) / (1 + permutations)
 

@@ -97,6 +97,6 @@ def read(path: Path) -> Study:
     try:
         return Study.model_validate(storage.read_document(path) | {"name": path.stem})
     except (OSError, storage.DamagedFileError, ValidationError) as error:
-        command = restore_command(path) if path.is_relative_to(paths.ASSETS) else None
-        text = "the study {path} is damaged" if command else "the study {path} is damaged; delete the file"
-        raise StudyError(text, command, path=path) from error
+        if path.is_relative_to(paths.ASSETS):
+            raise StudyError("the study {path} is damaged", restore_command(path), path=path) from error
+        raise StudyError("the study {path} is damaged; delete the file", path=path) from error

@@ -25,7 +25,7 @@ INTERVAL_COLUMNS = tuple(f"{end} {name}" for name in METRICS for end in ("low", 
 CALIBRATION_ERROR = "calibration error"
 MEASURES = (*METRICS, *LIST_METRICS, CALIBRATION_ERROR)  # columns by which recommenders can be compared
 ALL_ITEMS = "all"  # value of `over` in old results: probabilities sum to 1 over all items, also those in the history
-COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]
+COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]  # log10: of the seconds
 MAX_FOUND_RANK = 10  # a target up to this rank counts as found
 
 
@@ -100,12 +100,13 @@ def compare_protocols(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFr
 def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None:
     """Return the share of pairs of recommenders that two protocols of `compare_protocols` rank in opposite order.
 
-    It is (1 - τ) / 2 with Kendall's τ. A pair with equal values counts half. None: fewer than two recommenders, or
-    fewer than FEW_USERS users, because their order is noise.
+    A pair with equal values counts half. None: fewer than two recommenders, or fewer than FEW_USERS users, because
+    their order is noise.
     """
     if len(table) < 2 or table[[f"users {left}", f"users {right}"]].min(axis=None) < FEW_USERS:
         return None
     x, y = table[left].tolist(), table[right].tolist()
+    # 1 for a pair in equal order, -1 in opposite order, 0 with equal values; the mean is Kendall's τ
     signs = [np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(len(table)), 2)]
     return float(1 - np.mean(signs)) / 2
 
@@ -116,8 +117,8 @@ def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> li
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
-def curves(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
-    """Return training logs (`results.training_log`) by recommender, of the recommenders that have one."""
+def train_logs(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
+    """Return `results.training_log` by recommender, of the recommenders that have one."""
     logs = {variant: results.training_log(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
 
@@ -125,9 +126,9 @@ def curves(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_O
 def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return predicted probabilities and hit rates, by bin and by rank, of recommenders with probabilities.
 
-    Both tables have the columns variant, predicted, hit_rate and over. `over` is results.UNSEEN or ALL_ITEMS, the items
-    over which probabilities sum to 1. The table by bin also has the share of the predictions. The table by rank also
-    has the rank, from 1, and the column "times", the ratio predicted / hit_rate. It is NaN if no item was a hit.
+    Both tables have the columns variant, predicted, hit_rate and over. `over` names the items over which probabilities
+    sum to 1: results.UNSEEN_ITEMS or ALL_ITEMS. The table by bin also has the share of the predictions. The table by
+    rank also has the rank, from 1, and "times", the ratio predicted / hit_rate, NaN if no item was a hit.
     """
     bins, ranks = [], []
     for variant in variants:
@@ -172,8 +173,8 @@ def rank_margins(ranks: np.ndarray, other_ranks: np.ndarray) -> pd.DataFrame:
 
 def count_wins(margins: pd.DataFrame) -> tuple[int, int, int]:
     """Return for how many users of `rank_margins` the first, the second and neither recommender ranks higher."""
-    wins, losses, draws = (int(margins.loc[np.sign(margins["margin"]) == sign, "users"].sum()) for sign in (1, -1, 0))
-    return wins, losses, draws
+    users_by_sign = margins["users"].groupby(np.sign(margins["margin"])).sum()
+    return int(users_by_sign[1]), int(users_by_sign[-1]), int(users_by_sign[0])
 
 
 def costs(documents: Sequence[dict[str, Any]]) -> Costs:

@@ -49,7 +49,7 @@ Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, befor
 MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
 MAX_ACTIVE_JOBS = 20
 MAX_FILE_BYTES = 1 << 20  # of job.json
-MAX_EVENT_VALUE = 2**53  # of a number in progress.jsonl; a larger number is a sign of damage and is dropped
+MAX_EVENT_VALUE = 2**53  # of a number in progress.jsonl; larger numbers come from damage and are dropped
 FILE = "job.json"
 PROGRESS = "progress.jsonl"
 OUTPUT = "output.txt"
@@ -164,8 +164,8 @@ def add(
     datasets.ensure(dataset)
     job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
-        job_id = created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        number = 1
+        created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        job_id, number = created, 1
         while (paths.jobs() / job_id).exists():  # another job of the same second
             number += 1
             job_id = f"{created}-{number}"
@@ -239,13 +239,12 @@ def remove(job_id: str) -> None:
 
 def progress(job: Job) -> Progress:
     """Return the progress of a job. If a resumed training repeated an epoch, its last event counts."""
-    path, seconds_left = job.folder / PROGRESS, None
+    path = job.folder / PROGRESS
+    seconds_left = None
     events: list[dict[str, Any]] = []
     with suppress(OSError):  # not started, or removed
         for line in read_events(path):
-            numbers = {name: value for name, value in line.items() if type(value) in (int, float)}
-            # drops NaN too, for which the comparison is False
-            event = {name: value for name, value in numbers.items() if abs(value) < MAX_EVENT_VALUE}
+            event = {name: value for name, value in line.items() if _is_plausible(value)}
             if {"epoch", "epochs"} <= event.keys():
                 while events and events[-1]["epoch"] >= event["epoch"]:
                     events.pop()
@@ -255,6 +254,11 @@ def progress(job: Job) -> Progress:
         if is_current and events and "seconds_left" in events[-1]:
             seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - written))
     return Progress(events, seconds_left)
+
+
+def _is_plausible(value: object) -> bool:
+    """Return whether a value of an event is a number below MAX_EVENT_VALUE. NaN is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_EVENT_VALUE
 
 
 def start_runner() -> None:
@@ -318,7 +322,7 @@ def _read(folder: Path) -> Job:
     with suppress(OSError, storage.DamagedFileError, ValueError):
         if path.stat().st_size <= MAX_FILE_BYTES:
             document = storage.read_document(path)
-            names = [each.name for each in fields(Job) if each.name in document]  # old versions had other fields
+            names = {job_field.name for job_field in fields(Job)} & document.keys()  # old versions had other fields
             if "state" in names:  # its default, WAITING, would start a damaged job
                 job = from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
                 str(job.reason)  # raises ValueError if the reason is damaged

@@ -149,7 +149,7 @@ def _checkpoint_version(name: str, dataset_name: str) -> str:
 
 def all_checkpoints_version(dataset_name: str) -> str:
     """Return a text that changes when any checkpoint of a data set is written or deleted."""
-    return checkpoints.checkpoints_version(dataset_name, serving_split(dataset_name))
+    return checkpoints.all_checkpoints_version(dataset_name, serving_split(dataset_name))
 
 
 def use_one_thread() -> None:

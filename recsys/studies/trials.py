@@ -173,7 +173,7 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
             if folder := checkpoints.find(name, dataset.name, trial.seed, protocol.splitting):
                 meta = checkpoints.read_meta(folder)
                 if to_document(registry.get(name).read_config(meta.config)) in (config, with_counts):
-                    model = checkpoints.load(folder, dataset, protocol.splitting, measuring=True)
+                    model = checkpoints.load(folder, dataset, protocol.splitting, reject_stale=True)
                     if not config.get("memory"):
                         model.remove_count_memory()
                     if not model.added_dataset:  # trained on this data set alone
@@ -187,7 +187,7 @@ def _train(
     """Train a model with the config and seed of a trial, and return it with the notes of its training."""
     split = protocol.split(dataset, trial.seed)
     model = trial.model(dataset.name)
-    checkpoints.attach_members(model, dataset, trial.seed, report, protocol.splitting, measuring=True)
+    checkpoints.attach_members(model, dataset, trial.seed, report, protocol.splitting, reject_stale=True)
     run = RunOptions(
         seed=trial.seed,
         folder=trial.folder(dataset.name, protocol.name),

@@ -145,7 +145,7 @@ def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(home
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
 
     def note(seed, seconds):
-        model = checkpoints.load_or_fit("markov", CYCLE, seed, splitting=UNTIED, measuring=True)
+        model = checkpoints.load_or_fit("markov", CYCLE, seed, splitting=UNTIED, reject_stale=True)
         checkpoints.save("markov", model, CYCLE, seed, {"epochs": 3, "seconds": seconds}, UNTIED)
 
     note(1, 90.0)

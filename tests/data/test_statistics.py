@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from recsys.data import statistics
 from recsys.data.dataset import Catalog
-from recsys.evaluation.file_order import Neighbours
+from recsys.evaluation.file_order import ConsecutivePairs
 from tests import toys
 
 DAY = 86_400
@@ -127,7 +127,7 @@ def test_the_share_of_one_second_is_that_of_the_evaluation():
     rng = np.random.default_rng(0)
     world = toys.dataset([range(30)] * 5, 30)
     world = with_times(world, *np.sort(rng.integers(0, 40, (5, 30)), axis=1).ravel())
-    assert statistics.gaps(world)["share"].iloc[0] == pytest.approx(Neighbours.from_dataset(world).same_second.mean())
+    assert statistics.gaps(world)["share"].iloc[0] == pytest.approx(ConsecutivePairs.from_dataset(world).is_tied.mean())
 
 
 def test_a_set_without_years_and_genres_has_empty_tables():

@@ -151,7 +151,7 @@ def test_where_scores_give_probabilities_they_are_compared_with_what_happened(mo
 
     monkeypatch.setattr(fakes.Counts, "log_probabilities", softmax)
     found = evaluate("counts", CYCLE)["calibration"]
-    assert found["over"] == results.UNSEEN
+    assert found["over"] == results.UNSEEN_ITEMS
     assert 0 <= found["ece"] <= 1
     assert len(found["by_rank"]["predicted"]) == len(found["by_rank"]["hit_rate"]) == 9  # of 20 films 11 were seen
     assert sum(row["share"] for row in found["bins"]) == pytest.approx(1, abs=1e-5)

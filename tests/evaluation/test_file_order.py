@@ -7,16 +7,16 @@ from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.data.tie_breaking import shuffle_ties
 from recsys.evaluation.file_order import (
-    BINS,
-    Neighbours,
+    DISTANCE_BINS,
+    ConsecutivePairs,
     OrderRule,
     ascending_order,
     descending_shares,
     detect,
+    fit_table_sizes,
     hash_order,
     histogram,
     perl_hash,
-    table_sizes,
     tied_targets,
 )
 from tests import toys
@@ -70,60 +70,60 @@ def test_perls_hash_is_that_of_its_source():
 @pytest.mark.parametrize(("key", "name"), [(by_hash, "hash"), (by_id, "ascending"), (at_random, None)])
 def test_the_order_of_a_file_is_recognised(key, name):
     made = world(key)
-    found = detect(made, Neighbours.from_dataset(made))
+    found = detect(made, ConsecutivePairs.from_dataset(made))
     assert (found.name if found else None) == name
 
 
 def test_once_drawn_no_order_is_left():
     made = shuffle_ties(world(by_hash), 0)
-    assert detect(made, Neighbours.from_dataset(made)) is None
+    assert detect(made, ConsecutivePairs.from_dataset(made)) is None
 
 
 def test_without_ties_there_is_no_order_to_speak_of():
     made = toys.cycle()
-    assert detect(made, Neighbours.from_dataset(made)) is None
+    assert detect(made, ConsecutivePairs.from_dataset(made)) is None
 
 
 def test_the_sizes_of_the_tables_follow_from_the_films():
     made = world(by_hash, films=40)
-    order = hash_order(made, Neighbours.from_dataset(made))
-    assert [order.sizes[table] for table in order.table] == [size_of(user) for user in range(made.n_users)]
+    order = hash_order(made, ConsecutivePairs.from_dataset(made))
+    assert [order.table_sizes[table] for table in order.user_table] == [size_of(user) for user in range(made.n_users)]
 
 
 def test_where_no_table_explains_a_person_its_size_stays():
     made = world(at_random)
     hashes = np.array([perl_hash(str(movie)) for movie in made.catalog.movie_ids])
-    assert (table_sizes(hashes, Neighbours.from_dataset(made), made.n_users) == 8).all()
+    assert (fit_table_sizes(hashes, ConsecutivePairs.from_dataset(made), made.n_users) == 8).all()
 
 
 def test_neighbours_are_of_one_person_and_know_whether_they_share_a_second():
     made = toys.dataset([[0, 1, 2, 3, 4], [5, 6]], n_items=7)
     time = np.array([1, 1, 2, 3, 4, 4, 4])  # the second person begins in the second in which the first one ends
-    pairs = Neighbours.from_dataset(replace(made, interactions=replace(made.interactions, timestamp=time)))
+    pairs = ConsecutivePairs.from_dataset(replace(made, interactions=replace(made.interactions, timestamp=time)))
     assert pairs.item.tolist() == [0, 1, 2, 3, 5]
     assert pairs.following.tolist() == [1, 2, 3, 4, 6]
-    assert pairs.same_second.tolist() == [True, False, False, False, True]
-    assert pairs.alone.tolist() == [False, False, True, True, False]
+    assert pairs.is_tied.tolist() == [True, False, False, False, True]
+    assert pairs.is_untied.tolist() == [False, False, True, True, False]
 
 
 def test_pairs_with_some_rating_can_be_left_out():
     made = toys.dataset([[0, 1, 2, 3]], n_items=4)
     made = replace(made, interactions=replace(made.interactions, rating=np.array([4, 3, 4, 4], np.float32)))
-    pairs = Neighbours.from_dataset(made, without_rating=3)
+    pairs = ConsecutivePairs.from_dataset(made, without_rating=3)
     assert list(zip(pairs.item, pairs.following, strict=True)) == [(2, 3)]  # 0 and 2 are no neighbours
 
 
 def test_films_of_one_second_never_go_back_and_the_others_do_as_often_as_not():
     made = world(by_id, n_users=400)
-    same, _ = descending_shares(ascending_order(made), Neighbours.from_dataset(made))
+    same, _ = descending_shares(ascending_order(made), ConsecutivePairs.from_dataset(made))
     assert same == 0
     single = world(by_id, n_users=400, per_second=1)
-    _, alone = descending_shares(ascending_order(single), Neighbours.from_dataset(single))
+    _, alone = descending_shares(ascending_order(single), ConsecutivePairs.from_dataset(single))
     assert alone == pytest.approx(0.5, abs=0.03)
-    found = histogram(ascending_order(made), Neighbours.from_dataset(made))
+    found = histogram(ascending_order(made), ConsecutivePairs.from_dataset(made))
     assert sum(found["same second"]) == pytest.approx(1, abs=1e-3)
-    assert sum(found["same second"][: BINS // 2]) == 0
-    assert found["alone"] == [0.0] * BINS
+    assert sum(found["same second"][: DISTANCE_BINS // 2]) == 0
+    assert found["alone"] == [0.0] * DISTANCE_BINS
 
 
 def test_the_rule_prefers_films_a_little_further_on_and_says_nothing_once_the_order_is_drawn():

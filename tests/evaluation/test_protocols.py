@@ -104,7 +104,7 @@ def test_rules_are_plain_json_and_say_what_the_code_does():
         assert get(name) is protocol
         assert json.loads(json.dumps(protocol.rules)) == protocol.rules
         assert protocol.rules.get("sampled", 0) == protocol.n_candidates
-        assert protocol.rules.get("seed", 0) == protocol.seed
+        assert protocol.rules.get("seed", 0) == protocol.sampling_seed
     assert FULL.n_candidates == 0
 
 
@@ -126,7 +126,7 @@ def test_every_protocol_has_words_for_people():
         assert protocols.title(name) == protocol.title != name
         assert len(protocol.meaning) > 50
     former = protocols.get_or_former("gone")
-    assert (protocols.title("gone"), former.meaning, former.own_training) == ("gone", "", "")
+    assert (protocols.title("gone"), former.meaning, former.retraining_reason) == ("gone", "", "")
 
 
 def test_protocols_are_shown_in_their_order_and_those_that_are_gone_come_last():
@@ -142,7 +142,7 @@ def test_a_former_protocol_is_taken_to_split_as_most_do():
     ("changes", "message"),
     [
         ({"splitting": Splitting("elsewhere", by_time, "time")}, "must be in SPLITTINGS"),
-        ({"own_training": ""}, "needs own_training"),
+        ({"retraining_reason": ""}, "needs a retraining_reason"),
     ],
 )
 def test_a_protocol_whose_parts_do_not_fit_is_refused_at_import(changes, message):
@@ -150,8 +150,8 @@ def test_a_protocol_whose_parts_do_not_fit_is_refused_at_import(changes, message
         protocols.by_name(FULL, replace(TIME, **changes))
     with pytest.raises(ValueError, match="name a protocol with this splitting"):
         protocols.by_name(FULL, replace(TIME, name="renamed"))
-    with pytest.raises(ValueError, match="needs own_training"):
-        protocols.by_name(replace(FULL, own_training="They learn from other data."))
+    with pytest.raises(ValueError, match="needs a retraining_reason"):
+        protocols.by_name(replace(FULL, retraining_reason="They learn from other data."))
 
 
 def test_an_unknown_protocol_is_answered_with_the_known_ones():

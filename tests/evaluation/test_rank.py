@@ -104,7 +104,7 @@ def test_short_protocols_give_only_the_newest_films_but_exclude_all_of_them(prot
     held_out = HeldOut(Queries(histories, np.arange(2), [np.arange(11), np.ones(1)]), np.array([13, 1]))
     result = rank_held_out(Recorder(), held_out, protocol, WORLD)
     (queries,) = given
-    n = protocol.newest
+    n = protocol.n_newest
     assert [history.tolist() for history in queries.histories] == [list(range(11 - n, 11)), [12]]
     assert [ratings.tolist() for ratings in queries.ratings] == [list(range(11 - n, 11)), [1]]
     assert queries.users is None

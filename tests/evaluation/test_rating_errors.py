@@ -73,7 +73,7 @@ def test_many_queries_are_asked_in_parts_and_errors_averaged_over_seeds(monkeypa
     assert found["rmse"] == pytest.approx(np.sqrt(np.mean([[0, 1], [9, 4]])))
 
 
-@pytest.mark.parametrize("protocol", [name for name, rules in PROTOCOLS.items() if rules.gives_whole_histories])
+@pytest.mark.parametrize("protocol", [name for name, rules in PROTOCOLS.items() if rules.is_standard_task])
 def test_ratings_stay_with_their_films_however_a_set_is_split(monkeypatch, protocol):
     """Every film is rated with its number, and films of one day are watched in one second."""
     monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:ByFilm"))

@@ -155,7 +155,7 @@ def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_
 def test_older_calibration_errors_are_marked():
     keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125})
     assert "| 0.0125 * |" in report.format_report()
-    keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125, "over": results.UNSEEN})
+    keep("bert4rec", RIGHT, beyond={"gini@10": 0.5}, calibration={"ece": 0.0125, "over": results.UNSEEN_ITEMS})
     assert "| 0.0125 |" in report.format_report()
     assert "those already seen included" not in report.format_report()
 
@@ -173,7 +173,7 @@ TRAINED = {"schedule": {"epochs": 2}}
 
 def lines(variant, protocol="full"):
     """Commands without the way to Python."""
-    return short(report.commands(results.load("toy", protocol, variant)))
+    return short(report.reproduction_commands(results.load("toy", protocol, variant)))
 
 
 def short(commands):
@@ -212,7 +212,7 @@ def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce
     missing = report.missing(["popular"])
     assert [recommender.title for recommender in missing] == ["A mixture", "Counts", "Trained"]
     training = "train trained --dataset toy --protocol time"
-    assert [short(report.commands_for(recommender.name, "toy", "time")) for recommender in missing] == [
+    assert [short(report.first_result_commands(recommender.name, "toy", "time")) for recommender in missing] == [
         [training, "evaluate mixture --dataset toy --protocol time"],
         ["evaluate counts --dataset toy --protocol time"],
         [training, "evaluate trained --dataset toy --protocol time"],

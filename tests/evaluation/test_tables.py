@@ -120,9 +120,9 @@ def test_reliability_says_over_which_films_probabilities_add_up_to_1():
     figures = {"ece": 0.1, "bins": [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]}
     figures["by_rank"] = {"predicted": [0.5], "hit_rate": [0.25]}
     keep("old", [[1, 2]], calibration=figures)
-    keep("new", [[1, 2]], calibration={"over": results.UNSEEN, **figures})
+    keep("new", [[1, 2]], calibration={"over": results.UNSEEN_ITEMS, **figures})
     for table in tables.reliability("toy", "full", ["old", "new"]):
-        assert table["over"].tolist() == [tables.ALL_ITEMS, results.UNSEEN]
+        assert table["over"].tolist() == [tables.ALL_ITEMS, results.UNSEEN_ITEMS]
 
 
 def test_without_probabilities_reliability_is_empty():

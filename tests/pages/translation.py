@@ -230,7 +230,7 @@ def texts_in_data():
     recommenders = registry.RECOMMENDERS.values()
     return {
         *strings(list(LOOKS)),
-        *strings([(row.title, row.meaning, row.own_training, row.rules) for row in protocols.PROTOCOLS.values()]),
+        *strings([(row.title, row.meaning, row.retraining_reason, row.rules) for row in protocols.PROTOCOLS.values()]),
         *strings([*protocols.ORDERS.values(), "validation", "test"]),
         *strings(_published_texts()),
         *strings([[plan.title, plan.question, plan.papers, plan.setting_title] for plan in plans.PLANS.values()]),

@@ -33,4 +33,4 @@ def test_the_networks_that_come_with_the_set_belong_to_it(first_set):
     for name in shipped:
         from recsys import checkpoints
 
-        assert checkpoints.load_or_fit(name, first_set, measuring=True).config is not None
+        assert checkpoints.load_or_fit(name, first_set, reject_stale=True).config is not None

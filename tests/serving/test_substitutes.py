@@ -91,7 +91,7 @@ def test_the_model_of_descriptions_that_is_measured_knows_the_items_alone(home):
 
     data = world()
     predictor.load("content-genre", data)
-    assert checkpoints.load_or_fit("content-genre", data, measuring=True).score(Queries([np.array([0])])).shape == (
+    assert checkpoints.load_or_fit("content-genre", data, reject_stale=True).score(Queries([np.array([0])])).shape == (
         1,
         6,
     )

@@ -246,7 +246,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     app.get_by_key("protocol-ml-1m").set_value("time").run()
     (untrained,) = [text.value for text in app.markdown if "must be trained first" in text.value]
     assert "These must be trained first: BERT4Rec, " in untrained
-    assert untrained.endswith(f". {protocols.TIME.own_training}")
+    assert untrained.endswith(f". {protocols.TIME.retraining_reason}")
     assert "train bert4rec --dataset ml-1m --protocol time" in said(app)
     assert "evaluate bert4rec --dataset ml-1m --protocol time" in said(app)
     assert "`item-knn`" in said(app)
@@ -480,7 +480,7 @@ def test_confidence_shows_predicted_against_observed(visit, measured):
     assert chart(app, 1)[0]["y"] == [2]
     over_all = "Bert4Rec gives its top ten 50% in total, and 25% come true."
     assert over_all in said(app)
-    document["calibration"]["over"] = results.UNSEEN
+    document["calibration"]["over"] = results.UNSEEN_ITEMS
     results.write(document, results.ranks("ml-latest-sample", "full", "bert4rec"))
     assert over_all not in said(app.run())
 
