@@ -335,7 +335,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
 
 def translate_table(table: pd.DataFrame) -> pd.DataFrame:
     """Translate the headings and the reasons of a table. Other cells are texts of the visitor's files."""
-    reasons = {column: table[column].map(_) for column in history_import.REASON_COLUMNS if column in table}
+    reasons = {column: table[column].map(_) for column in history_import.TRANSLATED_COLUMNS if column in table}
     return table.assign(**reasons).rename(columns=_)
 
 
