@@ -102,7 +102,8 @@ def scaled(length: float) -> int:
 
 def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
     """Return a text that the font supports: with the default font of Pillow, "Amélie" becomes "Amelie"."""
-    if fonts.title if title else fonts.text:
+    path = fonts.title if title else fonts.text
+    if path is not None:
         return text
     plain = unicodedata.normalize("NFKD", text.replace("…", "...").replace("×", "x"))
     return plain.encode("ascii", "ignore").decode()

@@ -176,8 +176,7 @@ class ThemeParser:
 
     def _begins_with_tag(self, words: list[str]) -> bool:
         """Return whether a tag or genre of several words comes first: "no dialogue" is a tag, not a negation."""
-        parts = [words[:length] for length in range(2, MAX_PHRASE_WORDS + 1)]
-        return any(self._is_known(part, tuple(map(stem, part))) for part in parts)
+        return any(self._is_known(words[:length]) for length in range(2, MAX_PHRASE_WORDS + 1))
 
     def _negated(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return the number of words of the negated part at the beginning, and the films that have it, (I,) bool.
@@ -190,7 +189,7 @@ class ThemeParser:
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
-            if len(phrase) < length:
+            if len(phrase) < length:  # the theme has fewer words
                 continue
             tags = set(self.table.by_phrase.get(phrase, ()))
             if length > 1:
@@ -209,30 +208,27 @@ class ThemeParser:
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
         """Return the phrases of a theme as stems and as text: the longest known phrases, and other words."""
         words, phrases = theme.split(), []
-        start = 0
-        while start < len(words):
-            for length in range(MAX_PHRASE_WORDS, 0, -1):
-                part = words[start : start + length]
-                phrase = tuple(map(stem, part))
-                if len(part) == length and (length == 1 or self._is_known(part, phrase)):
-                    break
+        while words:
+            lengths = range(min(MAX_PHRASE_WORDS, len(words)), 1, -1)
+            length = next((length for length in lengths if self._is_known(words[:length])), 1)
+            part, words = words[:length], words[length:]
             if not set(part) <= STOP_WORDS:
-                phrases.append((phrase, " ".join(part)))
-            start += length
+                phrases.append((tuple(map(stem, part)), " ".join(part)))
         return phrases
 
-    def _is_known(self, part: list[str], phrase: tuple[str, ...]) -> bool:
+    def _is_known(self, words: list[str]) -> bool:
         """Return whether words are a genre or a tag of at least two films, without a stop word at the ends."""
-        if part[0] in STOP_WORDS or part[-1] in STOP_WORDS:
+        if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
             return False
+        phrase = tuple(map(stem, words))
         return phrase in self._genre_by_phrase or self.table.is_common(phrase, min_films=2)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
         tags, genre = self._tags_of(phrase), self._genre_by_phrase.get(phrase, "")
         match = tag_match(self.table, tags)
-        titled = list(_with_all(self._items_by_stem, phrase))
-        match[titled] = np.maximum(match[titled], TITLE_WEIGHT)
+        items_by_title = list(_with_all(self._items_by_stem, phrase))
+        match[items_by_title] = np.maximum(match[items_by_title], TITLE_WEIGHT)
         if genre:
             weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
             match = np.maximum(match, weight * self._has_genre[genre])

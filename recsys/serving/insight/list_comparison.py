@@ -130,7 +130,7 @@ def moods(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Or
     return (left.name, right_items + left_items), (right.name, left_items + right_items)
 
 
-def _items(picks: list[Recommendation]) -> list[int]:
+def _items(picks: Sequence[Recommendation]) -> list[int]:
     return [pick.item for pick in picks]
 
 
@@ -159,7 +159,7 @@ def unique_items(lists: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
 
 def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame:
     """Return a row per list and film: rank, film, score, probability, and the number of lists that the film is in."""
-    counts = count_lists({name: [pick.item for pick in picks] for name, picks in lists.items()})
+    counts = count_lists({name: _items(picks) for name, picks in lists.items()})
     rows = [
         {"recommender": name, **as_record(pick), "lists": counts[pick.item]}
         for name, picks in lists.items()
@@ -205,8 +205,8 @@ def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
     n, hits = len(ranks), int((ranks <= TOP_K).sum())
     interval = binomtest(hits, n).proportion_ci(method="wilson")
     ndcg = float(np.mean(metrics.values(ranks, f"ndcg@{TOP_K}")))
-    outside = int(binom.ppf(0.025, n, 0.5))  # order statistics outside the interval at each end
-    best, worst = (ranks[outside - 1], ranks[n - outside]) if outside else (np.nan, np.nan)
+    bound = int(binom.ppf(0.025, n, 0.5))  # the interval begins at the bound-th smallest rank; 0: no interval
+    best, worst = (ranks[bound - 1], ranks[n - bound]) if bound else (np.nan, np.nan)
     return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
 
 

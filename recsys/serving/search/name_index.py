@@ -61,11 +61,6 @@ class NameIndex:
         self._postings = name_of_word[np.argsort(all_words, kind="stable")]
         self._starts = np.searchsorted(np.sort(all_words), np.arange(len(self._words) + 1))
 
-    def named(self, name: str) -> list[int]:
-        """Return the rows of the films with exactly this name."""
-        rows: list[int] = self._film_of[sorted_span(self._names, name, name + "\0")].tolist()
-        return rows
-
     def letter_similarity(self, query: str) -> np.ndarray:
         """Return the percentage of letters that query and best name share, (F,); 0 below MIN_LETTER_SIMILARITY."""
         scores = np.zeros(self._n_films)
@@ -90,7 +85,8 @@ class NameIndex:
             return scores
         numbers = np.flatnonzero(self._names_with(query.split()))
         scores[self._film_of[numbers]] = ALL_WORDS
-        scores[self._film_of[[number for number in numbers if f" {query}" in f" {self._names[number]}"]]] = PHRASE
+        has_phrase = [f" {query}" in f" {self._names[number]}" for number in numbers]
+        scores[self._film_of[numbers[has_phrase]]] = PHRASE
         bare = strip_article(query)
         penalty = 0 if bare == query else ARTICLE_PENALTY
         spans = [(PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", "\0")]

@@ -60,11 +60,11 @@ class Series:
 
     @property
     def rows(self) -> list[int]:
-        """All films."""
+        """The rows of all films."""
         return list(dict.fromkeys([*self.order, *self.title_numbers]))
 
     def numbered(self, number: int) -> int | None:
-        """Return the film with a number in its title or, if there is none, the film at this place by year, or None."""
+        """Return the row of the film with a number in its title, else of the film at this place by year, else None."""
         for row, title_number in self.title_numbers.items():
             if title_number == number:
                 return row
