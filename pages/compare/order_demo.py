@@ -84,7 +84,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     )
     for (key, title, name), order in zip(names, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), name), (films, order), is_example=False)
-    if evenings := moods(history.examples(cache.title_index(dataset.name))):
+    if evenings := moods(history.available_sample_lists(cache.title_index(dataset.name))):
         (left_mood, left), (right_mood, right) = evenings
         evening_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
         pairs["evenings"] = OrderPair(_("Two evenings"), evening_names, (left, right), is_example=True)

@@ -175,7 +175,7 @@ def _ask(importing: ImportState, part: Imported, file_id: str) -> None:
     if part.dates:
         options = {True: _format_day(part.dates.day_first), False: _format_day(part.dates.month_first)}
         question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(part.dates.cell), file=name)
-        choice("day_first", question, options, part.dates.likely)
+        choice("day_first", question, options, part.dates.is_day_first_likely)
     if part.columns:
         columns = answers[file_id].columns or part.columns.guess
 
@@ -305,7 +305,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
             file, line = format.escape_markdown(film.entries[0].file), film.entries[0].line
             origin = _("{file}, line {line}", file=file, line=line)
             options, key = [None, *match.films], f"check-{film.key}"
-            choice = importing.choices.get(film.key, match.films[0] if match.likely else None)
+            choice = importing.choices.get(film.key, match.films[0] if match.is_likely else None)
             st.selectbox(
                 f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
                 options,

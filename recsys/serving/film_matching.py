@@ -58,7 +58,7 @@ class Match:
 
     method: MatchMethod
     films: tuple[int, ...] = ()  # film numbers: one if confident, otherwise candidates, best first
-    likely: bool = False  # whether the first candidate is likely
+    is_likely: bool = False  # whether the first candidate is likely, although the match is not confident
 
     @property
     def is_confident(self) -> bool:

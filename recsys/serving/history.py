@@ -17,8 +17,8 @@ MAX_FILMS = 1000  # films of a list; the newest ones are kept. Models read 200 a
 MAX_SCORE_GAP = 15  # difference of search scores, in percent, between the best suggestion and another one
 MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of older films that do not fit in a link
-MAX_EXAMPLES = 5
-MIN_EXAMPLE_FILMS = 4  # films of a sample list that the data set must have
+MAX_SAMPLE_LISTS = 5
+MIN_SAMPLE_FILMS = 4  # films of a sample list that the data set must have
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between ids. In "1--5" the second id is "-5", which is not valid
 
 
@@ -27,7 +27,7 @@ class UnknownTitleError(RecsysError):
 
 
 @dataclass(frozen=True)
-class Example:
+class SampleList:
     """A sample list for a data set."""
 
     name: str
@@ -44,15 +44,15 @@ def _parse_sample_lists(content: list[dict[str, Any]]) -> dict[str, tuple[str, t
     return {entry["name"]: (entry["description"], tuple(entry["films"])) for entry in content}
 
 
-def examples(index: TitleIndex) -> list[Example]:
-    """Return the first MAX_EXAMPLES sample lists with at least MIN_EXAMPLE_FILMS films of the data set."""
+def available_sample_lists(index: TitleIndex) -> list[SampleList]:
+    """Return the first MAX_SAMPLE_LISTS sample lists with at least MIN_SAMPLE_FILMS films of the data set."""
     usable = []
     for name, (description, titles) in sample_lists().items():
         films = [index.exact(title) for title in titles]
         items = tuple(dict.fromkeys(film.number for film in films if film is not None and not film.is_infrequent))
-        if len(items) >= MIN_EXAMPLE_FILMS:
-            usable.append(Example(name, description, items))
-    return usable[:MAX_EXAMPLES]
+        if len(items) >= MIN_SAMPLE_FILMS:
+            usable.append(SampleList(name, description, items))
+    return usable[:MAX_SAMPLE_LISTS]
 
 
 @dataclass(frozen=True)

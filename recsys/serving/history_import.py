@@ -100,7 +100,7 @@ class Review:
         """
         chosen = {}
         for position, (imported, match) in enumerate(zip(self.history, self.matches, strict=True)):
-            default = match.films[0] if match.likely else None
+            default = match.films[0] if match.is_likely else None
             film = match.films[0] if match.is_confident else answers.get(imported.key, default)
             if film is not None:
                 chosen[position] = film
@@ -160,7 +160,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
     for part in parts:
         if part.dates:
-            date = part.dates.day_first if part.dates.likely else part.dates.month_first
+            date = part.dates.day_first if part.dates.is_day_first_likely else part.dates.month_first
             notes.append(
                 f"{part.file}: {part.dates.cell} was read as {date:%Y-%m-%d}; the app can read it in another order"
             )

@@ -60,7 +60,7 @@ def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
 
 def _is_found(match: Match) -> bool:
     """Return whether the first film of a match is taken."""
-    return match.is_confident or match.likely
+    return match.is_confident or match.is_likely
 
 
 def parse(text: str) -> list[Entry]:

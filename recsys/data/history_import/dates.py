@@ -34,7 +34,7 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
     question = _question(dates["dmy"], dates["mdy"], answers.month_first) if is_unclear else None
     order = best_orders[0]
     if question:
-        order = "dmy" if (question.likely if answers.day_first is None else answers.day_first) else "mdy"
+        order = "dmy" if (question.is_day_first_likely if answers.day_first is None else answers.day_first) else "mdy"
     return dates[order].get, question
 
 

@@ -96,7 +96,7 @@ class DateQuestion:
     cell: str  # an example, as written
     day_first: datetime
     month_first: datetime
-    likely: bool  # whether the day is probably first: by the order of the lines, else by the language of the user
+    is_day_first_likely: bool  # by the order of the lines, else by the language of the user
 
 
 @dataclass(frozen=True)
