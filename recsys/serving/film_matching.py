@@ -151,7 +151,7 @@ class Matcher:
         return exact or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match an entry without a year. The match is confident if only one of the films was released by its date.
+        """Match an entry without a year. The match is confident if only one film was released by the date of the entry.
 
         A film that was watched after the end of the data set can be a newer one, so its match is never confident.
         """
@@ -196,8 +196,8 @@ class Matcher:
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
         scores: dict[int, float] = {}
-        names = np.flatnonzero(similarity).tolist() if title else []
-        similar = [(self._film_of[name], float(similarity[name])) for name in names]
+        numbers = np.flatnonzero(similarity).tolist() if title else []
+        similar = [(self._film_of[number], float(similarity[number])) for number in numbers]
         for film, percent in similar + self._longer_or_shorter(title):
             if self._year_fits(entry, film, percent):
                 bonus = YEAR_BONUS if self._films[film].year == entry.year else 0

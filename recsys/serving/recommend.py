@@ -245,8 +245,8 @@ def to_queries(
 ) -> Queries:
     """Return the input of a model for histories of film numbers (n,). Substitutes replace infrequent films.
 
-    If the model does not read ratings (`with_ratings`), disliked films are removed from the histories. Otherwise it
-    would recommend more films like them.
+    `with_ratings`: whether the model reads ratings. If not, disliked films are removed from the histories, because the
+    model would recommend more films like them.
     """
     stars_by_user = list(map(dict, ratings))
     items = [substitutes.replace_infrequent(dataset, history) for history in histories]

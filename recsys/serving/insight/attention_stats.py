@@ -139,17 +139,17 @@ class GenreAttention:
         "times" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
         the bootstrap. All three are NaN with fewer than MIN_USERS users.
         """
-        columns = [self.genres.index(genre) for genre in genres]
+        genre_numbers = [self.genres.index(genre) for genre in genres]
+        rows, columns = np.ix_(genre_numbers, genre_numbers)
         layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
-        genre_pairs = (..., *np.ix_(columns, columns))
-        sums = [values[:, layers, heads][genre_pairs].sum((1, 2)) for values in (self.observed, self.expected)]
-        pairs = self.pairs[genre_pairs]
+        sums = [values[:, layers, heads][..., rows, columns].sum((1, 2)) for values in (self.observed, self.expected)]
+        pairs = self.pairs[..., rows, columns]
         n_users = (pairs > 0).sum(0)
         has_enough_users = n_users >= MIN_USERS
         times, low, high = (
             np.where(has_enough_users, values, np.nan).ravel() for values in _ratio_with_interval(*sums)
         )
-        names, n = np.array(genres, object), len(columns)
+        names, n = np.array(genres, object), len(genres)
         values = [np.repeat(names, n), np.tile(names, n), times, low, high, n_users.ravel(), pairs.sum(0).ravel()]
         return pd.DataFrame(dict(zip(GENRE_COLUMNS, values, strict=True)))
 
