@@ -49,7 +49,7 @@ COLUMN_ROLES = {
 }
 RATING_SCALES = [5, 10, 100]  # best rating
 MATCH_TEXTS = {
-    MatchMethod.NUMBER: N_("{n:,} by ID"),
+    MatchMethod.ID: N_("{n:,} by ID"),
     MatchMethod.TITLE_YEAR: N_("{n:,} by title and year"),
     MatchMethod.NEXT_YEAR: N_("{n:,} by title, with the year one off"),
     MatchMethod.TITLE: N_("{n:,} by title only"),

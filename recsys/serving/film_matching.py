@@ -39,7 +39,7 @@ DATASET_WITH_OTHER_IDS = "ml-100k"  # its ids differ from the ids of the MovieLe
 class MatchMethod(Enum):
     """How an entry was matched."""
 
-    NUMBER = N_("by its number")
+    ID = N_("by its number")
     TITLE_YEAR = N_("by title and year")
     NEXT_YEAR = N_("by title; the year differs by one")
     TITLE = N_("by title alone")
@@ -49,7 +49,7 @@ class MatchMethod(Enum):
 
 
 # methods of confident matches, the most reliable first
-CONFIDENT = (MatchMethod.NUMBER, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
+CONFIDENT = (MatchMethod.ID, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Matcher:
         films = list(dict.fromkeys(film for film in (by_imdb, by_tmdb, by_movielens) if film is not None))
         if len(films) > 1:
             return self._unsure(films, likely=False)
-        return Match(MatchMethod.NUMBER, tuple(films)) if films else None
+        return Match(MatchMethod.ID, tuple(films)) if films else None
 
     def _films_titled(self, entry: Entry) -> list[int]:
         """Return the films with the title or original title of an entry. Articles and blanks are ignored.

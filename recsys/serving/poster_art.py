@@ -21,8 +21,9 @@ from PIL import Image, ImageColor, ImageDraw
 from recsys.serving import motifs
 from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Shape
 
-# genre → colour and motifs, the most distinctive genre first: an animated comedy has the style of "Animation"
-STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
+Style = tuple[str, tuple[Motif, ...]]  # colour, possible motifs
+# by genre, the most distinctive genre first: an animated comedy has the style of "Animation"
+STYLES: dict[str, Style] = {
     "Film-Noir": ("#43464f", (motifs.blinds, motifs.rain, motifs.skyline, motifs.shards)),
     "Western": ("#a55f36", (motifs.peaks, motifs.road, motifs.rays, motifs.arches)),
     "Documentary": ("#61785a", (motifs.frames, motifs.checkers, motifs.peaks, motifs.waves, motifs.rings)),
@@ -44,7 +45,7 @@ STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
     "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
 }
 _PLAIN_MOTIFS = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
-UNKNOWN_STYLE: tuple[str, tuple[Motif, ...]] = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
+UNKNOWN_STYLE: Style = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
 
 TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # pattern of words in a title → motif
     ("moon|night|midnight|dark|darkness|vampire", motifs.moon),
@@ -100,14 +101,14 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
     return Poster(background, motif(rng))
 
 
-def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
+def _film_styles(genres: str) -> list[Style]:
     """Return the styles of genres, the most distinctive first. Genres that are not in STYLES have a generated style."""
     names = genres.replace("Children's", "Children").split("|")  # old data sets have "Children's"
     styles = [style for genre, style in STYLES.items() if genre in names]
     return styles or [_generated_style(genre) for genre in names if genre] or [UNKNOWN_STYLE]
 
 
-def _generated_style(genre: str) -> tuple[str, tuple[Motif, ...]]:
+def _generated_style(genre: str) -> Style:
     """Return a random style, seeded by the name of a genre."""
     rng = random.Random(zlib.crc32(genre.encode()))
     colour = colorsys.hls_to_rgb(rng.random(), 0.4, 0.4)

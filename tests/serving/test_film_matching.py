@@ -60,7 +60,7 @@ def labels(data, found):
 
 def test_numbers_go_before_titles(data, match):
     assert match("Whatever", 2020, imdb_id="tt0113277") == match("Whatever", tmdb_id=949) == match(movie_id=101)
-    assert match("Whatever", imdb_id="tt0113277").method is MatchMethod.NUMBER
+    assert match("Whatever", imdb_id="tt0113277").method is MatchMethod.ID
     assert labels(data, match(imdb_id="tt0000042")) == ["Rare Bird (1999)"]
 
 
@@ -70,7 +70,7 @@ def test_numbers_of_two_films_are_a_question(data, match):
 
 
 def test_a_number_of_movielens_counts_only_if_the_title_agrees(data, match):
-    assert match("Toy Story", 1995, movie_id=100).method is MatchMethod.NUMBER
+    assert match("Toy Story", 1995, movie_id=100).method is MatchMethod.ID
     assert labels(data, match("Heat", 1995, movie_id=100)) == ["Heat (1995)"]
     others = Matcher(replace(data, name="ml-100k"))  # numbers its films otherwise
     assert others.match([Entry("f", 1, movie_id=100)])[0].method is MatchMethod.NOT_FOUND
