@@ -87,7 +87,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     # two films have no shuffled order, and a single film has no other order
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), order_name), (films, order), is_example=False)
-    if evenings := orders_of_examples(history.examples(cache.title_index(dataset.name))):
+    if evenings := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
         (left_mood, left), (right_mood, right) = evenings
         order_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
         pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left, right), is_example=True)

@@ -6,7 +6,7 @@ from html import escape
 from pages.ui.format import display_genres, precise_percent, rank_change_label
 from pages.ui.i18n import N_, _
 from recsys.data.dataset import Film
-from recsys.serving.history import Example
+from recsys.serving.history import SampleList
 from recsys.serving.poster_art import poster_url
 from recsys.serving.recommend import Recommendation
 
@@ -66,7 +66,7 @@ def list_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
     return f'<div class="nr-line">{_row(number, film, details)}</div>'
 
 
-def example_card(example: Example, films: Iterable[Film]) -> str:
+def example_card(example: SampleList, films: Iterable[Film]) -> str:
     """Return an example list with its name, posters and titles."""
     films = list(films)
     strip = "".join(_thumbnail(film) for film in films)

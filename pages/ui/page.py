@@ -103,7 +103,7 @@ def show_examples(dataset: Dataset) -> None:
         session.set_films(items)
         browser.focus_on("search")  # the button disappears
 
-    for example in history.examples(cache.title_index(dataset.name)):
+    for example in history.available_sample_lists(cache.title_index(dataset.name)):
         films = [dataset.catalog.films[item] for item in example.items]
         with st.container(border=True, gap="xsmall"):
             st.html(film_cards.example_card(example, films))

@@ -49,7 +49,7 @@ COLUMN_ROLES = {
 }
 RATING_SCALES = [5, 10, 100]  # best rating
 MATCH_TEXTS = {
-    MatchMethod.NUMBER: N_("{n:,} by ID"),
+    MatchMethod.ID: N_("{n:,} by ID"),
     MatchMethod.TITLE_YEAR: N_("{n:,} by title and year"),
     MatchMethod.NEXT_YEAR: N_("{n:,} by title, with the year one off"),
     MatchMethod.TITLE: N_("{n:,} by title only"),
@@ -308,7 +308,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
             file, line = format.escape_markdown(film.entries[0].file), film.entries[0].line
             origin = _("{file}, line {line}", file=file, line=line)
             options, key = [None, *match.films], f"check-{film.key}"
-            choice = importing.choices.get(film.key, match.films[0] if match.likely else None)
+            choice = importing.choices.get(film.key, match.films[0] if match.is_likely else None)
             st.selectbox(
                 f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
                 options,
@@ -338,7 +338,7 @@ def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> No
 
 def translate_table(table: pd.DataFrame) -> pd.DataFrame:
     """Translate the headings and the reasons of a table. Other cells are texts of the visitor's files."""
-    reasons = {column: table[column].map(_) for column in history_import.REASON_COLUMNS if column in table}
+    reasons = {column: table[column].map(_) for column in history_import.TRANSLATED_COLUMNS if column in table}
     return table.assign(**reasons).rename(columns=_)
 
 

@@ -20,7 +20,7 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     If there are any, the caller must show `tmdb_attribution`.
     """
     key = explanation.tmdb_key()
-    return explanation.tmdb_service().addresses(key, tmdb.film_refs(catalog, items)) if key else {}
+    return explanation.tmdb_service().urls(key, tmdb.film_refs(catalog, items)) if key else {}
 
 
 def settings() -> None:
@@ -34,7 +34,7 @@ def settings() -> None:
         )
         st.caption(text)
         key = explanation.tmdb_key()
-        if key and explanation.tmdb_service().service_status(key) is not ServiceStatus.REFUSED:
+        if key and explanation.tmdb_service().service_status(key) is not ServiceStatus.KEY_REJECTED:
             _show_status(key)
         else:
             _show_key_field()
@@ -44,7 +44,7 @@ def settings() -> None:
 def _show_status(key: tmdb.Key) -> None:
     """Show whether posters are available, and a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
-    if explanation.tmdb_service().service_status(key) is ServiceStatus.RESTING:
+    if explanation.tmdb_service().service_status(key) is ServiceStatus.PAUSED:
         text = _("TMDB does not answer at the moment. Posters appear when it does.")
         st.warning(text, icon=":material/hourglass_empty:")
     else:
@@ -84,7 +84,7 @@ def _check_key() -> None:
     state.typed_poster_key, state.poster_key = "", None
     flash = visitor().flash
     flash.pop("poster_key", None)
-    if key and explanation.tmdb_service().check(key) is ServiceStatus.REFUSED:
+    if key and explanation.tmdb_service().check(key) is ServiceStatus.KEY_REJECTED:
         flash["poster_key"] = RecsysError("TMDB refuses this key. Check that you copied all of it.")
     elif key:
         state.poster_key = key

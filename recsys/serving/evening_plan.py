@@ -74,10 +74,10 @@ def plan_evening(
         requests = [replace(request, history=(*request.history, *path.items)) for path in paths]
         masks = [_exclude_series(predictor, mask, path.items) for path in paths]
         ranked = zip(paths, rankings(predictor, requests, masks), strict=True)
-        longer = [path.extended(step) for path, ranking in ranked for step in _next_steps(ranking, width)]
-        if not longer:
+        extended_paths = [path.extended(step) for path, ranking in ranked for step in _next_steps(ranking, width)]
+        if not extended_paths:
             break
-        paths = sorted(longer, key=lambda path: -path.log_probability)[:width]
+        paths = sorted(extended_paths, key=lambda path: -path.log_probability)[:width]
     return list(paths[0].steps)
 
 

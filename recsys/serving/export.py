@@ -14,7 +14,7 @@ from recsys.data.dataset import Catalog
 from recsys.serving.recommend import Recommendation
 
 FILM_COLUMNS = ("title", "year", "genres", "movie_id", "imdb_id", "tmdb_id")
-LETTERBOXD = {  # its column → column in FILM_COLUMNS; letterboxd.com/about/importing-data
+LETTERBOXD = {  # column of Letterboxd → column in FILM_COLUMNS; letterboxd.com/about/importing-data
     "tmdbID": "tmdb_id",
     "imdbID": "imdb_id",
     "Title": "title",
@@ -60,7 +60,7 @@ def as_json(
     picks: Sequence[Recommendation],
     others: Mapping[str, Sequence[int]] | None = None,
 ) -> str:
-    """Return a watch list (`items`) and recommendations as JSON. `others` are further lists by name, if not empty."""
+    """Return a watch list (`items`), recommendations and non-empty `others` (name → list) as JSON."""
     document = {
         "dataset": dataset,
         "recommender": recommender,
@@ -101,13 +101,14 @@ def escape_table(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _film_records(catalog: Catalog, items: Sequence[int]) -> list[dict[str, Any]]:
+def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]]:
     """Return FILM_COLUMNS of each film number as str or int; None for missing values."""
-    movies = catalog.movies if max(items, default=0) < len(catalog) else catalog.complete.movies
-    rows = movies.iloc[list(items)][list(FILM_COLUMNS)].astype(object).replace({"": None, pd.NA: None})
+    has_infrequent = max(films, default=0) >= len(catalog)
+    movies = catalog.complete.movies if has_infrequent else catalog.movies
+    rows = movies.iloc[list(films)][list(FILM_COLUMNS)].astype(object).replace({"": None, pd.NA: None})
     return [
-        row | {"title": catalog.films[item].title, "year": catalog.films[item].year}
-        for item, row in zip(items, rows.to_dict("records"), strict=True)
+        row | {"title": catalog.films[film].title, "year": catalog.films[film].year}
+        for film, row in zip(films, rows.to_dict("records"), strict=True)
     ]
 
 

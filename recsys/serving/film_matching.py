@@ -33,13 +33,13 @@ YEAR_BONUS = 10  # added to the similarity of a film of the same year
 MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the next popular film with the same title
 MIN_SHARE_OF_VIEWERS = 0.02  # share of users who have watched a likely film, if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
-OTHER_ID_SCHEME = "ml-100k"  # the data set whose ids differ from the ids of the MovieLens site
+DATASET_WITH_OTHER_IDS = "ml-100k"  # its ids differ from the ids of the MovieLens site
 
 
 class MatchMethod(Enum):
     """How an entry was matched."""
 
-    NUMBER = N_("by its number")
+    ID = N_("by its number")
     TITLE_YEAR = N_("by title and year")
     NEXT_YEAR = N_("by title; the year differs by one")
     TITLE = N_("by title alone")
@@ -49,7 +49,7 @@ class MatchMethod(Enum):
 
 
 # methods of confident matches, the most reliable first
-CONFIDENT = (MatchMethod.NUMBER, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
+CONFIDENT = (MatchMethod.ID, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Match:
 
     method: MatchMethod
     films: tuple[int, ...] = ()  # film numbers: one if confident, otherwise candidates, best first
-    likely: bool = False  # whether the first candidate is likely
+    is_likely: bool = False  # whether the first candidate is likely, although the match is not confident
 
     @property
     def is_confident(self) -> bool:
@@ -80,7 +80,7 @@ class Matcher:
         self._film_by_imdb_id = {imdb_id: film for film, imdb_id in enumerate(movies["imdb_id"].tolist()) if imdb_id}
         self._imdb_id_by_film = {film: imdb_id for imdb_id, film in self._film_by_imdb_id.items()}
         self._film_by_tmdb_id = {int(tmdb_id): film for film, tmdb_id in movies["tmdb_id"].dropna().items()}
-        self._film_by_movielens_id = catalog.film_number_of if dataset.name != OTHER_ID_SCHEME else {}
+        self._film_by_movielens_id = catalog.film_number_of if dataset.name != DATASET_WITH_OTHER_IDS else {}
         name_table = film_names.read().by_corrected_title
         self._titles = [  # of each film, F
             names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
@@ -102,15 +102,16 @@ class Matcher:
 
     def match(self, entries: Sequence[Entry]) -> list[Match]:
         """Return a match for each of Q entries."""
-        matches = [self._exact(entry) for entry in entries]
-        similar = self._similar([entry for entry, match in zip(entries, matches, strict=True) if match is None])
+        matches = [self._match_exactly(entry) for entry in entries]
+        unmatched = [entry for entry, match in zip(entries, matches, strict=True) if match is None]
+        similar = self._match_similar_titles(unmatched)
         return [match or next(similar) for match in matches]
 
-    def _exact(self, entry: Entry) -> Match | None:
+    def _match_exactly(self, entry: Entry) -> Match | None:
         """Match an entry by its ids or its exact title. Returns None if there is no such film."""
         if (by_ids := self._match_by_ids(entry)) is not None:
             return by_ids
-        films = self._titled(entry)
+        films = self._films_titled(entry)
         if entry.year is None:
             return self._match_by_title_alone(entry, films)
         for years_off, method in ((0, MatchMethod.TITLE_YEAR), (1, MatchMethod.NEXT_YEAR)):
@@ -124,15 +125,15 @@ class Matcher:
     def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
         by_movielens = self._film_by_movielens_id.get(entry.movie_id or 0)
-        if by_movielens is not None and entry.title and by_movielens not in self._titled(entry):
-            by_movielens = None  # the title shows that the id is of another scheme
+        if by_movielens is not None and entry.title and by_movielens not in self._films_titled(entry):
+            by_movielens = None  # the id is not from MovieLens, because its film has another title
         by_imdb, by_tmdb = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id or 0)
         films = list(dict.fromkeys(film for film in (by_imdb, by_tmdb, by_movielens) if film is not None))
         if len(films) > 1:
             return self._unsure(films, likely=False)
-        return Match(MatchMethod.NUMBER, tuple(films)) if films else None
+        return Match(MatchMethod.ID, tuple(films)) if films else None
 
-    def _titled(self, entry: Entry) -> list[int]:
+    def _films_titled(self, entry: Entry) -> list[int]:
         """Return the films with the title or original title of an entry. Articles and blanks are ignored.
 
         If several films have the title, films with the same article and, if known, the same year are preferred.
@@ -150,23 +151,23 @@ class Matcher:
         return exact or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match by title without a year. It is confident if one of the films was released by the date of the entry.
+        """Match an entry without a year. The match is confident if only one film was released by the date of the entry.
 
-        A film that was watched after the end of the data set can be a newer one, so it is never confident.
+        A film that was watched after the end of the data set can be a newer one, so its match is never confident.
         """
-        existing = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
+        released = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
         is_within_data = not entry.watched or entry.watched <= self._last_rating
-        if len(existing) == 1 and is_within_data and not self._has_other_imdb_id(entry, existing[0]):
-            return Match(MatchMethod.TITLE, tuple(existing))
-        likely = self._is_outstanding(existing) if is_within_data else self._is_well_known(entry, existing)
-        return self._unsure(existing, likely) if existing else None
+        if len(released) == 1 and is_within_data and not self._has_other_imdb_id(entry, released[0]):
+            return Match(MatchMethod.TITLE, tuple(released))
+        likely = self._has_favourite(released) if is_within_data else self._has_well_known_film(entry, released)
+        return self._unsure(released, likely) if released else None
 
-    def _is_outstanding(self, films: Sequence[int]) -> bool:
+    def _has_favourite(self, films: Sequence[int]) -> bool:
         """Return whether the most popular film is far more popular than the others."""
         counts = sorted((self._counts[film] for film in films), reverse=True)
         return len(films) > 1 and bool(counts[0] > MIN_POPULARITY_RATIO * counts[1])
 
-    def _is_well_known(self, entry: Entry, films: Sequence[int]) -> bool:
+    def _has_well_known_film(self, entry: Entry, films: Sequence[int]) -> bool:
         """Return whether the most popular film has exactly this title and many viewers."""
         best = max(films, key=lambda film: self._counts[film], default=None)
         if best is None or normalize(entry.title) not in map(normalize, self._titles[best]):
@@ -181,7 +182,7 @@ class Matcher:
         candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
         return Match(MatchMethod.UNSURE, tuple(candidates), likely)
 
-    def _similar(self, entries: Sequence[Entry]) -> Iterator[Match]:
+    def _match_similar_titles(self, entries: Sequence[Entry]) -> Iterator[Match]:
         """Yield a match for each entry by similar titles, and by titles of which one begins with the other."""
         for start in range(0, len(entries), BATCH_TITLES):
             batch = entries[start : start + BATCH_TITLES]
@@ -195,8 +196,8 @@ class Matcher:
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
         scores: dict[int, float] = {}
-        names = np.flatnonzero(similarity).tolist() if title else []
-        similar = [(self._film_of[name], float(similarity[name])) for name in names]
+        numbers = np.flatnonzero(similarity).tolist() if title else []
+        similar = [(self._film_of[number], float(similarity[number])) for number in numbers]
         for film, percent in similar + self._longer_or_shorter(title):
             if self._year_fits(entry, film, percent):
                 bonus = YEAR_BONUS if self._films[film].year == entry.year else 0

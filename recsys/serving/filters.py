@@ -15,7 +15,7 @@ from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.text.fields import original_languages
 from recsys.text.films import genre_matrix
 
-# level → range of `FilmFeatures.popularity_percentile`, with the lower and without the upper bound
+# level → half-open range [low, high) of `FilmFeatures.popularity_percentile`
 POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "mainstream": (0.0, 0.05),
     "well known": (0.0, 0.20),
@@ -106,13 +106,10 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
 def blocking_filters(
     features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
 ) -> list[str]:
-    """Return the names of the filters (fields of `Filters`) whose removal lets a film pass.
-
-    Each of these filters is sufficient: only one of them must be removed.
-    """
+    """Return the filters (fields of `Filters`) that block all films. If any one of them is removed, a film passes."""
     masks = _masks(features, filters, history)
     candidates = np.ones(len(features.years), bool)
-    candidates[_items(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
+    candidates[_without_infrequent(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
 
     def is_blocking(name: str) -> bool:
         others = [mask for other, mask in masks.items() if other != name]
@@ -121,7 +118,7 @@ def blocking_filters(
     return list(filter(is_blocking, masks))
 
 
-def _items(features: FilmFeatures, films: Sequence[int]) -> list[int]:
+def _without_infrequent(features: FilmFeatures, films: Sequence[int]) -> list[int]:
     """Return the film numbers that are items. Infrequent films have no features."""
     return [film for film in films if film < len(features.years)]
 
@@ -149,9 +146,9 @@ def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> 
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
         masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)
-    last_years = [int(features.years[item]) for item in _items(features, history) if features.years[item]][-1:]
-    if filters.released_by_last_film and last_years:
-        masks["released_by_last_film"] = (features.years > 0) & (features.years <= last_years[0])
+    history_years = [features.years[item] for item in _without_infrequent(features, history) if features.years[item]]
+    if filters.released_by_last_film and history_years:
+        masks["released_by_last_film"] = (features.years > 0) & (features.years <= history_years[-1])
     return masks
 
 

@@ -14,11 +14,11 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
 
 MAX_FILMS = 1000  # films of a list; the newest ones are kept. Models read 200 at most
-MAX_SCORE_GAP = 15  # percent, between the search scores of the best suggestion and of the others
+MAX_SCORE_GAP = 15  # difference of search scores, in percent, between the best suggestion and another one
 MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of older films that do not fit in a link
-MAX_EXAMPLES = 5
-MIN_EXAMPLE_FILMS = 4  # films of a sample list that the data set must have
+MAX_SAMPLE_LISTS = 5
+MIN_SAMPLE_FILMS = 4  # films of a sample list that the data set must have
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between ids. In "1--5" the second id is "-5", which is not valid
 
 
@@ -27,7 +27,7 @@ class UnknownTitleError(RecsysError):
 
 
 @dataclass(frozen=True)
-class Example:
+class SampleList:
     """A sample list for a data set."""
 
     name: str
@@ -44,15 +44,15 @@ def _parse_sample_lists(content: list[dict[str, Any]]) -> dict[str, tuple[str, t
     return {entry["name"]: (entry["description"], tuple(entry["films"])) for entry in content}
 
 
-def examples(index: TitleIndex) -> list[Example]:
-    """Return the first MAX_EXAMPLES sample lists with at least MIN_EXAMPLE_FILMS films of the data set."""
+def available_sample_lists(index: TitleIndex) -> list[SampleList]:
+    """Return the first MAX_SAMPLE_LISTS sample lists with at least MIN_SAMPLE_FILMS films of the data set."""
     usable = []
     for name, (description, titles) in sample_lists().items():
         films = [index.exact(title) for title in titles]
         items = tuple(dict.fromkeys(film.number for film in films if film is not None and not film.is_infrequent))
-        if len(items) >= MIN_EXAMPLE_FILMS:
-            usable.append(Example(name, description, items))
-    return usable[:MAX_EXAMPLES]
+        if len(items) >= MIN_SAMPLE_FILMS:
+            usable.append(SampleList(name, description, items))
+    return usable[:MAX_SAMPLE_LISTS]
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,12 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     if films := index.matches(title):
         return [film for film in films if not film.is_infrequent] or films
     short_title = title if len(title) <= 80 else f"{title[:80]}…"
-    nearest = [film for film in index.search(title, limit=20) or index.nearest(title) if not film.is_infrequent][:3]
-    near = [film.label for film in nearest if film.score > nearest[0].score - MAX_SCORE_GAP]
+    results = index.search(title, limit=20) or index.nearest(title)
+    suggestions = [film for film in results if not film.is_infrequent][:3]
+    labels = [film.label for film in suggestions if film.score > suggestions[0].score - MAX_SCORE_GAP]
     advice = Message("check the spelling, or search for it in the app")
-    if near:
-        advice = Message("did you mean {near}?", near=" or ".join(near))
+    if labels:
+        advice = Message("did you mean {near}?", near=" or ".join(labels))
     raise UnknownTitleError('no film is called "{title}"; {advice}', title=short_title, advice=advice)
 
 
@@ -129,9 +130,10 @@ def count_that_fits(catalog: Catalog, items: Sequence[int]) -> int:
 
 
 def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
-    """Return as many of the last `parts` as have at most `max_chars` characters when joined by one character."""
-    lengths = accumulate(len(part) + 1 for part in reversed(parts))
-    return list(parts[len(parts) - sum(length <= max_chars + 1 for length in lengths) :])
+    """Return the last `parts` that, joined by a separator of one character, have at most `max_chars` characters."""
+    lengths = accumulate(len(part) + 1 for part in reversed(parts))  # each part with a separator
+    n_fitting = sum(length - 1 <= max_chars for length in lengths)
+    return list(parts[len(parts) - n_fitting :])
 
 
 def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:

@@ -21,7 +21,9 @@ from recsys.serving.recommend import Ratings
 
 CHOSEN = N_("chosen in the review")
 NONE = N_("none of the films that were offered")
-REASON_COLUMNS = "found", "why it is not taken"  # columns whose cells are texts of the program
+METHOD_COLUMN = "found"
+REASON_COLUMN = "why it is not taken"
+TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # their cells have translations, other cells are names
 SAME_VIEWING = timedelta(days=1)  # two services can date the same viewing a day apart
 
 
@@ -98,7 +100,7 @@ class Review:
         """
         chosen = {}
         for position, (imported, match) in enumerate(zip(self.history, self.matches, strict=True)):
-            default = match.films[0] if match.likely else None
+            default = match.films[0] if match.is_likely else None
             film = match.films[0] if match.is_confident else answers.get(imported.key, default)
             if film is not None:
                 chosen[position] = film
@@ -124,7 +126,7 @@ class Review:
             match, imported = self.matches[position], self.history[position]
             method = match.method.value if match.is_confident else CHOSEN
             rows.append((imported.name, films[film].label, method, *_origin(imported.entries[0])))
-        return pd.DataFrame(rows, columns=[N_("your files say"), N_("taken for"), REASON_COLUMNS[0], "file", "line"])
+        return pd.DataFrame(rows, columns=[N_("your files say"), N_("taken for"), METHOD_COLUMN, "file", "line"])
 
     def rejected(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
         """Return a row per film or line that is not in the result, with the reason."""
@@ -135,7 +137,7 @@ class Review:
             if position not in chosen
         ]
         rows += [(line.text, line.reason.value, *_origin(line)) for line in self.skipped]
-        return pd.DataFrame(rows, columns=["in your files", REASON_COLUMNS[1], "file", "line"])
+        return pd.DataFrame(rows, columns=["in your files", REASON_COLUMN, "file", "line"])
 
 
 def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
@@ -168,7 +170,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
     if unsure:
         notes.append(f"no certain match for {len(unsure):,}, and only likely matches are used: {_shorten(unsure)}")
-    for reason, names in rejected.groupby(REASON_COLUMNS[1], sort=False)["in your files"]:
+    for reason, names in rejected.groupby(REASON_COLUMN, sort=False)["in your files"]:
         notes.append(f"{len(names):,} left out, {reason}: {_shorten(names.tolist())}")
     return watched, notes
 
@@ -188,7 +190,7 @@ def _origin(line: Entry | Skipped) -> tuple[str, str]:
 
 
 def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """Return each film number once, the last watched at the end. Films without a date come first."""
+    """Return one `WatchedFilm` per film number, oldest first. Films without a date come first."""
     entries: dict[int, list[Entry]] = defaultdict(list)
     for imported, film in films:
         entries[film] += imported.entries
@@ -208,9 +210,9 @@ def _watched_film(film: int, entries: Sequence[Entry]) -> WatchedFilm:
 
 
 def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], chosen: Mapping[int, int]) -> str:
-    """Return all films of an import as a JSON file that this app can import, also those that are not in the data set.
+    """Return all films of an import, also those outside the data set, as a JSON file that this app can import.
 
-    `chosen` is position in `history` → film number, see `Review.chosen`. It has the films of the data set.
+    `chosen` has the film numbers of the films in the data set, see `Review.chosen`.
     """
     movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
     rows = movies.iloc[list(chosen.values())].astype(object).to_dict("records")
@@ -225,7 +227,7 @@ def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], cho
 
 def _film_record(imported: ImportedFilm, movie: dict[str, Any]) -> dict[str, Any]:
     """Return the known values of a film. Values of the data set (`movie`) replace those of the file."""
-    entry, watched = imported.entries[0], _watched_film(0, imported.entries)
+    entry, watched = imported.entries[0], _watched_film(0, imported.entries)  # the film number 0 is not used
     record = {name: getattr(entry, name) for name in ("title", "year", "imdb_id", "tmdb_id", "movie_id")} | movie
     if watched.last:
         record["watched" if watched.dated else "logged"] = watched.last.isoformat(" ")

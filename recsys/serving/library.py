@@ -50,50 +50,55 @@ class Library:
         return cls(dataset, _library_features(dataset), watched, rating)
 
     def __len__(self) -> int:
-        """F."""
+        """The number of films, F."""
         return len(self.watched)
 
     def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
-        """Return the numbers of the films that match a query, (n,), in its order, or those `among` films in theirs."""
+        """Return the numbers of the matching films, (n,), in the order of the query.
+
+        With film numbers `among`, only these films can match, and they keep their order.
+        """
         mask = self.matching_mask(query)
         if among is not None:
             films = np.asarray(among, np.int64)
             return films[mask[films]]
-        order = self._order(query.order)
-        return order[mask[order]]
+        films = self._sorted_films(query.order)
+        return films[mask[films]]
 
     def matching_mask(self, query: LibraryQuery) -> np.ndarray:
         """Return True for the films that match the filters and have all tags, (F,) bool."""
-        mask, events = filters.allowed_mask(self.features, query.filters, ()), self.dataset.catalog.tags
+        mask, tags = filters.allowed_mask(self.features, query.filters, ()), self.dataset.catalog.tags
         for tag in query.tags:
             word = " ".join(tag.lower().split())
-            row = bisect_left(events.words, word)
-            exists = events.words[row : row + 1] == (word,)
-            mask &= np.isin(self._movie_ids, events.movie[events.word == row] if exists else [])
+            number = bisect_left(tags.words, word)
+            if number == len(tags.words) or tags.words[number] != word:
+                return np.zeros(len(self), bool)
+            mask &= np.isin(self._movie_ids, tags.movie[tags.word == number])
         return mask
 
     def tags(self, n: int) -> list[str]:
         """Return the n tags that most films have, in alphabetical order."""
         return sorted(tag for tag, _ in self._films_by_tag.most_common(n))
 
-    def _order(self, name: str) -> np.ndarray:
+    def _sorted_films(self, order: str) -> np.ndarray:
         """Return all film numbers in one of ORDERS, (F,). Ties: the most watched film first, then the lowest number."""
-        if name not in self._orders:
-            self._orders[name] = np.lexsort((np.arange(len(self)), -self.watched, self._sort_key(name)))
-        return self._orders[name]
+        if order not in self._sorted_films_cache:
+            films = np.lexsort((np.arange(len(self)), -self.watched, self._sort_key(order)))
+            self._sorted_films_cache[order] = films
+        return self._sorted_films_cache[order]
 
     @cached_property
-    def _orders(self) -> dict[str, np.ndarray]:
+    def _sorted_films_cache(self) -> dict[str, np.ndarray]:
         return {}
 
-    def _sort_key(self, name: str) -> np.ndarray:
+    def _sort_key(self, order: str) -> np.ndarray:
         """Return the sort key of each film, (F,), smallest first. Films with an unknown value are last."""
-        if name == "best rated":
+        if order == "best rated":
             return -self._damped_rating
-        if name in ("newest", "oldest"):
+        if order in ("newest", "oldest"):
             years = self.features.years
-            return np.where(years > 0, -years if name == "newest" else years, np.iinfo(np.int64).max)
-        if name == "title":
+            return np.where(years > 0, -years if order == "newest" else years, np.iinfo(np.int64).max)
+        if order == "title":
             films = self.dataset.catalog.films
             titles = [strip_article(normalize(film.title)) for film in films]  # "The Matrix" is under M
             return np.unique(np.array(titles, dtype=object), return_inverse=True)[1]
@@ -115,16 +120,16 @@ class Library:
     @cached_property
     def _films_by_tag(self) -> Counter[str]:
         """The number of films of each tag."""
-        events = self.dataset.catalog.tags
-        pairs = np.unique(np.stack([events.word, events.movie]).astype(np.int64), axis=1)  # a tag counts once per film
-        return Counter(events.words[word] for word in pairs[0].tolist())
+        tags = self.dataset.catalog.tags
+        pairs = np.unique(np.stack([tags.word, tags.movie]).astype(np.int64), axis=1)  # a tag counts once per film
+        return Counter(tags.words[word] for word in pairs[0].tolist())
 
 
 def _library_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of F films.
 
-    The popularity percentile of an item is the same as in filters of recommendations. An infrequent film has the
-    percentile of the least popular of I + 1 films.
+    The popularity percentile of an item is the same as in filters of recommendations. For an infrequent film, it is
+    I / (I + 1), as if all I items were watched more often.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
     items = filters.film_features(dataset).popularity_percentile

@@ -19,16 +19,16 @@ class Shape(NamedTuple):
     points: tuple[Point, ...]  # corners, or the centre of a circle
     radius: float = 0.0
     opacity: float = 0.22
-    line: float = 0.0  # width of the line; 0: filled
+    line_width: float = 0.0  # 0: filled
     closed: bool = True  # whether a line connects the last corner and the first
 
 
 Motif = Callable[[Random], list[Shape]]
 
 
-def circle(x: float, y: float, radius: float, opacity: float = 0.22, line: float = 0.0) -> Shape:
-    """Return a disc or, with `line`, a ring."""
-    return Shape(((x, y),), radius, opacity, line)
+def circle(x: float, y: float, radius: float, opacity: float = 0.22, line_width: float = 0.0) -> Shape:
+    """Return a disc or, with a line width, a ring."""
+    return Shape(((x, y),), radius, opacity, line_width)
 
 
 def polygon(*points: Point, opacity: float = 0.22) -> Shape:
@@ -36,9 +36,9 @@ def polygon(*points: Point, opacity: float = 0.22) -> Shape:
     return Shape(points, opacity=opacity)
 
 
-def path(points: Iterable[Point], opacity: float = 0.4, line: float = 2.5) -> Shape:
+def path(points: Iterable[Point], opacity: float = 0.4, line_width: float = 2.5) -> Shape:
     """Return an open line."""
-    return Shape(tuple(points), opacity=opacity, line=line, closed=False)
+    return Shape(tuple(points), opacity=opacity, line_width=line_width, closed=False)
 
 
 def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) -> Shape:
@@ -49,15 +49,13 @@ def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) 
 def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) -> list[Shape]:
     """Return shapes rotated clockwise around a point."""
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    u, v = around
-    return [
-        shape._replace(
-            points=tuple(
-                (u + (x - u) * cos - (y - v) * sin, v + (x - u) * sin + (y - v) * cos) for x, y in shape.points
-            )
-        )
-        for shape in shapes
-    ]
+    centre_x, centre_y = around
+
+    def rotated(x: float, y: float) -> Point:
+        dx, dy = x - centre_x, y - centre_y
+        return centre_x + dx * cos - dy * sin, centre_y + dx * sin + dy * cos
+
+    return [shape._replace(points=tuple(rotated(*point) for point in shape.points)) for shape in shapes]
 
 
 def rings(rng: Random) -> list[Shape]:
@@ -147,14 +145,12 @@ def checkers(rng: Random) -> list[Shape]:
 def waves(rng: Random) -> list[Shape]:
     """Draw wavy lines."""
     amplitude, wavelength, gap = rng.randint(6, 15), rng.choice((40, 67, 100)), rng.randint(14, 24)
-    return [
-        path(
-            [(x, y + amplitude * math.sin(2 * math.pi * (x + shift) / wavelength)) for x in range(-4, 206, 4)],
-            0.45,
-            2.5,
-        )
-        for y, shift in ((y, rng.randint(0, 100)) for y in range(24, 200, gap))
-    ]
+    shapes = []
+    for y in range(24, 200, gap):
+        shift = rng.randint(0, 100)
+        points = [(x, y + amplitude * math.sin(2 * math.pi * (x + shift) / wavelength)) for x in range(-4, 206, 4)]
+        shapes.append(path(points, 0.45))
+    return shapes
 
 
 def peaks(rng: Random) -> list[Shape]:
@@ -227,16 +223,10 @@ def hearts(rng: Random) -> list[Shape]:
 
     def heart(x: float, y: float, size: float, opacity: float) -> Shape:
         angles = [2 * math.pi * step / 90 for step in range(90)]
-        return polygon(
-            *(
-                (
-                    x + size * 16 * math.sin(a) ** 3,
-                    y - size * (13 * math.cos(a) - 5 * math.cos(2 * a) - 2 * math.cos(3 * a) - math.cos(4 * a)),
-                )
-                for a in angles
-            ),
-            opacity=opacity,
-        )
+        rights = [16 * math.sin(a) ** 3 for a in angles]
+        ups = [13 * math.cos(a) - 5 * math.cos(2 * a) - 2 * math.cos(3 * a) - math.cos(4 * a) for a in angles]
+        corners = ((x + size * right, y - size * up) for right, up in zip(rights, ups, strict=True))
+        return polygon(*corners, opacity=opacity)
 
     small = [heart(rng.randint(10, 190), rng.randint(15, 180), rng.uniform(0.5, 1.2), 0.25) for _ in range(9)]
     return [*small, heart(rng.randint(70, 130), rng.randint(75, 100), rng.uniform(2.4, 3.4), 0.75)]
@@ -259,5 +249,5 @@ def frames(rng: Random) -> list[Shape]:
     shapes = []
     for side in range(16, 150, gap):
         corners = ((100 - side, y - side * 0.7), (100 + side, y - side * 0.7), (100 + side, y + side * 0.7))
-        shapes.append(Shape((*corners, (100 - side, y + side * 0.7)), opacity=0.4, line=2.5))
+        shapes.append(Shape((*corners, (100 - side, y + side * 0.7)), opacity=0.4, line_width=2.5))
     return rotate(shapes, rng.randint(-24, 24), (100, y))

@@ -21,8 +21,9 @@ from PIL import Image, ImageColor, ImageDraw
 from recsys.serving import motifs
 from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Shape
 
-# genre → colour and motifs, the most distinctive genre first: an animated comedy has the style of "Animation"
-STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
+Style = tuple[str, tuple[Motif, ...]]  # colour, possible motifs
+# by genre, the most distinctive genre first: an animated comedy has the style of "Animation"
+STYLES: dict[str, Style] = {
     "Film-Noir": ("#43464f", (motifs.blinds, motifs.rain, motifs.skyline, motifs.shards)),
     "Western": ("#a55f36", (motifs.peaks, motifs.road, motifs.rays, motifs.arches)),
     "Documentary": ("#61785a", (motifs.frames, motifs.checkers, motifs.peaks, motifs.waves, motifs.rings)),
@@ -44,7 +45,7 @@ STYLES: dict[str, tuple[str, tuple[Motif, ...]]] = {
     "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
 }
 _PLAIN_MOTIFS = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
-UNKNOWN_STYLE: tuple[str, tuple[Motif, ...]] = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
+UNKNOWN_STYLE: Style = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
 
 TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # pattern of words in a title → motif
     ("moon|night|midnight|dark|darkness|vampire", motifs.moon),
@@ -81,6 +82,7 @@ class Poster(NamedTuple):
     shapes: Sequence[Shape]
 
 
+BACKGROUNDS = ("glow", "cut", "horizon", "bands", "gradient")
 SUPERSAMPLING = 2  # factor by which pixels of shapes are drawn larger, so that edges are smooth
 SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
 
@@ -99,14 +101,14 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
     return Poster(background, motif(rng))
 
 
-def _film_styles(genres: str) -> list[tuple[str, tuple[Motif, ...]]]:
-    """Return the styles of genres, the most distinctive first. Genres of other items have a generated style."""
+def _film_styles(genres: str) -> list[Style]:
+    """Return the styles of genres, the most distinctive first. Genres that are not in STYLES have a generated style."""
     names = genres.replace("Children's", "Children").split("|")  # old data sets have "Children's"
     styles = [style for genre, style in STYLES.items() if genre in names]
     return styles or [_generated_style(genre) for genre in names if genre] or [UNKNOWN_STYLE]
 
 
-def _generated_style(genre: str) -> tuple[str, tuple[Motif, ...]]:
+def _generated_style(genre: str) -> Style:
     """Return a random style, seeded by the name of a genre."""
     rng = random.Random(zlib.crc32(genre.encode()))
     colour = colorsys.hls_to_rgb(rng.random(), 0.4, 0.4)
@@ -125,20 +127,20 @@ def _vary_colour(colour: str, rng: random.Random, max_shift: float = 0.055) -> s
 
 
 def _background(colour: str, other: str, rng: random.Random) -> Background:
-    """Return a random background of two colours: a glow, a cut, a horizon, bands or a gradient."""
+    """Return a random background of two colours, one of BACKGROUNDS."""
     if rng.random() < 0.5:
         colour, other = other, colour
-    kind, axis = rng.randrange(5), rng.choice(((0, 0, 200, 300), (200, 0, 0, 300), (100, 0, 100, 300)))
-    start, end = (axis[0], axis[1]), (axis[2], axis[3])
-    if kind == 0:
+    kind = BACKGROUNDS[rng.randrange(len(BACKGROUNDS))]
+    start, end = rng.choice((((0, 0), (200, 300)), ((200, 0), (0, 300)), ((100, 0), (100, 300))))
+    if kind == "glow":
         return Background((rng.randint(40, 160), rng.randint(30, 110)), (0, 0), ((0, colour), (1, other)), 240)
-    if kind == 1:
+    if kind == "cut":
         cut = rng.uniform(0.3, 0.5)
         return Background(start, end, ((0, colour), (cut, colour), (cut, other), (1, other)))
-    if kind == 2:
+    if kind == "horizon":
         horizon, mixed = rng.uniform(0.3, 0.48), _mix_colours(colour, other)
         return Background((100, 0), (100, 300), ((0, colour), (horizon, mixed), (horizon, other), (1, other)))
-    if kind == 3:
+    if kind == "bands":
         band, mixed = rng.uniform(0.14, 0.2), _mix_colours(colour, other)
         edges = ((0, colour), (band, colour), (band, mixed), (2 * band, mixed), (2 * band, other), (1, other))
         return Background(start, end, edges)
@@ -165,20 +167,20 @@ def poster_svg(title: str, year: int | None, genres: str) -> str:
 
 def _gradient_svg(background: Background) -> str:
     stops = "".join(f'<stop offset="{offset:.3f}" stop-color="{colour}"/>' for offset, colour in background.stops)
-    (x, y), (u, v) = background.start, background.end
+    (x1, y1), (x2, y2) = background.start, background.end
     if background.radius:
-        circle = f'cx="{x}" cy="{y}" r="{background.radius}"'
+        circle = f'cx="{x1}" cy="{y1}" r="{background.radius}"'
         return f'<radialGradient id="a" gradientUnits="userSpaceOnUse" {circle}>{stops}</radialGradient>'
-    line = f'x1="{x}" y1="{y}" x2="{u}" y2="{v}"'
+    line = f'x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"'
     return f'<linearGradient id="a" gradientUnits="userSpaceOnUse" {line}>{stops}</linearGradient>'
 
 
 def _shapes_svg(shapes: Sequence[Shape]) -> str:
     """Return the shapes in order. Consecutive shapes with equal paint are one group."""
     groups = []
-    for (opacity, line), members in groupby(shapes, lambda shape: (shape.opacity, shape.line)):
-        stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line}"'
-        paint = stroke if line else f'fill="#fff" fill-opacity="{opacity}"'
+    for (opacity, line_width), members in groupby(shapes, lambda shape: (shape.opacity, shape.line_width)):
+        stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line_width}"'
+        paint = stroke if line_width else f'fill="#fff" fill-opacity="{opacity}"'
         groups.append(f"<g {paint}>{''.join(map(_shape_svg, members))}</g>")
     return "".join(groups)
 
@@ -200,8 +202,8 @@ def poster_url(title: str, year: int | None, genres: str) -> str:
 def poster_image(drawing: Poster, width: int, height: int) -> Image.Image:
     """Draw a poster. Width and height are in pixels."""
     canvas = _gradient(drawing.background, width, height)
-    for (opacity, line), shapes in groupby(drawing.shapes, lambda shape: (shape.opacity, shape.line)):
-        canvas += (1 - canvas) * opacity * _mask(shapes, line, width, height)[..., None]
+    for (opacity, line_width), shapes in groupby(drawing.shapes, lambda shape: (shape.opacity, shape.line_width)):
+        canvas += (1 - canvas) * opacity * _coverage(shapes, line_width, width, height)[..., None]
     rows = (np.arange(height) + 0.5) / height  # 0…1 from the top
     offsets, blacks = zip(*SHADE, strict=True)
     canvas *= 1 - np.interp(rows, offsets, blacks)[:, None, None]
@@ -212,30 +214,30 @@ def _gradient(background: Background, width: int, height: int) -> np.ndarray:
     """Return the background, (height, width, 3) 0…1."""
     x = (np.arange(width) + 0.5)[None, :] * WIDTH / width
     y = (np.arange(height) + 0.5)[:, None] * HEIGHT / height
-    (u, v), (end_u, end_v) = background.start, background.end
+    (start_x, start_y), (end_x, end_y) = background.start, background.end
     if background.radius:
-        offset = np.hypot(x - u, y - v) / background.radius
+        position = np.hypot(x - start_x, y - start_y) / background.radius
     else:
-        dx, dy = end_u - u, end_v - v
-        offset = ((x - u) * dx + (y - v) * dy) / (dx**2 + dy**2)
+        dx, dy = end_x - start_x, end_y - start_y
+        position = ((x - start_x) * dx + (y - start_y) * dy) / (dx**2 + dy**2)  # 0 at the start, 1 at the end
     offsets = [offset for offset, _ in background.stops]
     colours = np.array([[channel / 255 for channel in ImageColor.getrgb(colour)] for _, colour in background.stops])
-    return np.stack([np.interp(offset, offsets, colours[:, channel]) for channel in range(3)], axis=-1)
+    return np.stack([np.interp(position, offsets, colours[:, channel]) for channel in range(3)], axis=-1)
 
 
-def _mask(shapes: Iterable[Shape], line: float, width: int, height: int) -> np.ndarray:
+def _coverage(shapes: Iterable[Shape], line_width: float, width: int, height: int) -> np.ndarray:
     """Return how much of each pixel the shapes cover, (height, width) 0…1."""
     mask = Image.new("L", (width * SUPERSAMPLING, height * SUPERSAMPLING), 0)
     draw, scale = ImageDraw.Draw(mask), width * SUPERSAMPLING / WIDTH
-    line_width = max(1, round(line * scale))
+    line_pixels = max(1, round(line_width * scale))
     for shape in shapes:
         points = [(x * scale, y * scale) for x, y in shape.points]
         if shape.radius:
             (x, y), r = points[0], shape.radius * scale
             disc = (x - r, y - r, x + r, y + r)
-            draw.ellipse(disc, outline=255, width=line_width) if line else draw.ellipse(disc, fill=255)
-        elif line:
-            draw.line([*points, points[0]] if shape.closed else points, 255, line_width, joint="curve")
+            draw.ellipse(disc, outline=255, width=line_pixels) if line_width else draw.ellipse(disc, fill=255)
+        elif line_width:
+            draw.line([*points, points[0]] if shape.closed else points, 255, line_pixels, joint="curve")
         else:
             draw.polygon(points, fill=255)
     return np.asarray(mask.resize((width, height), Image.Resampling.BOX), np.float64) / 255

@@ -71,13 +71,13 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     """
     use_one_thread()
     recommender = registry.get(name)
-    # read before the checkpoint: if a training replaces the checkpoint in between, `is_current` is False
+    # read before the checkpoint: if a training replaces the checkpoint meanwhile, `is_current` is False
     version = _checkpoint_version(name, dataset.name)
     if recommender.model().scores_cold_items:
         model, dataset = _fit_on_all_films(recommender, dataset, report)
     else:
         model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
-    version = version or _checkpoint_version(name, dataset.name)  # of a model that was fitted on first use
+    version = version or _checkpoint_version(name, dataset.name)  # "" if the model was fitted just now
     return Predictor(dataset, recommender, model, _key(name, dataset, version, dataset.catalog.details.version))
 
 
@@ -115,8 +115,9 @@ def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: Progre
 
 
 def _key(name: str, dataset: Dataset, version: str, details: str) -> str:
-    """Return the key of a predictor for the versions of its checkpoint and of the film details, "" without them."""
-    return "/".join([dataset.name, name, version, dataset.fingerprint, *filter(None, [details])])
+    """Return `Predictor.key`. `version` (of the checkpoint) and `details` (version of the film details) can be ""."""
+    key = f"{dataset.name}/{name}/{version}/{dataset.fingerprint}"
+    return f"{key}/{details}" if details else key
 
 
 def default(dataset_name: str) -> str:
@@ -125,16 +126,16 @@ def default(dataset_name: str) -> str:
 
 
 def _answers_soon(name: str, dataset_name: str) -> bool:
-    """Return whether `load` takes a few seconds at most. Fitting the weights of a pool takes longer."""
-    has_weights = not registry.get(name).members(dataset_name) or has_fit(name, dataset_name)
-    return has_weights and not missing_models(name, dataset_name)
+    """Return whether `load` takes a few seconds at most. Fitting the weights of a mixture takes longer."""
+    is_mixture = bool(registry.get(name).members(dataset_name))
+    return not missing_models(name, dataset_name) and (has_fit(name, dataset_name) or not is_mixture)
 
 
 def training_command(name: str, dataset_name: str) -> str:
     """Return the command that trains a recommender or its missing members, so that `load` can load it."""
     protocol = serving_split(dataset_name).protocol
     missing = missing_models(name, dataset_name) or [name]
-    return " && ".join(checkpoints.training_command(other, dataset_name, protocol) for other in missing)
+    return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in missing)
 
 
 def missing_models(name: str, dataset_name: str) -> list[str]:

@@ -138,12 +138,11 @@ def rank_positions(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]
     """Return the position of each item in a ranking."""
     ranks = {item: ranking.rank(item) for item in items}
     ranked = [item for item, rank in ranks.items() if rank is not None]
-    values = ranking.probabilities(np.array(ranked, np.int64))
-    probabilities: dict[int, float | None] = dict.fromkeys(ranks, None if values is None else 0.0)
-    if values is not None:
-        probabilities |= dict(zip(ranked, values.tolist(), strict=True))
-    n_ranked = len(ranking)
-    return [RankPosition(ranks[item], n_ranked, probabilities[item]) for item in items]
+    values, n_ranked = ranking.probabilities(np.array(ranked, np.int64)), len(ranking)
+    if values is None:
+        return [RankPosition(ranks[item], n_ranked, None) for item in items]
+    probabilities = dict(zip(ranked, values.tolist(), strict=True))
+    return [RankPosition(ranks[item], n_ranked, probabilities.get(item, 0.0)) for item in items]
 
 
 def exclusion_mask(predictor: Predictor, request: Request) -> np.ndarray:
@@ -162,14 +161,14 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     """Return the items that a request excludes, as item numbers (n,) or as a mask (I,) bool.
 
     Without a filter, the result is item numbers, because a mask is slow for a catalogue of millions of films. With a
-    filter that restricts the films, it is a mask. Duplicates are always excluded, because a film that is listed twice
-    is recommended once.
+    filter that restricts the films, it is a mask. Duplicates are always excluded, so a film that is listed twice is
+    recommended once.
     """
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
-    if main_films := predictor.dataset.main_films:
-        # a duplicate in the history also excludes the same film with more ratings
-        numbers = np.array([*main_films, *(main_films.get(film, film) for film in numbers.tolist())], np.int64)
+    if main_films := predictor.dataset.main_films:  # duplicate → the same film with more ratings
+        main_numbers = [main_films.get(film, film) for film in numbers.tolist()]
+        numbers = np.array([*main_films, *main_numbers], np.int64)
     items = numbers[numbers < predictor.dataset.n_items]
     if not request.filters.restricts:
         return items
@@ -224,7 +223,8 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
     dataset = predictor.dataset
     histories = [check_items(dataset, request.history, allow_infrequent=True) for request in requests]
     ratings = [request.ratings for request in requests]
-    scores = predictor.model.score(to_queries(dataset, histories, ratings, predictor.model.uses_query_ratings))
+    uses_ratings = predictor.model.uses_query_ratings
+    scores = predictor.model.score(to_queries(dataset, histories, ratings, uses_ratings))
     expected = (len(histories), dataset.n_items)
     if scores.shape != expected:
         raise ServingError(
@@ -234,10 +234,9 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
             expected=expected,
         )
     for row, request in enumerate(requests):
-        # a model that reads ratings reads those of the films in the history
-        films_read = set(request.history) if predictor.model.uses_query_ratings else set()
-        unread = {film: stars for film, stars in request.ratings if film not in films_read}
-        scores[row] = feedback.adjust(dataset, scores[row], unread)
+        read_by_model = set(request.history) if uses_ratings else set()
+        other_ratings = {film: stars for film, stars in request.ratings if film not in read_by_model}
+        scores[row] = feedback.adjust(dataset, scores[row], other_ratings)
     return scores
 
 
@@ -246,19 +245,19 @@ def to_queries(
 ) -> Queries:
     """Return the input of a model for histories of film numbers (n,). Substitutes replace infrequent films.
 
-    `with_ratings` says whether the model reads ratings. Without ratings, disliked films are removed from the histories,
-    because the model would recommend more films like them.
+    `with_ratings`: whether the model reads ratings. If not, disliked films are removed from the histories, because the
+    model would recommend more films like them.
     """
     stars_by_user = list(map(dict, ratings))
     items = [substitutes.replace_infrequent(dataset, history) for history in histories]
-    if with_ratings and any(ratings):
-        pairs = zip(histories, stars_by_user, strict=True)
-        values = [[stars.get(film, np.nan) for film in history.tolist()] for history, stars in pairs]
-        return Queries(items, ratings=[np.array(row, np.float32) for row in values])
     if not with_ratings:
         for user, stars in enumerate(stars_by_user):
             if disliked := [film for film, value in stars.items() if value < MIN_LIKED_STARS]:
                 items[user] = items[user][~np.isin(histories[user], disliked)]
+    elif any(ratings):
+        pairs = zip(histories, stars_by_user, strict=True)
+        values = [[stars.get(film, np.nan) for film in history.tolist()] for history, stars in pairs]
+        return Queries(items, ratings=[np.array(row, np.float32) for row in values])
     return Queries(items)
 
 

@@ -30,6 +30,9 @@ ACCENT = "#3fb3ab"
 MAX_TABLE_ROWS = 60
 MAX_TABLE_COLUMNS = 12
 MAX_COLUMN_WIDTH = 380
+COLUMN_GAP = 28
+ROW_HEIGHT = 36
+TABLE_MARGIN = 40
 TABLE_BACKGROUND = "#fbfaf8"
 TABLE_TEXT = "#1d1d1f"
 TABLE_MUTED_TEXT = "#5f5e5b"
@@ -102,7 +105,8 @@ def scaled(length: float) -> int:
 
 def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
     """Return a text that the font supports: with the default font of Pillow, "Amélie" becomes "Amelie"."""
-    if fonts.title if title else fonts.text:
+    path = fonts.title if title else fonts.text
+    if path is not None:
         return text
     plain = unicodedata.normalize("NFKD", text.replace("…", "...").replace("×", "x"))
     return plain.encode("ascii", "ignore").decode()
@@ -163,7 +167,7 @@ def share_png(
 ) -> bytes:
     """Draw the newest MAX_WATCHED of `watched` (oldest first) and the first MAX_NEXT of `picks`.
 
-    Each pick has a text below it, such as "4.2%".
+    Each pick has a caption, such as "4.2%".
     """
     sheet = Canvas(fonts, WIDTH, 868 if texts.link else 816, BACKGROUND)
     sheet.text((MARGIN, 44), texts.watched, 40, TEXT, title=True)
@@ -174,11 +178,11 @@ def share_png(
         _draw_poster(sheet, (MARGIN + number * 159, 112), 126, film)
     sheet.arrow((MARGIN, 346), ACCENT)
     sheet.text((MARGIN + 54, 330), texts.next, 40, TEXT, title=True)
-    for number, (film, figure) in enumerate(picks[:MAX_NEXT]):
+    for number, (film, caption) in enumerate(picks[:MAX_NEXT]):
         left = MARGIN + number * 220
         _draw_poster(sheet, (left, 398), 200, film)
         sheet.badge((left + 25, 423), str(number + 1))
-        sheet.text((left, 708), figure, 24, ACCENT)
+        sheet.text((left, 708), caption, 24, ACCENT)
     sheet.text((MARGIN, 764), texts.by, 22, TEXT)
     for number, row in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
         sheet.text((MARGIN, 798 + 26 * number), row, 19, MUTED_TEXT)
@@ -212,22 +216,23 @@ def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_F
     columns = {str(name): list(map(_cell_text, table.iloc[:, number])) for number, name in enumerate(table.columns)}
     is_number = [pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
     widths = [
-        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, 20) for text in (name, *cells))) + 28
+        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, 20) for text in (name, *cells))) + COLUMN_GAP
         for name, cells in columns.items()
     ]
-    width = max(sum(widths) + 80, text_width(fonts, title, 30, title=True) + 100)
-    sheet = Canvas(fonts, width, 170 + 36 * len(table), TABLE_BACKGROUND)
-    sheet.text((40, 28), title, 30, TABLE_TEXT, title=True)
-    left = 40.0
+    width = max(sum(widths) + 2 * TABLE_MARGIN, text_width(fonts, title, 30, title=True) + 100)
+    sheet = Canvas(fonts, width, 170 + ROW_HEIGHT * len(table), TABLE_BACKGROUND)
+    sheet.text((TABLE_MARGIN, 28), title, 30, TABLE_TEXT, title=True)
+    left: float = TABLE_MARGIN
     for (name, cells), column_width, align_right in zip(columns.items(), widths, is_number, strict=True):
         for number, text in enumerate((name, *cells)):
-            line = next(iter(wrap_text(fonts, text, column_width - 27, 20, max_lines=1)), "")
-            indent = column_width - 28 - text_width(fonts, line, 20) if align_right else 0
-            sheet.text((left + indent, 84 + 36 * number), line, 20, TABLE_TEXT if number else TABLE_MUTED_TEXT)
+            cell_width = column_width - COLUMN_GAP
+            line = "".join(wrap_text(fonts, text, cell_width + 1, 20, max_lines=1))
+            indent = cell_width - text_width(fonts, line, 20) if align_right else 0
+            sheet.text((left + indent, 84 + ROW_HEIGHT * number), line, 20, TABLE_TEXT if number else TABLE_MUTED_TEXT)
         left += column_width
     for number in range(len(table) + 1):
-        sheet.rule((40, 115 + 36 * number), width - 80, TABLE_LINE)
-    sheet.text((40, 126 + 36 * len(table)), by, 17, TABLE_MUTED_TEXT)
+        sheet.rule((TABLE_MARGIN, 115 + ROW_HEIGHT * number), width - 2 * TABLE_MARGIN, TABLE_LINE)
+    sheet.text((TABLE_MARGIN, 126 + ROW_HEIGHT * len(table)), by, 17, TABLE_MUTED_TEXT)
     return sheet.to_png()
 
 

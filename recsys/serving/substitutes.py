@@ -20,7 +20,7 @@ def find(dataset: Dataset, number: int) -> int:
     """Return the substitute of a film number. An item is its own substitute."""
     if number < dataset.n_items:
         return number
-    substitutes = _known_substitutes(dataset)
+    substitutes = _substitute_cache(dataset)
     if number not in substitutes:
         substitutes[number] = _most_similar(dataset, number)
     return substitutes[number]
@@ -39,16 +39,16 @@ def label(dataset: Dataset, number: int) -> str:
 
 
 @cache_by_dataset
-def _known_substitutes(dataset: Dataset) -> dict[int, int]:
-    """Return a dictionary to which `find` adds substitutes."""
+def _substitute_cache(dataset: Dataset) -> dict[int, int]:
+    """Return infrequent film → substitute, for the films of earlier calls of `find`."""
     return {}
 
 
 def _most_similar(dataset: Dataset, number: int) -> int:
     """Return the item that is most similar in genres, words and year.
 
-    If the film is listed twice, it is the result. Otherwise the similarity is multiplied by the logarithm of the number
-    of ratings, because recommenders learn more about popular films.
+    If the film is a duplicate of an item, that item is the result. Otherwise the similarity is multiplied by the
+    logarithm of the number of ratings, because recommenders learn more about popular films.
     """
     if (main := dataset.main_films.get(number, number)) < dataset.n_items:
         return main
@@ -66,7 +66,7 @@ def _most_similar(dataset: Dataset, number: int) -> int:
 def _description_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return TF-IDF of title, year and tags, and genres, of all films (I + L, D) and of the items (I, D), float32.
 
-    A row has a norm of 1 at most. A sparse slice is a copy, so the rows of items are stored, too.
+    The norm of a row is at most 1. A slice of a sparse array is a copy, so the slice of the items is also cached.
     """
     catalog = dataset.catalog.complete
     words = films.tfidf(films.film_texts(catalog)) * np.float32((1 - GENRE_WEIGHT) ** 0.5)

@@ -133,8 +133,8 @@ def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
 
     The theme must be in lower case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
     """
-    for number, word in enumerate(_DECADES):
-        theme = re.sub(rf"\b{word}\b", f"19{number + 2}0s", theme)
+    for digit, word in enumerate(_DECADES, start=2):
+        theme = re.sub(rf"\b{word}\b", f"19{digit}0s", theme)
     if match := _FULL_YEARS.search(theme):
         year = int(match[1])
         return theme.replace(match[0], " "), (year, year + 9) if match[2] else (year, year)
@@ -164,19 +164,19 @@ class ThemeParser:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
         words, kept = normalize(theme.replace("-", " ")).split(), []
         excluded = np.zeros(self._n_items, bool)
-        start = 0
-        while start < len(words):
-            parts = [words[start : start + length] for length in range(2, MAX_PHRASE_WORDS + 1)]
-            # "no dialogue" is a tag, so its first word is not a negation
-            is_tag = any(self._is_known(part, tuple(map(stem, part))) for part in parts)
-            if words[start] not in NEGATIONS or is_tag or start + 1 == len(words):
-                kept.append(words[start])
-                start += 1
-            else:
-                length, mask = self._negated(words[start + 1 :])
+        while words:
+            word, *words = words
+            if words and word in NEGATIONS and not self._begins_with_tag([word, *words]):
+                n_negated, mask = self._negated(words)
                 excluded |= mask
-                start += 1 + length
+                words = words[n_negated:]
+            else:
+                kept.append(word)
         return " ".join(kept), excluded
+
+    def _begins_with_tag(self, words: list[str]) -> bool:
+        """Return whether a tag or genre of several words comes first: "no dialogue" is a tag, not a negation."""
+        return any(self._is_known(words[:length]) for length in range(2, MAX_PHRASE_WORDS + 1))
 
     def _negated(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return the number of words of the negated part at the beginning, and the films that have it, (I,) bool.
@@ -185,11 +185,11 @@ class ThemeParser:
         "not long" does not exclude the tag "long con".
         """
         n_degrees = 1 if words[0] in DEGREES and len(words) > 1 else 0
-        # (start, length) of the phrases to try: from the first word, longest first, then after the degree
+        # (start, length) of the phrases to try: the longest first, the last two without the degree
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
-            if len(phrase) < length:
+            if len(phrase) < length:  # the theme has fewer words
                 continue
             tags = set(self.table.by_phrase.get(phrase, ()))
             if length > 1:
@@ -208,30 +208,27 @@ class ThemeParser:
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
         """Return the phrases of a theme as stems and as text: the longest known phrases, and other words."""
         words, phrases = theme.split(), []
-        start = 0
-        while start < len(words):
-            for length in range(MAX_PHRASE_WORDS, 0, -1):
-                part = words[start : start + length]
-                phrase = tuple(map(stem, part))
-                if len(part) == length and (length == 1 or self._is_known(part, phrase)):
-                    break
+        while words:
+            lengths = range(min(MAX_PHRASE_WORDS, len(words)), 1, -1)
+            length = next((length for length in lengths if self._is_known(words[:length])), 1)
+            part, words = words[:length], words[length:]
             if not set(part) <= STOP_WORDS:
-                phrases.append((phrase, " ".join(part)))
-            start += length
+                phrases.append((tuple(map(stem, part)), " ".join(part)))
         return phrases
 
-    def _is_known(self, part: list[str], phrase: tuple[str, ...]) -> bool:
+    def _is_known(self, words: list[str]) -> bool:
         """Return whether words are a genre or a tag of at least two films, without a stop word at the ends."""
-        if part[0] in STOP_WORDS or part[-1] in STOP_WORDS:
+        if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
             return False
+        phrase = tuple(map(stem, words))
         return phrase in self._genre_by_phrase or self.table.is_common(phrase, min_films=2)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
         tags, genre = self._tags_of(phrase), self._genre_by_phrase.get(phrase, "")
         match = tag_match(self.table, tags)
-        titled = list(_with_all(self._items_by_stem, phrase))
-        match[titled] = np.maximum(match[titled], TITLE_WEIGHT)
+        items_by_title = list(_with_all(self._items_by_stem, phrase))
+        match[items_by_title] = np.maximum(match[items_by_title], TITLE_WEIGHT)
         if genre:
             weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
             match = np.maximum(match, weight * self._has_genre[genre])
@@ -259,7 +256,7 @@ def _with_all(values_of_stem: Mapping[str, Sequence[int]], phrase: tuple[str, ..
 
 
 def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
-    """Return the largest product of strength and relevance of each film, (I,), for tag → relevance."""
+    """Return the match of each film with tags (tag → relevance), (I,): the maximum of `table.strength` × relevance."""
     if not tags:
         return np.zeros(table.strength.shape[0])
     weights = np.fromiter(tags.values(), np.float64, len(tags))
@@ -299,7 +296,7 @@ class ThemeIndex:
         if self._vectors:
             score += self._vector_scores(self._vectors, encoded[0])
         if not aspects and (years or excluded.any()):
-            score = self._popularity  # all films match, and the most popular films have the best scores
+            score = self._popularity  # a theme without aspects, such as "80s": all films match
         score = score * ~excluded
         if years:
             score *= (self._years >= years[0]) & (self._years <= years[1])

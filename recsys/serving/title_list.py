@@ -60,7 +60,7 @@ def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
 
 def _is_found(match: Match) -> bool:
     """Return whether the first film of a match is taken."""
-    return match.is_confident or match.likely
+    return match.is_confident or match.is_likely
 
 
 def parse(text: str) -> list[Entry]:
@@ -71,11 +71,11 @@ def parse(text: str) -> list[Entry]:
 
 def _title_and_year(line: str) -> tuple[str, int | None]:
     """Split a line into title and year. A path or a number at the beginning of a list item is removed."""
-    name = PurePath(line.replace("\\", "/")).name if PurePath(line).suffix.lower() in VIDEO_SUFFIXES else ""
-    if name:
-        return _from_file_name(PurePath(name).stem)
+    if PurePath(line).suffix.lower() in VIDEO_SUFFIXES:
+        return _from_file_name(PurePath(line.replace("\\", "/")).stem)
     words = line.strip("•-–—* \t").split()
-    if len(words) > 1 and words[0].rstrip(".)").isdigit() and words[0][-1] in ".)":
+    is_numbered = len(words) > 1 and words[0][-1] in ".)" and words[0].rstrip(".)").isdigit()  # "1." or "1)"
+    if is_numbered:
         words = words[1:]
     title, year = split_year(" ".join(words).rstrip(","))
     return title.rstrip(" ,;"), year

@@ -31,10 +31,10 @@ MAX_STORY_BYTES = 1 << 20  # size of a reply with plot and cast
 MAX_PLOT_CHARS = 2_000
 MAX_NAME_CHARS = 100
 MAX_CAST = 12
-MAX_FAILURES = 5  # successive failures, after which no requests are sent for REST_SECONDS
-REST_SECONDS = 60.0  # pause without requests; also the time for which pages do not wait for a slow service
+MAX_FAILURES = 5  # successive failures, after which no requests are sent for FAILURE_PAUSE_SECONDS
+FAILURE_PAUSE_SECONDS = 60.0  # pause after failures; also the time for which pages do not wait for a slow service
 MAX_CACHED_FILMS = 20_000
-MAX_SILENCED_KEYS = 1_000  # keys that are stored as paused or rejected
+MAX_PAUSED_KEYS = 1_000  # keys that are stored as paused or rejected
 POSTER_TTL_SECONDS = 7 * 86_400.0  # lifetime of a cached URL; the terms of TMDB allow 6 months
 NO_POSTER_TTL_SECONDS = 86_400.0  # time after which a missing poster is requested again
 
@@ -86,12 +86,12 @@ class ServiceStatus(Enum):
     """The status of TMDB for a key."""
 
     GOOD = "good"
-    REFUSED = "refused"  # the service rejects the key
-    RESTING = "resting"  # the service failed or limited the rate, so it gets no requests for a while, or it is slow
+    KEY_REJECTED = "key rejected"
+    PAUSED = "paused"  # after failures or a rate limit, no requests are sent for a while; or the service is slow
 
 
 class Posters:
-    """Requests and caches poster URLs for all users of a process. Thread-safe."""
+    """Requests posters and stories for all users of a process, and caches poster URLs. Thread-safe."""
 
     def __init__(
         self,
@@ -102,15 +102,15 @@ class Posters:
     ) -> None:
         self._client, self._images, self._clock, self.patience = Client(api), images, clock, patience
         self._lock = threading.Lock()
-        self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL, time of expiry
+        self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL (None: no poster), expiry
         self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}
-        self._silenced: OrderedDict[Key, float] = OrderedDict()  # key → time until which it is not used; inf: rejected
+        self._paused_keys: OrderedDict[Key, float] = OrderedDict()  # key → end of its pause; inf: rejected
         self._failures = 0  # successive failures
-        self._silent_until = -math.inf  # no requests before this time
+        self._paused_until = -math.inf  # no requests before this time
         self._no_wait_until = -math.inf  # pages do not wait for replies before this time
-        monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._silent_until)
+        monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._paused_until)
 
-    def addresses(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
+    def urls(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
         """Return item → poster URL, for the posters that are available within `patience` seconds.
 
         The next call returns late replies. Never raises an exception. Without a key, nothing is requested.
@@ -121,7 +121,7 @@ class Posters:
         if started and self._clock() >= self._no_wait_until and wait(started, self.patience).not_done:
             self._note_if_slow()
         with self._lock:
-            urls = {item: self._cached(film) for item, film in films.items()}
+            urls = {item: self._cache[film][0] for item, film in films.items() if self._is_cached(film)}
         return {item: url for item, url in urls.items() if url}
 
     def story(self, key: Key, film: FilmRef) -> Story | None:
@@ -136,42 +136,42 @@ class Posters:
 
     def service_status(self, key: Key) -> ServiceStatus:
         """Return the status after the previous requests. Sends no request."""
-        until = self._silenced.get(key, -math.inf)
+        until = self._paused_keys.get(key, -math.inf)
         if until == math.inf:
-            return ServiceStatus.REFUSED
-        is_resting = self._clock() < max(until, self._silent_until, self._no_wait_until)
-        return ServiceStatus.RESTING if is_resting else ServiceStatus.GOOD
+            return ServiceStatus.KEY_REJECTED
+        is_paused = self._clock() < max(until, self._paused_until, self._no_wait_until)
+        return ServiceStatus.PAUSED if is_paused else ServiceStatus.GOOD
 
     def check(self, key: Key) -> ServiceStatus:
         """Send a request to test a key, and return the status after at most `patience` seconds."""
         with self._lock:
-            self._silenced.pop(key, None)  # it can be valid by now
+            self._paused_keys.pop(key, None)  # it can be valid by now
         test = self._guarded(key, lambda: self._client.get("/authentication", {}, key))
         if wait([tmdb_client.start_request(test)], self.patience).not_done:
             self._note_if_slow()
         return self.service_status(key)
 
     def _note_if_slow(self) -> None:
-        """Stop waiting on pages for REST_SECONDS if a reply is slow. The time in the queue does not count."""
+        """Stop waiting on pages for FAILURE_PAUSE_SECONDS if a reply is slow. The time in the queue does not count."""
         if self._client.longest_wait() >= self.patience / 2:
-            self._no_wait_until = self._clock() + REST_SECONDS
+            self._no_wait_until = self._clock() + FAILURE_PAUSE_SECONDS
 
-    def _cached(self, film: FilmRef) -> str | None:
-        url, expiry = self._cache.get(film, (None, -math.inf))
-        return url if self._clock() < expiry else None
+    def _is_cached(self, film: FilmRef) -> bool:
+        """Return whether the poster or its absence is cached and not expired. The caller holds the lock."""
+        return film in self._cache and self._clock() < self._cache[film][1]
 
-    def _is_silent(self, key: Key) -> bool:
+    def _is_paused(self, key: Key) -> bool:
         """Return whether no request may be sent with the key now. The caller holds the lock."""
-        return self._clock() < max(self._silent_until, self._silenced.get(key, -math.inf))
+        return self._clock() < max(self._paused_until, self._paused_keys.get(key, -math.inf))
 
     def _request(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
-        """Request the films that are not cached, and return their pending requests. Sends nothing if `_is_silent`."""
+        """Request the films that are not cached, and return their pending requests. Sends nothing if `_is_paused`."""
         with self._lock:
-            if self._is_silent(key):
+            if self._is_paused(key):
                 return []
             for film in films:
-                is_stale = self._cache.get(film, (None, -math.inf))[1] <= self._clock()
-                if is_stale and (key, film) not in self._pending and len(self._pending) < MAX_PENDING:
+                needs_request = not self._is_cached(film) and (key, film) not in self._pending
+                if needs_request and len(self._pending) < MAX_PENDING:
                     self._pending[key, film] = tmdb_client.start_request(self._find_and_cache(key, film))
             return [self._pending[key, film] for film in films if (key, film) in self._pending]
 
@@ -193,35 +193,35 @@ class Posters:
                 self._pending.pop((key, film), None)
 
     async def _guarded(self, key: Key, request: Callable[[], Awaitable[object]]) -> None:
-        """Wait for a free slot, send a request unless `_is_silent`, and record the outcome."""
+        """Wait for a free slot, send a request unless `_is_paused`, and record the outcome."""
         async with self._client.slots:
             with self._lock:
-                if self._is_silent(key):
+                if self._is_paused(key):
                     return
             try:
                 await request()
             except KeyRejected:
                 outcome = "refused"
-                self._silence(key, math.inf)
-            except RateLimited as pause:
+                self._pause_key(key, math.inf)
+            except RateLimited as limit:
                 outcome = "rate limited"
-                self._silence(key, self._clock() + pause.seconds)
+                self._pause_key(key, self._clock() + limit.seconds)
             except RequestFailed:
                 outcome = "failed"
                 with self._lock:
                     self._failures += 1
                     if self._failures >= MAX_FAILURES:
-                        self._silent_until, self._failures = self._clock() + REST_SECONDS, 0
+                        self._paused_until, self._failures = self._clock() + FAILURE_PAUSE_SECONDS, 0
             else:
                 outcome = "answered"
                 with self._lock:
                     self._failures = 0
             monitoring.count("tmdb_questions", outcome)
 
-    def _silence(self, key: Key, until: float) -> None:
+    def _pause_key(self, key: Key, until: float) -> None:
         """Send no requests with a key until a time."""
         with self._lock:
-            _put_last(self._silenced, key, until, MAX_SILENCED_KEYS)
+            _put_last(self._paused_keys, key, until, MAX_PAUSED_KEYS)
 
     async def _search(self, film: FilmRef, key: Key) -> dict[str, Any] | None:
         """Return the unique film with this title and year, or None."""

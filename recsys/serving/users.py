@@ -17,7 +17,7 @@ from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend_many
 
-BATCH_USERS = 2048  # users between two progress events
+BATCH_USERS = 2048  # a progress event follows each batch
 COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
 FORMATS = (".csv", ".parquet")  # endings of file names
 

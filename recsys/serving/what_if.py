@@ -9,7 +9,7 @@ from recsys.serving.recommend import RankPosition, Request, rank_positions, rank
 
 
 class Change(Enum):
-    """How the rank of a film changed, compared with the first k ranks."""
+    """How a film moved into, within or out of the first k ranks."""
 
     ENTERED = "entered"
     ROSE = "rose"
@@ -53,10 +53,11 @@ def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[
 
     Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
     """
-    old, new = rankings(predictor, [before, after])
-    items = list(dict.fromkeys([*new.top(after.k).tolist(), *old.top(after.k).tolist()]))
-    positions = zip(items, rank_positions(old, items), rank_positions(new, items), strict=True)
-    return [RankChange(item, left, right, _change(left.rank, right.rank, after.k)) for item, left, right in positions]
+    k = after.k
+    old_ranking, new_ranking = rankings(predictor, [before, after])
+    items = list(dict.fromkeys([*new_ranking.top(k).tolist(), *old_ranking.top(k).tolist()]))
+    moves = zip(items, rank_positions(old_ranking, items), rank_positions(new_ranking, items), strict=True)
+    return [RankChange(item, old, new, _change(old.rank, new.rank, k)) for item, old, new in moves]
 
 
 def _change(before: int | None, after: int | None, k: int) -> Change:
@@ -65,4 +66,6 @@ def _change(before: int | None, after: int | None, k: int) -> Change:
         return Change.ENTERED
     if after is None or after > k:
         return Change.LEFT
-    return Change.STAYED if before == after else Change.ROSE if after < before else Change.FELL
+    if before == after:
+        return Change.STAYED
+    return Change.ROSE if after < before else Change.FELL

@@ -60,7 +60,7 @@ def labels(data, found):
 
 def test_numbers_go_before_titles(data, match):
     assert match("Whatever", 2020, imdb_id="tt0113277") == match("Whatever", tmdb_id=949) == match(movie_id=101)
-    assert match("Whatever", imdb_id="tt0113277").method is MatchMethod.NUMBER
+    assert match("Whatever", imdb_id="tt0113277").method is MatchMethod.ID
     assert labels(data, match(imdb_id="tt0000042")) == ["Rare Bird (1999)"]
 
 
@@ -70,7 +70,7 @@ def test_numbers_of_two_films_are_a_question(data, match):
 
 
 def test_a_number_of_movielens_counts_only_if_the_title_agrees(data, match):
-    assert match("Toy Story", 1995, movie_id=100).method is MatchMethod.NUMBER
+    assert match("Toy Story", 1995, movie_id=100).method is MatchMethod.ID
     assert labels(data, match("Heat", 1995, movie_id=100)) == ["Heat (1995)"]
     others = Matcher(replace(data, name="ml-100k"))  # numbers its films otherwise
     assert others.match([Entry("f", 1, movie_id=100)])[0].method is MatchMethod.NOT_FOUND
@@ -111,13 +111,13 @@ def test_a_year_off_by_one_is_taken_where_one_film_alone_fits(data, match):
 
 def test_a_year_off_by_more_is_a_question_and_by_many_another_film(data, match):
     asked = match("Solaris", 1975)
-    assert (asked.method, labels(data, asked), asked.likely) == (MatchMethod.UNSURE, ["Solaris (1972)"], False)
+    assert (asked.method, labels(data, asked), asked.is_likely) == (MatchMethod.UNSURE, ["Solaris (1972)"], False)
     assert match("Solaris", 2019).method is MatchMethod.NOT_FOUND
 
 
 def test_two_films_of_one_title_and_year_are_a_question(data, match):
     asked = match("Emma", 1996)
-    assert (asked.method, len(asked.films), asked.likely) == (MatchMethod.UNSURE, 2, False)
+    assert (asked.method, len(asked.films), asked.is_likely) == (MatchMethod.UNSURE, 2, False)
     assert match("Emma", 1996, imdb_id="tt0118308").films == (4,)
 
 
@@ -140,7 +140,7 @@ def test_what_looks_alike_is_offered_never_taken(data, match):
     asked = match("Toy Stroy", 1995)
     assert (asked.method, labels(data, asked)[0]) == (MatchMethod.UNSURE, "Toy Story (1995)")
     asked = match("The City of Lost", 1995)
-    assert (asked.method, labels(data, asked), asked.likely) == (MatchMethod.UNSURE, [FILMS[5][0] + " (1995)"], True)
+    assert (asked.method, labels(data, asked), asked.is_likely) == (MatchMethod.UNSURE, [FILMS[5][0] + " (1995)"], True)
     assert match("Toy Stroy", 2015).method is MatchMethod.NOT_FOUND
 
 
@@ -162,10 +162,10 @@ def test_without_a_year_a_film_watched_after_the_end_of_the_data_is_a_question(d
         return matcher.match([Entry("f", 1, title, year=year, watched=date)])[0]
 
     asked = match("Solari s", None, datetime(2024, 1, 1))
-    assert (asked.method, asked.likely) == (MatchMethod.UNSURE, False)  # perhaps another film
+    assert (asked.method, asked.is_likely) == (MatchMethod.UNSURE, False)  # perhaps another film
     assert match("Toy Story", None, datetime(2023, 1, 1)).method is MatchMethod.TITLE
     asked = match("Toy Story", None, datetime(2024, 1, 1))
-    assert (asked.method, asked.likely) == (MatchMethod.UNSURE, True)  # many people know it
+    assert (asked.method, asked.is_likely) == (MatchMethod.UNSURE, True)  # many people know it
     assert match("Toy Story", 1995, datetime(2024, 1, 1)).method is MatchMethod.TITLE_YEAR
 
 
@@ -180,7 +180,7 @@ def test_of_a_film_that_is_listed_twice_the_more_rated_one_is_taken(data):
 
 def test_no_more_films_are_offered_than_one_can_look_through(match):
     asked = match("Nightmare on Elm Street X", 1990)
-    assert (len(asked.films), asked.likely) == (MAX_CANDIDATES, False)
+    assert (len(asked.films), asked.is_likely) == (MAX_CANDIDATES, False)
 
 
 def test_episodes_are_series_unless_a_film_is_called_so(data, match):

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.serving.history import (
-    MAX_EXAMPLES,
     MAX_FILMS,
     MAX_ID_CHARS,
+    MAX_SAMPLE_LISTS,
     UnknownTitleError,
+    available_sample_lists,
     count_that_fits,
-    examples,
     from_url_params,
     newest_that_fit,
     parse_titles,
@@ -144,17 +144,19 @@ def world_with(*names):
 
 def test_examples_keep_the_films_that_the_data_set_has():
     index = world_with("The great classics", "Crime of the nineties")
-    assert [example.name for example in examples(index)] == ["The great classics", "Crime of the nineties"]
-    assert [len(example.items) for example in examples(index)] == [6, 6]
+    lists = available_sample_lists(index)
+    assert [sample.name for sample in lists] == ["The great classics", "Crime of the nineties"]
+    assert [len(sample.items) for sample in lists] == [6, 6]
 
 
 def test_an_example_of_which_too_few_films_are_there_is_not_offered():
-    assert examples(INDEX) == []  # it has Seven and Heat, but no GoodFellas
-    assert examples(make_index([("Nothing", 2000, 1)], [])) == []
+    assert available_sample_lists(INDEX) == []  # it has Seven and Heat, but no GoodFellas
+    assert available_sample_lists(make_index([("Nothing", 2000, 1)], [])) == []
 
 
 def test_films_of_today_come_first_and_older_lists_stand_in_where_they_are_missing():
-    assert [example.name for example in examples(world_with(*sample_lists()))] == list(sample_lists())[:MAX_EXAMPLES]
+    names = list(sample_lists())
+    assert [sample.name for sample in available_sample_lists(world_with(*names))] == names[:MAX_SAMPLE_LISTS]
     newest = [max(split_year(title)[1] for title in titles) for _, titles in sample_lists().values()]
     assert min(newest[:4]) >= 2017
     assert all(

@@ -105,26 +105,26 @@ def test_the_key_of_the_machine_comes_from_its_environment(monkeypatch):
 
 
 def test_without_a_key_nothing_is_requested(service):
-    assert posters(service).addresses(None, FILMS) == {}
+    assert posters(service).urls(None, FILMS) == {}
     assert service.paths == []
 
 
 def test_a_film_is_found_by_title_and_year_and_requested_once(service):
     found = posters(service)
-    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
-    assert found.addresses(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
     assert requests_of(service) == [("/search/movie", {"query": ["Heat"], "year": ["1995"], "api_key": [API_KEY.text]})]
 
 
 def test_an_id_is_better_than_a_title(service):
     service.content = json.dumps({"poster_path": "/x_1-Y.png"}).encode()
-    found = posters(service).addresses(TOKEN, {7: FilmRef("Heat", 1995, 949)})
+    found = posters(service).urls(TOKEN, {7: FilmRef("Heat", 1995, 949)})
     assert found == {7: "https://images/x_1-Y.png"}
     assert requests_of(service) == [("/movie/949", {})]
 
 
 def test_a_token_travels_in_the_headers_and_never_in_the_address(service):
-    posters(service).addresses(TOKEN, FILMS)
+    posters(service).urls(TOKEN, FILMS)
     assert service.requests[0]["Authorization"] == f"Bearer {TOKEN.text}"
     assert TOKEN.text not in service.paths[0]
 
@@ -133,7 +133,7 @@ def test_a_token_travels_in_the_headers_and_never_in_the_address(service):
 def test_no_key_reaches_a_log_even_where_everything_is_logged(service, caplog, whose):
     service.tricks = [servers.status(500)]
     with caplog.at_level(logging.DEBUG):
-        posters(service).addresses(whose, FILMS)
+        posters(service).urls(whose, FILMS)
     assert "search/movie" in caplog.text
     assert whose.text not in caplog.text
 
@@ -148,7 +148,7 @@ def test_the_key_does_not_follow_a_redirect_to_another_host(service):
             request.end_headers()
 
         service.tricks = [elsewhere, elsewhere]
-        assert posters(service).addresses(TOKEN, FILMS) == {}
+        assert posters(service).urls(TOKEN, FILMS) == {}
         assert other.requests == []
 
 
@@ -207,7 +207,7 @@ def test_a_path_that_does_not_look_like_one_is_not_used(path):
 @pytest.mark.parametrize("answer", [b"", b"[]", b"null", b"<html>", b"\xff", b'{"results": 3}', b"[" * 100_000])
 def test_answers_that_make_no_sense_give_no_poster_and_no_error(service, answer):
     service.content = answer
-    assert posters(service).addresses(API_KEY, FILMS) == {}
+    assert posters(service).urls(API_KEY, FILMS) == {}
 
 
 @pytest.mark.parametrize(
@@ -216,43 +216,43 @@ def test_answers_that_make_no_sense_give_no_poster_and_no_error(service, answer)
 )
 def test_of_two_good_answers_the_one_that_is_huge_is_not_used(service, size, found):
     service.content = search(HEAT | {"overview": "x" * size})
-    assert posters(service, patience=10).addresses(API_KEY, FILMS) == found
+    assert posters(service, patience=10).urls(API_KEY, FILMS) == found
 
 
 def test_a_film_without_a_poster_is_not_requested_again_today_but_tomorrow(service):
     clock = Clock()
     found = posters(service, clock=clock)
     service.content = search()
-    assert found.addresses(API_KEY, FILMS) == {}
-    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.urls(API_KEY, FILMS) == {}
+    assert found.urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
     clock.now += tmdb.NO_POSTER_TTL_SECONDS + 1
     service.content = search(HEAT)
-    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_addresses_expire(service):
     clock = Clock()
     found = posters(service, clock=clock)
-    found.addresses(API_KEY, FILMS)
+    found.urls(API_KEY, FILMS)
     clock.now += tmdb.POSTER_TTL_SECONDS + 1
-    found.addresses(API_KEY, FILMS)
+    found.urls(API_KEY, FILMS)
     assert len(service.paths) == 2
 
 
 def test_only_so_many_addresses_are_kept(service, monkeypatch):
     monkeypatch.setattr(tmdb, "MAX_CACHED_FILMS", 3)
     found = posters(service)
-    found.addresses(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
+    found.urls(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
     assert len(found._cache) == 3
 
 
 def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
-    monkeypatch.setattr(tmdb, "MAX_SILENCED_KEYS", 3)
+    monkeypatch.setattr(tmdb, "MAX_PAUSED_KEYS", 3)
     service.tricks = [servers.status(401)] * 5
     found, keys = posters(service), [Key(f"{number:032x}") for number in range(5)]
-    assert [found.check(key) for key in keys] == [ServiceStatus.REFUSED] * 5
-    assert list(found._silenced) == keys[2:]
+    assert [found.check(key) for key in keys] == [ServiceStatus.KEY_REJECTED] * 5
+    assert list(found._paused_keys) == keys[2:]
 
 
 # A service that is slow, fails or limits the rate
@@ -261,10 +261,10 @@ def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
 def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(service):
     found = posters(service, patience=PATIENCE)
     with held(service):
-        assert found.addresses(API_KEY, FILMS) == {}
-        assert found.service_status(API_KEY) is ServiceStatus.RESTING
-        assert found.addresses(API_KEY, FILMS) == {}  # not waited for again
-    while not (answer := found.addresses(API_KEY, FILMS)):
+        assert found.urls(API_KEY, FILMS) == {}
+        assert found.service_status(API_KEY) is ServiceStatus.PAUSED
+        assert found.urls(API_KEY, FILMS) == {}  # not waited for again
+    while not (answer := found.urls(API_KEY, FILMS)):
         time.sleep(0.02)
     assert answer == {0: "https://images/heat.jpg"}
     assert len(service.paths) == 1
@@ -273,7 +273,7 @@ def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(se
 def test_many_films_on_a_slow_service_delay_a_page_by_no_more_than_its_patience(service):
     with held(service, 30):
         films = {item: FilmRef("Heat", 1995, item) for item in range(30)}
-        assert posters(service, patience=0.2).addresses(API_KEY, films) == {}
+        assert posters(service, patience=0.2).urls(API_KEY, films) == {}
 
 
 def test_an_answer_that_comes_byte_by_byte_is_given_up(service, monkeypatch):
@@ -281,13 +281,13 @@ def test_an_answer_that_comes_byte_by_byte_is_given_up(service, monkeypatch):
     service.tricks = [servers.slow, servers.slow]
     found = posters(service, patience=5)
     start = time.monotonic()
-    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.urls(API_KEY, FILMS) == {}
     assert time.monotonic() - start < 8  # the whole answer takes 10 s
 
 
 def test_one_failure_is_tried_again_at_once(service):
     service.tricks = [servers.status(503)]
-    assert posters(service).addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert posters(service).urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(service):
@@ -295,20 +295,20 @@ def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(serv
     found = posters(service, clock=clock)
     films = {item: FilmRef("Heat", 1995, item) for item in range(200)}
     service.tricks = [servers.status(500)] * 1000
-    assert found.addresses(API_KEY, films) == {}
+    assert found.urls(API_KEY, films) == {}
     first = len(service.paths)
     assert first <= 2 * (tmdb.MAX_FAILURES + tmdb_client.MAX_PARALLEL)  # each tried twice; those under way finish
-    assert found.service_status(API_KEY) is ServiceStatus.RESTING
-    found.addresses(API_KEY, films)
+    assert found.service_status(API_KEY) is ServiceStatus.PAUSED
+    found.urls(API_KEY, films)
     assert len(service.paths) == first
     service.tricks.clear()
-    clock.now += tmdb.REST_SECONDS + 1
-    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    clock.now += tmdb.FAILURE_PAUSE_SECONDS + 1
+    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
     assert found.service_status(API_KEY) is ServiceStatus.GOOD
 
 
 def test_a_service_that_is_not_there_is_no_error():
-    assert Posters("http://127.0.0.1:9", "https://images").addresses(API_KEY, FILMS) == {}
+    assert Posters("http://127.0.0.1:9", "https://images").urls(API_KEY, FILMS) == {}
 
 
 def test_a_pause_that_the_service_demands_is_kept(service):
@@ -321,30 +321,30 @@ def test_a_pause_that_the_service_demands_is_kept(service):
     clock = Clock()
     found = posters(service, clock=clock)
     service.tricks = [rate_limited]
-    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.urls(API_KEY, FILMS) == {}
     clock.now += 16
-    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1  # and not tried again at once
     clock.now += 2
-    assert found.addresses(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_a_key_that_is_refused_is_not_used_again_and_other_keys_are(service):
     service.tricks = [servers.status(401)]
     found = posters(service)
-    assert found.addresses(API_KEY, FILMS) == {}
-    assert found.service_status(API_KEY) is ServiceStatus.REFUSED
-    assert found.addresses(API_KEY, FILMS) == {}
+    assert found.urls(API_KEY, FILMS) == {}
+    assert found.service_status(API_KEY) is ServiceStatus.KEY_REJECTED
+    assert found.urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
     assert found.service_status(TOKEN) is ServiceStatus.GOOD
-    assert found.addresses(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    assert found.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_a_key_is_checked_before_it_is_used(service):
     found = posters(service)
     assert found.check(API_KEY) is ServiceStatus.GOOD
     service.tricks = [servers.status(401)]
-    assert found.check(API_KEY) is ServiceStatus.REFUSED
+    assert found.check(API_KEY) is ServiceStatus.KEY_REJECTED
     assert found.check(API_KEY) is ServiceStatus.GOOD  # it may be valid by now
     assert {path for path, _ in requests_of(service)} == {"/authentication"}
 
@@ -354,15 +354,15 @@ def test_a_check_does_not_wait_for_a_slow_service(service):
     service.tricks = [lambda request: released.wait(60)] * 8
     found = posters(service, patience=PATIENCE)
     try:
-        assert found.check(API_KEY) is ServiceStatus.RESTING
-        assert found.addresses(API_KEY, FILMS) == {}  # nor for its posters after that
+        assert found.check(API_KEY) is ServiceStatus.PAUSED
+        assert found.urls(API_KEY, FILMS) == {}  # nor for its posters after that
     finally:
         released.set()
 
 
 def test_eight_threads_request_a_film_once(service):
     found = posters(service)
-    threads = [threading.Thread(target=found.addresses, args=(API_KEY, FILMS)) for _ in range(8)]
+    threads = [threading.Thread(target=found.urls, args=(API_KEY, FILMS)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

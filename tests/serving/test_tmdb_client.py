@@ -35,14 +35,14 @@ def test_no_fault_keeps_a_page_nor_a_place_for_long(monkeypatch, fault):
     with broken(FAULTS[fault]) as service:
         posters = Posters(service.address, "https://images", patience=0.2)
         start = time.monotonic()
-        assert posters.addresses(API_KEY, FILMS) == {}
+        assert posters.urls(API_KEY, FILMS) == {}
         assert time.monotonic() - start < LONG
         assert not wait(list(posters._pending.values()), 30).not_done  # the deadline is of all of a question
 
 
 def test_without_a_fault_every_film_has_its_poster():
     with broken(FAULTS["none"]) as service:
-        assert len(Posters(service.address, "https://images", patience=30).addresses(API_KEY, FILMS)) == len(FILMS)
+        assert len(Posters(service.address, "https://images", patience=30).urls(API_KEY, FILMS)) == len(FILMS)
 
 
 @pytest.mark.parametrize(("size", "fits"), [(len(GOOD), True), (len(GOOD) - 1, False)])
@@ -94,23 +94,23 @@ def test_many_posters_of_a_healthy_service_do_not_make_it_rest():
     films = {number: FilmRef(f"Film {number}", 1995, number + 1) for number in range(120)}
     with broken(FAULTS["none"]) as service:
         posters = Posters(service.address, "https://images")
-        posters.addresses(API_KEY, films)
+        posters.urls(API_KEY, films)
         assert len(service.asked) < len(films)  # they take longer than a page waits
         assert posters.service_status(API_KEY) is ServiceStatus.GOOD
         wait(list(posters._pending.values()), 60)
-        assert len(posters.addresses(API_KEY, films)) == len(films)
+        assert len(posters.urls(API_KEY, films)) == len(films)
 
 
 def test_a_pause_that_is_demanded_of_one_key_is_not_kept_by_others():
     with broken(FAULTS["429, Retry-After: 30"]) as service:
         posters = Posters(service.address, "https://images", patience=30)
-        posters.addresses(API_KEY, FILMS)
+        posters.urls(API_KEY, FILMS)
         asked = len(service.asked)
-        assert posters.service_status(API_KEY) is ServiceStatus.RESTING
+        assert posters.service_status(API_KEY) is ServiceStatus.PAUSED
         assert posters.service_status(TOKEN) is ServiceStatus.GOOD
-        posters.addresses(API_KEY, FILMS)
+        posters.urls(API_KEY, FILMS)
         assert len(service.asked) == asked
-        posters.addresses(TOKEN, FILMS)
+        posters.urls(TOKEN, FILMS)
         assert len(service.asked) > asked
 
 

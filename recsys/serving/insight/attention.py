@@ -19,8 +19,9 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, check_items
 
 MAX_DISTANCE = 30  # films before the predicted film
-MASK_LABEL = "[mask]"  # label of the token that is not a film, in models that can fill masks
-START_LABEL = "start"  # label of this token in other models
+# labels of the token that is not a film
+MASK_LABEL = "[mask]"  # in models that can fill masks
+START_LABEL = "start"  # in other models
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
         weights = result.weights[:, :, -1, result.is_film][:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
         parts.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
         lengths.append(weights.shape[-1])
-    n_users = (np.arange(MAX_DISTANCE)[:, None] < lengths).sum(1)
+    n_users = (np.array(lengths) > np.arange(MAX_DISTANCE)[:, None]).sum(1)
     return DistanceAttention(reduce(add, parts), n_users)
 
 

@@ -64,8 +64,9 @@ class MeanAttention:
     @property
     def labels(self) -> list[str]:
         """The distance of each position to the predicted film, from N down to 1, or [mask]."""
-        furthest = self.n_tokens - self.ends_with_mask
-        return [str(distance) for distance in range(furthest, 0, -1)] + [attention.MASK_LABEL] * self.ends_with_mask
+        n_films = self.n_tokens - 1 if self.ends_with_mask else self.n_tokens
+        distances = [str(distance) for distance in range(n_films, 0, -1)]
+        return [*distances, attention.MASK_LABEL] if self.ends_with_mask else distances
 
     def table(self) -> pd.DataFrame:
         """Return a row per weight: layer and head from 1, attending position, attended position, weight."""
@@ -138,19 +139,17 @@ class GenreAttention:
         "times" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
         the bootstrap. All three are NaN with fewer than MIN_USERS users.
         """
-        columns = [self.genres.index(genre) for genre in genres]
+        genre_numbers = [self.genres.index(genre) for genre in genres]
+        rows, columns = np.ix_(genre_numbers, genre_numbers)
         layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
-        sums = [
-            values[:, layers, heads][..., columns, :][..., columns].sum((1, 2))
-            for values in (self.observed, self.expected)
-        ]
-        pairs = self.pairs[:, columns][:, :, columns]
+        sums = [values[:, layers, heads][..., rows, columns].sum((1, 2)) for values in (self.observed, self.expected)]
+        pairs = self.pairs[..., rows, columns]
         n_users = (pairs > 0).sum(0)
         has_enough_users = n_users >= MIN_USERS
         times, low, high = (
             np.where(has_enough_users, values, np.nan).ravel() for values in _ratio_with_interval(*sums)
         )
-        names, n = np.array(genres, object), len(columns)
+        names, n = np.array(genres, object), len(genres)
         values = [np.repeat(names, n), np.tile(names, n), times, low, high, n_users.ravel(), pairs.sum(0).ravel()]
         return pd.DataFrame(dict(zip(GENRE_COLUMNS, values, strict=True)))
 
@@ -159,8 +158,8 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
     """Return the attention between different films by their genres."""
     matrix, genres = genre_matrix(catalog)  # (I, G)
     is_film = (batch.tokens >= 0) & (batch.tokens < len(matrix))  # (P, W)
-    film_genres = np.where(is_film[..., None], matrix[np.where(is_film, batch.tokens, 0)], False)
-    film_genres = film_genres.astype(np.float32)  # (P, W, G)
+    items = np.where(is_film, batch.tokens, 0)
+    film_genres = (matrix[items] & is_film[..., None]).astype(np.float32)  # (P, W, G)
     # True for pairs of different films, (P, W, W)
     is_pair = is_film[:, :, None] & is_film[:, None] & ~np.eye(is_film.shape[1], dtype=bool)
     weights = np.where(is_pair[:, None, None], batch.weights, 0)

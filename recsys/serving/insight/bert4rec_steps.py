@@ -72,11 +72,11 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
     if model.only_unseen:
         scores[:, tokens[tokens < module.n_items]] = -np.inf
     return LayerOutputs(
-        torch.stack(products).float().cpu().numpy(),
-        torch.stack(biases).float().cpu().numpy() if biases else None,
-        torch.stack(slopes).float().cpu().numpy() if slopes else None,
-        torch.stack(states)[:, 0].float().cpu().numpy(),
-        scores,
+        scaled_dot_product=torch.stack(products).float().cpu().numpy(),
+        bias=torch.stack(biases).float().cpu().numpy() if biases else None,
+        slopes=torch.stack(slopes).float().cpu().numpy() if slopes else None,
+        states=torch.stack(states)[:, 0].float().cpu().numpy(),
+        logit_lens=scores,
     )
 
 
@@ -131,10 +131,10 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     """
     dataset, model = predictor.dataset, as_bert4rec(predictor)
     prediction = attention(predictor, films)
-    *_, mask = prediction.tokens
-    example = prediction.tokens[:-1][-MAX_EXAMPLE_FILMS:]
+    films_read, mask = prediction.tokens[:-1], prediction.tokens[-1]
+    example = films_read[-MAX_EXAMPLE_FILMS:]
     masked_positions = mask_positions(model, example)
-    masked_films = example[masked_positions]
+    replaced_tokens = example[masked_positions]
     masked_example = example.copy()
     masked_example[masked_positions] = mask
     embeddings, positions = model.embed_tokens(prediction.tokens)
@@ -142,8 +142,8 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     ranking = Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities)
     return Steps(
         training_labels=token_labels(dataset, masked_example),
-        masked_labels=token_labels(dataset, masked_films),
-        masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, masked_films),
+        masked_labels=token_labels(dataset, replaced_tokens),
+        masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, replaced_tokens),
         embeddings=embeddings,
         positions=positions,
         attention=prediction,

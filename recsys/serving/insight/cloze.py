@@ -41,12 +41,14 @@ def insert_blanks(
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
-    for position in range(len(films) + 1):
-        sequence += [None] * (position in gaps)
-        if position in hidden and position < len(films):
-            answers[len(sequence)] = films[position]
-        if position < len(films):
-            sequence.append(None if position in hidden else films[position])
+    for position, film in enumerate(films):
+        if position in gaps:
+            sequence.append(None)
+        if position in hidden:
+            answers[len(sequence)] = film
+        sequence.append(None if position in hidden else film)
+    if len(films) in gaps:
+        sequence.append(None)
     return sequence, answers
 
 

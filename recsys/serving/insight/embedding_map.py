@@ -21,7 +21,7 @@ from recsys.text.films import genre_matrix
 TSNE = "t-SNE"
 PCA = "PCA"
 OTHER_GENRE = ""  # genre of films without genres, and of films whose main genre has no colour
-MIN_GENRE_SHARE = 0.05  # share of all films above which `main_genres` prefers a genre
+MIN_GENRE_SHARE = 0.05  # share of all films; `main_genres` avoids genres with fewer films
 N_COLOURS = 7  # main genres with a colour
 MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
@@ -110,8 +110,8 @@ def main_genres(genres: pd.Series) -> np.ndarray:
     """
     film_genres = [text.split("|") if text else [] for text in genres]
     counts = pd.Series([genre for names in film_genres for genre in names], dtype="str").value_counts()
-    order = {name: (count < MIN_GENRE_SHARE * len(genres), count, name) for name, count in counts.items()}
-    return np.array([min(names, key=order.__getitem__) if names else OTHER_GENRE for names in film_genres], object)
+    sort_keys = {name: (count < MIN_GENRE_SHARE * len(genres), count, name) for name, count in counts.items()}
+    return np.array([min(names, key=sort_keys.__getitem__) if names else OTHER_GENRE for names in film_genres], object)
 
 
 def common_genres(table: pd.DataFrame) -> pd.Series:
@@ -202,21 +202,22 @@ def _overrepresented(
 
 def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str]]]:
     """Return which terms each film has, (I, W) bool, and name and kind of each term."""
-    genres, names = genre_matrix(catalog)
-    columns = [number for number, name in enumerate(names) if name not in FORMAT_GENRES]
+    has_genre, genres = genre_matrix(catalog)
+    columns = [column for column, genre in enumerate(genres) if genre not in FORMAT_GENRES]
     years = catalog.movies["year"]
     film_decades = (years // 10 * 10).where(years >= FIRST_DECADE, 0).fillna(-1).astype(int).to_numpy()
     decades = sorted({decade for decade in film_decades.tolist() if decade >= 0})
-    by_decade = film_decades[:, None] == np.array(decades, int)[None, :]
-    tags, words = _tag_matrix(catalog)
+    has_decade = film_decades[:, None] == np.array(decades, int)[None, :]
+    has_tag, tags = _tag_matrix(catalog)
     view_rank = np.argsort(np.argsort(views, kind="stable")) / max(1, len(views) - 1)  # 0: least watched, 1: most
-    watched = np.stack(
+    has_views = np.stack(
         [(low <= view_rank) & (view_rank <= high) for _, low, high in (WIDELY_WATCHED, SELDOM_WATCHED)], 1
     )
-    terms = [(names[number], "genre") for number in columns]
+    terms = [(genres[column], "genre") for column in columns]
     terms += [(f"{decade}s" if decade else f"before {FIRST_DECADE}", "decade") for decade in decades]
     terms += [(name, "views") for name, *_ in (WIDELY_WATCHED, SELDOM_WATCHED)]
-    return np.hstack([genres[:, columns], by_decade, watched, tags]), [*terms, *((word, "tag") for word in words)]
+    terms += [(tag, "tag") for tag in tags]
+    return np.hstack([has_genre[:, columns], has_decade, has_views, has_tag]), terms
 
 
 def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:

@@ -61,25 +61,24 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     """
     watched = check_items(predictor.dataset, request.history, allow_infrequent=True)
     targets = check_items(predictor.dataset, items).tolist()
-    n_ablated = min(MAX_ABLATED, MAX_ABLATED if predictor.model.max_length is None else predictor.model.max_length)
+    max_length = predictor.model.max_length
+    n_ablated = MAX_ABLATED if max_length is None else min(MAX_ABLATED, max_length)
     positions = np.arange(len(watched))[-n_ablated:]
     histories = [watched, *(np.delete(watched, position) for position in positions)]
     requests = [replace(request, history=tuple(history.tolist())) for history in histories]
     mask = exclusion_mask(predictor, request)
     mask[targets] = False
-    ranks: list[list[RankPosition]] = []  # (N + 1) rankings, a position for each target
-    strengths: list[list[float]] = []
+    ranks: list[list[RankPosition]] = []  # N + 1 rows: a position for each target; row 0: the whole history
+    strengths: list[list[float]] = []  # as `ranks`
     for ranking in rankings(predictor, requests, repeat(mask)):
         ranks.append(rank_positions(ranking, targets))
         strengths.append(_strengths(ranking, targets))
     explanations = []
     for column, item in enumerate(targets):
-        influences = [
-            Influence(
-                position, int(watched[position]), strengths[0][column] - strengths[row][column], ranks[row][column]
-            )
-            for row, position in enumerate(positions.tolist(), start=1)
-        ]
+        influences = []
+        for row, position in enumerate(positions.tolist(), start=1):
+            effect = strengths[0][column] - strengths[row][column]
+            influences.append(Influence(position, int(watched[position]), effect, ranks[row][column]))
         influences.sort(key=lambda influence: (-abs(influence.effect), -influence.position))
         explanations.append(Explanation(item, ranks[0][column], tuple(influences), len(watched)))
     return explanations

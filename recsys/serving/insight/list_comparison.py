@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys.ranking import metrics
 from recsys.serving.export import as_record
-from recsys.serving.history import Example
+from recsys.serving.history import SampleList
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import (
     RankPosition,
@@ -28,7 +28,7 @@ from recsys.serving.recommend import (
 
 RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader continues to the next film of a list
 N_ORDERS = 10  # random orders
-MOOD_FILMS = 4  # films of each example in `orders_of_examples`
+MOOD_FILMS = 4  # films of each sample list in `orders_of_examples`
 MAX_HIDDEN = 20  # films that are hidden one by one, so that the table stays readable
 MAX_LAST = 10  # last films of a history that `last_positions` returns
 TOP_K = 10  # a hidden film is a hit if its rank is at most this
@@ -116,12 +116,12 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def orders_of_examples(examples: Sequence[Example]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
-    """Return two orders of the films of two examples, each with the name of the example whose films are last.
+def orders_of_examples(lists: Sequence[SampleList]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
+    """Return two orders of the films of two sample lists, each with the name of the list whose films are last.
 
-    Returns None unless two examples have several films.
+    Returns None unless two lists have several films.
     """
-    usable = [example for example in examples if len(example.items) > 1]
+    usable = [sample for sample in lists if len(sample.items) > 1]
     if len(usable) < 2:
         return None
     left, right = usable[:2]
@@ -130,7 +130,7 @@ def orders_of_examples(examples: Sequence[Example]) -> tuple[tuple[str, Order], 
     return (left.name, right_items + left_items), (right.name, left_items + right_items)
 
 
-def _items(picks: list[Recommendation]) -> list[int]:
+def _items(picks: Sequence[Recommendation]) -> list[int]:
     return [pick.item for pick in picks]
 
 
@@ -205,8 +205,8 @@ def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
     n, hits = len(ranks), int((ranks <= TOP_K).sum())
     interval = binomtest(hits, n).proportion_ci(method="wilson")
     ndcg = float(np.mean(metrics.values(ranks, f"ndcg@{TOP_K}")))
-    outside = int(binom.ppf(0.025, n, 0.5))  # order statistics outside the interval at each end
-    best, worst = (ranks[outside - 1], ranks[n - outside]) if outside else (np.nan, np.nan)
+    bound = int(binom.ppf(0.025, n, 0.5))  # the interval begins at the bound-th smallest rank; 0: no interval
+    best, worst = (ranks[bound - 1], ranks[n - bound]) if bound else (np.nan, np.nan)
     return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
 
 

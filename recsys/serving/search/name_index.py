@@ -43,28 +43,23 @@ class NameIndex:
         """Index pairs of a normalized name and the row 0…F-1 of its film."""
         self._n_films = n_films
         ordered = sorted(form for form in forms if form[0])
-        self._names = [name for name, _ in ordered]  # N, sorted
+        self._names = [name for name, _ in ordered]  # N, sorted; the number of a name is its index in this list
         self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,) row of the film
         # names without article, and names without article and blanks; `…_order` sorts them
         self._bare = [strip_article(name) for name in self._names]
         self._bare_order = np.array(sorted(range(len(self._bare)), key=self._bare.__getitem__), np.int64)  # (N,)
-        self._bare_sorted = [self._bare[name] for name in self._bare_order]
+        self._bare_sorted = [self._bare[number] for number in self._bare_order]
         blankless = [name.replace(" ", "") for name in self._bare]
         self._blankless_order = np.array(sorted(range(len(blankless)), key=blankless.__getitem__), np.int64)  # (N,)
-        self._blankless_sorted = [blankless[name] for name in self._blankless_order]
-        # word w is in the names _postings[_starts[w]:_starts[w + 1]]
-        words = [name.split() for name in self._names]
-        self._words = sorted({word for name in words for word in name})  # W, sorted
-        number = {word: index for index, word in enumerate(self._words)}
-        flat = np.array([number[word] for name in words for word in name], np.int64)
-        name_of = np.repeat(np.arange(len(words)), [len(name) for name in words])
-        self._postings = name_of[np.argsort(flat, kind="stable")]
-        self._starts = np.searchsorted(np.sort(flat), np.arange(len(self._words) + 1))
-
-    def named(self, name: str) -> list[int]:
-        """Return the rows of the films with exactly this name."""
-        rows: list[int] = self._film_of[sorted_span(self._names, name, name + "\0")].tolist()
-        return rows
+        self._blankless_sorted = [blankless[number] for number in self._blankless_order]
+        # inverted index: word w is in the names _postings[_starts[w]:_starts[w + 1]]
+        name_words = [name.split() for name in self._names]
+        self._words = sorted({word for words in name_words for word in words})  # W, sorted
+        number_of = {word: number for number, word in enumerate(self._words)}
+        all_words = np.array([number_of[word] for words in name_words for word in words], np.int64)
+        name_of_word = np.repeat(np.arange(len(name_words)), [len(words) for words in name_words])
+        self._postings = name_of_word[np.argsort(all_words, kind="stable")]
+        self._starts = np.searchsorted(np.sort(all_words), np.arange(len(self._words) + 1))
 
     def letter_similarity(self, query: str) -> np.ndarray:
         """Return the percentage of letters that query and best name share, (F,); 0 below MIN_LETTER_SIMILARITY."""
@@ -88,13 +83,16 @@ class NameIndex:
         scores = np.zeros(self._n_films)
         if not query:
             return scores
-        names = np.flatnonzero(self._names_with(query.split()))
-        scores[self._film_of[names]] = ALL_WORDS
-        scores[self._film_of[[name for name in names if f" {query}" in f" {self._names[name]}"]]] = PHRASE
+        numbers = np.flatnonzero(self._names_with(query.split()))
+        scores[self._film_of[numbers]] = ALL_WORDS
+        has_phrase = [f" {query}" in f" {self._names[number]}" for number in numbers]
+        scores[self._film_of[numbers[has_phrase]]] = PHRASE
         bare = strip_article(query)
         penalty = 0 if bare == query else ARTICLE_PENALTY
-        whole = (WHOLE_WORDS, " ", "!") if len(bare) > 1 else (PREFIX, "", MAX_CHAR)  # one letter is not a word yet
-        for score, start, end in ((PREFIX, "", MAX_CHAR), whole, (EXACT, "", "\0")):
+        spans = [(PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", "\0")]
+        if len(bare) < 2:
+            del spans[1]  # one letter is not a word yet
+        for score, start, end in spans:
             raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
             bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
             raise_scores(scores, self._film_of[bare_matches], score - penalty)
@@ -110,20 +108,20 @@ class NameIndex:
             result &= has_word
         return result
 
-    def guess_scores(self, query: str, only_guesses: bool) -> np.ndarray:
+    def guess_scores(self, query: str, by_words: bool) -> np.ndarray:
         """Return the scores of films whose name is spelt almost like the query, (F,).
 
-        With `only_guesses`, names are also compared word by word, and by their beginning without blanks.
+        With `by_words`, names are also compared word by word, and by their beginning without blanks.
         """
         scores = np.zeros(self._n_films)
         if len(query) < 4 or not self._names:
             return scores
         guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
-        if only_guesses:
+        if by_words:
             self._raise_without_blanks(scores, query, MAX_CHAR, PREFIX_WITHOUT_BLANKS)
             guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(numbers_to_digits(query).split()))
-        names = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
-        np.maximum.at(scores, self._film_of[names], guesses[names])
+        numbers = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
+        np.maximum.at(scores, self._film_of[numbers], guesses[numbers])
         return scores
 
     def _raise_without_blanks(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
@@ -133,8 +131,8 @@ class NameIndex:
         """
         blankless = strip_article(query).replace(" ", "")
         if blankless:
-            names = self._blankless_order[sorted_span(self._blankless_sorted, blankless, blankless + end)]
-            raise_scores(scores, self._film_of[names], score)
+            numbers = self._blankless_order[sorted_span(self._blankless_sorted, blankless, blankless + end)]
+            raise_scores(scores, self._film_of[numbers], score)
 
     def _similar_words(self, query: list[str]) -> np.ndarray:
         """Return the mean similarity 0…1 of the words of a query to the most similar word of each name, (N,).
@@ -189,10 +187,10 @@ def similar_names(query: str, names: list[str]) -> np.ndarray:
     return similarity
 
 
-def _edit_similarity(text: str, others: list[str], max_edits: int, highest: float = 1.0) -> np.ndarray:
-    """Return `highest` minus the share of wrong letters of each other text; 0 with more than `max_edits`."""
+def _edit_similarity(text: str, others: list[str], max_edits: int, max_similarity: float = 1.0) -> np.ndarray:
+    """Return `max_similarity` minus the share of wrong letters of each other text; 0 with more than `max_edits`."""
     edits = process.cdist([text], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
-    return np.where(edits <= max_edits, highest - edits / len(text), 0.0)
+    return np.where(edits <= max_edits, max_similarity - edits / len(text), 0.0)
 
 
 def _is_plausible(query: str, name: str) -> bool:
@@ -211,10 +209,10 @@ def _is_misspelling(word: str, other: str) -> bool:
 
 def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
     """Return the similarity of each of `words` to `word`, (W,); 0 if more than `max_edits` letters differ."""
-    allows_edits = max_edits > 0 and not any(letter.isdigit() for letter in word)
-    max_edits = min(max_word_edits(len(word)), max_edits)
+    if any(letter.isdigit() for letter in word):
+        max_edits = 0
     forms: dict[str, float] = {}  # form → similarity
-    if allows_edits and not max_edits and len(word) == SWAPPABLE_LETTERS:  # "stra" is similar to "star"
+    if max_edits and len(word) == SWAPPABLE_LETTERS:  # "stra" is similar to "star"
         for position in range(len(word) - 1):
             swapped = word[:position] + word[position + 1] + word[position] + word[position + 2 :]
             forms[swapped] = 1 - 1 / len(word)
@@ -225,12 +223,13 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
     for form, similarity in forms.items():
         if (index := bisect_left(words, form)) < len(words) and words[index] == form:
             result[index] = similarity
-    if not allows_edits or not max_edits:
+    max_edits = min(max_word_edits(len(word)), max_edits)
+    if not max_edits:
         return result
     similarities = _edit_similarity(word, words, max_edits)
     if allow_prefix:
         prefixes = [other[: len(word)] for other in words]
-        similarities = np.maximum(similarities, _edit_similarity(word, prefixes, max_edits, highest=0.95))
+        similarities = np.maximum(similarities, _edit_similarity(word, prefixes, max_edits, max_similarity=0.95))
     has_same_start = [
         similarity > 0 and _same_start(word, other) for similarity, other in zip(similarities, words, strict=True)
     ]

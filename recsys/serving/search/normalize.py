@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from bisect import bisect_left
+from itertools import pairwise
 
 MAX_CHAR = "\U0010ffff"  # sorts after all names: the names from "x" to "x" + MAX_CHAR begin with "x"
 ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
@@ -23,7 +24,7 @@ _NUMBER_NAMES = (
     "eighteen nineteen twenty"
 )
 _NUMBER_WORDS = dict(zip(_NUMBER_NAMES.split(), map(str, range(1, 21)), strict=True))
-_NUMBERS = {*_BEFORE_NUMBERS, *_ROMAN, *_NUMBER_WORDS}
+_CHANGED_WORDS = {*_BEFORE_NUMBERS, *_ROMAN, *_NUMBER_WORDS}  # by `numbers_to_digits`
 
 
 class _Fold(dict[int, str]):
@@ -80,16 +81,15 @@ def numbers_to_digits(name: str) -> str:
     """
     if name.endswith(tuple(_ORDINALS)):
         name = _FINAL_ORDINAL.sub(lambda match: f" {_ORDINALS[match[1]]}", name)
-    if _NUMBERS.isdisjoint(name.split()):
+    if _CHANGED_WORDS.isdisjoint(name.split()):
         return name
     words = [_NUMBER_WORDS.get(word, word) for word in name.split()]
-    words = words[:1] + [_ROMAN.get(word, word) for word in words[1:]]
-    kept = [
-        word
-        for index, word in enumerate(words)
-        if not (index and word in _BEFORE_NUMBERS and words[index + 1 : index + 2] and words[index + 1].isdigit())
-    ]
-    return " ".join(kept)
+    result = words[:1]
+    later_words = [_ROMAN.get(word, word) for word in words[1:]]
+    for word, following in pairwise([*later_words, ""]):
+        if not (word in _BEFORE_NUMBERS and following.isdigit()):
+            result.append(word)
+    return " ".join(result)
 
 
 def comparable_name(name: str) -> str:

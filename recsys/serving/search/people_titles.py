@@ -23,7 +23,8 @@ OTHER_TITLE = 84
 PART_OF_OTHER_TITLE = 77  # some words of the title
 PERSON = 79
 PART_OF_PERSON = 76  # some words of the name
-MIN_QUERY_CHARS = 3  # 2 for a query that is not ASCII, such as Chinese
+MIN_ASCII_CHARS = 3  # of a query
+MIN_OTHER_CHARS = 2  # of a query that is not ASCII, such as Chinese
 
 
 class NameMatches(NamedTuple):
@@ -40,7 +41,7 @@ class NameLines:
         """Index N normalized names."""
         self._names = names
         self._text = "".join(f" {name}\n" for name in names)
-        self._ends = list(accumulate(len(name) + 2 for name in names))  # position after each line
+        self._ends = list(accumulate(len(name) + 2 for name in names))  # position after each line of the text
 
     def search(self, query: str) -> dict[int, bool]:
         """Return the numbers of the names that match, and whether the query is the whole name.
@@ -80,7 +81,7 @@ class PeopleAndTitles:
     def search(self, query: str) -> NameMatches:
         """Return the scores of the films with a matching title or person, and the person."""
         scores, people = np.zeros(self._n_films), dict[int, str]()
-        if len(query) < MIN_QUERY_CHARS - (not query.isascii()):
+        if len(query) < (MIN_ASCII_CHARS if query.isascii() else MIN_OTHER_CHARS):
             return NameMatches(scores, people)
         for title, is_whole in self._titles.search(query).items():
             raise_scores(scores, self._films_of_title[title], OTHER_TITLE if is_whole else PART_OF_OTHER_TITLE)

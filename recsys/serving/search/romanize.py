@@ -1,6 +1,6 @@
 """Write Cyrillic titles in Latin letters, so that "Брат" finds "Brother (Brat)" and "Brat" finds "Брат".
 
-A text gets a Ukrainian and a Russian form, unless a letter belongs to one of the languages only.
+A text gets a Ukrainian and a Russian form, unless it has a letter that only one of the languages has.
 
 Reference: resolution 55 of the Cabinet of Ministers of Ukraine (2010) · BGN/PCGN romanization of Russian (1947), which
 titles of MovieLens follow.
@@ -53,10 +53,9 @@ def romanizations(text: str) -> list[str]:
     letters = set(text)
     if not letters & (_COMMON.keys() | set(UKRAINIAN.unique_letters) | set(RUSSIAN.unique_letters)):
         return []
-    pairs = ((UKRAINIAN, RUSSIAN), (RUSSIAN, UKRAINIAN))
-    return list(
-        dict.fromkeys(_romanize(text, language) for language, other in pairs if not letters & set(other.unique_letters))
-    )
+    languages = [UKRAINIAN] if letters.isdisjoint(RUSSIAN.unique_letters) else []
+    languages += [RUSSIAN] if letters.isdisjoint(UKRAINIAN.unique_letters) else []
+    return list(dict.fromkeys(_romanize(text, language) for language in languages))
 
 
 def _romanize(text: str, language: Romanization) -> str:

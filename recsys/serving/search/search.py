@@ -32,16 +32,16 @@ from recsys.serving.search.normalize import (
 from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
 from recsys.serving.search.romanize import romanizations
 
-TOO_FEW = "too few ratings to learn from"  # why models do not know an infrequent film
+TOO_FEW = "too few ratings to learn from"  # why models have no score for an infrequent film
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
 # scores in percent, see also name_index.py and people_titles.py
 SERIES_MATCH = 90
 INITIALS_MATCH = 88
 YEAR_MATCH = 75
 MISSPELT_SERIES = 68  # times the similarity 0…1 to the name of a series
-MIN_CONFIDENT = 40  # minimum score of a film that is probably the film that the user means
+MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
 NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs from the query by one
-OTHER_YEAR_WEIGHT = 0.39  # factor if the year differs by more, or if a film has another number in its series
+UNLIKELY_WEIGHT = 0.39  # keeps scores below MIN_CONFIDENT: another year, another number in a series, a guess
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
 
@@ -60,12 +60,12 @@ class SearchResult:
     year: int | None
     genres: str
     score: float  # 0…100
-    is_infrequent: bool = False  # models do not know the film, so it has no rank and no place on the map
+    is_infrequent: bool = False  # models have no score for the film, so it has no rank and no place on the map
     matched_person: str = ""  # the director or actor that the query matched
 
     @property
     def unknown_reason(self) -> str:
-        """Why models do not know the film; "" if they do."""
+        """Why models have no score for the film; "" if they have one."""
         return TOO_FEW if self.is_infrequent else ""
 
     @property
@@ -84,27 +84,28 @@ class TitleIndex:
 
     def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
         """Index the titles. `counts` (I,) are the numbers of ratings of the items, which order films of equal score."""
-        self._films = catalog.films  # F, the I items first; a row below is a film number
+        self._films = catalog.films  # F, the I items first; below, a row is a film number
         self.n_items = len(catalog)
         self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
         if counts is not None:
             self._popularity[: self.n_items] = counts
         self._years = np.array([film.year or 0 for film in self._films])  # (F,)
-        forms, names = set[tuple[str, int]](), []
+        forms: set[tuple[str, int]] = set()  # (normalized name, row)
+        item_names: list[tuple[str, str, int]] = []  # see `series.find_series`
         table = film_names.read().by_corrected_title
-        self._nicknames: dict[str, list[int]] = {}  # normalized → films
+        self._nicknames: dict[str, list[int]] = {}  # normalized nickname → rows
         for row, film in enumerate(self._films):
             film_entry = table.get((film.title, film.year), film_names.FilmNames(film.title))
             forms |= {(form, row) for name in names_of(film_entry) for form in name_forms(name)}
             if row < self.n_items:
-                names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
+                item_names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
             for nickname in film_entry.nicknames:
                 self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
         self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)
-        self._series = series.find_series(names, self._years)
+        self._series = series.find_series(item_names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
-        self._initials = series.title_initials(names)
+        self._initials = series.title_initials(item_names)
         self._details, self._tags = catalog.details, catalog.tags
 
     def __len__(self) -> int:
@@ -142,41 +143,38 @@ class TitleIndex:
 
         The query can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a MovieLens id.
         """
-        return list(islice(self._ranked(text, enough=limit), max(0, limit)))
+        return list(islice(self._ranked(text, min_matches=limit), max(0, limit)))
 
     def nearest(self, text: str) -> list[SearchResult]:
         """Return the N_NEAREST films with the most similar names, as suggestions if `search` returns no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
-        scores = self._names.letter_similarity(query) * OTHER_YEAR_WEIGHT
+        scores = self._names.letter_similarity(query) * UNLIKELY_WEIGHT
         return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
     def matches(self, text: str) -> list[SearchResult]:
         """Return all films with a title, most popular first. Articles, case and accents are ignored.
 
-        Films whose other names in `recsys.data.film_names` equal the title come last.
-        If the text has a year, only films of that year are returned. If there is no such film, films that have this
-        title in another language are returned.
+        Films that have the name only in the table `recsys.data.film_names` come last. If the text has a year, only
+        films of that year are returned. If there is no film, films with this title in another language are returned.
         """
-        ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, enough=0)))
+        ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, min_matches=0)))
         name = comparable_name(title_names(split_year(text.strip())[0])[0])
-        exact = sorted(
-            (film for film in ranked if film.score == EXACT),
-            key=lambda film: name not in map(comparable_name, title_names(film.title)),  # films with an alias come last
-        )
+        exact = [film for film in ranked if film.score == EXACT]
+        exact.sort(key=lambda film: name not in map(comparable_name, title_names(film.title)))
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
 
     def exact(self, text: str) -> SearchResult | None:
         """Return the most popular film of `matches`, or None."""
         return next(iter(self.matches(text)), None)
 
-    def _ranked(self, text: str, enough: int) -> Iterator[SearchResult]:
-        """Yield matching films, best first. If fewer than `enough` films match, titles with typing errors match too."""
+    def _ranked(self, text: str, min_matches: int) -> Iterator[SearchResult]:
+        """Yield matching films, best first. If fewer than `min_matches` films match, misspelt titles match too."""
         text = text[:MAX_QUERY_CHARS].strip()
         if match := _MOVIE_ID.match(text):
             if (row := self._row_of.get(int(match[1]))) is not None:
                 yield self._result(row, EXACT)
             return
-        yield from self._results(self._scores(text, enough))
+        yield from self._results(self._scores(text, min_matches))
 
     def _results(self, matches: NameMatches) -> Iterator[SearchResult]:
         """Yield the films with a score above 0, best first."""
@@ -189,22 +187,22 @@ class TitleIndex:
         is_infrequent = row >= self.n_items
         return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
-    def _scores(self, text: str, enough: int) -> NameMatches:
+    def _scores(self, text: str, min_matches: int) -> NameMatches:
         """Return the scores of all films, 0…100. A year at the end of the text can also be a part of the title."""
         title, year = split_year(text)
         query = _normalize_query(title)
-        scores, people = self._add_people_and_titles(query, self._title_scores(query, enough))
+        scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches))
         for latin in romanizations(title):
-            scores = np.maximum(scores, self._title_scores(_normalize_query(latin), enough))
+            scores = np.maximum(scores, self._title_scores(_normalize_query(latin), min_matches))
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
             return NameMatches(scores, people)
         gap = np.abs(self._years - year)
-        scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR_WEIGHT, OTHER_YEAR_WEIGHT))
-        whole = _normalize_query(text)  # "Blade Runner 2049" was released in 2017
-        if whole != query:
-            scores = np.maximum(scores, self._names.match_scores(whole))
+        scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR_WEIGHT, UNLIKELY_WEIGHT))
+        query_with_year = _normalize_query(text)  # "Blade Runner 2049" was released in 2017
+        if query_with_year != query:
+            scores = np.maximum(scores, self._names.match_scores(query_with_year))
         return NameMatches(scores, people)
 
     def _add_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
@@ -220,8 +218,8 @@ class TitleIndex:
         people = {row: name for row, name in matches.people.items() if matches.scores[row] > scores[row]}
         return NameMatches(np.maximum(scores, matches.scores), people)
 
-    def _title_scores(self, query: str, enough: int) -> np.ndarray:
-        """Return the scores of titles, ignoring years, (F,). Below `enough` matches, misspelt titles match too."""
+    def _title_scores(self, query: str, min_matches: int) -> np.ndarray:
+        """Return the scores of titles, ignoring years, (F,). For `min_matches`, see `_ranked`."""
         scores = self._names.match_scores(query)
         separated = numbers_to_digits(separate_number(query))
         raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(separated, []), EXACT)
@@ -231,9 +229,9 @@ class TitleIndex:
             raise_scores(scores, self._numbered(names, int(match[2])), SERIES_MATCH)
         if not scores.any():
             self._add_initials(scores, query, separated)
-        if np.count_nonzero(scores) < enough and query not in self._tag_words:
-            scores = np.maximum(scores, self._names.guess_scores(query, only_guesses=not scores.any()))
-        if match and enough and not scores.any():
+        if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
+            scores = np.maximum(scores, self._names.guess_scores(query, by_words=not scores.any()))
+        if match and min_matches and not scores.any():
             scores = self._other_number_scores(match[1], int(match[2]))
         return scores
 
@@ -246,7 +244,7 @@ class TitleIndex:
         """Return scores of films whose series is misspelt or has no film with this number, (F,)."""
         names = list(self._series)
         similarity = similar_names(name, names)
-        scores = self._names.match_scores(name) * OTHER_YEAR_WEIGHT
+        scores = self._names.match_scores(name) * UNLIKELY_WEIGHT
         if similarity.any():
             best = int(similarity.argmax())
             raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similarity[best])
@@ -259,8 +257,9 @@ class TitleIndex:
         """
         word, _, rest = separated.partition(" ")
         for name in self._series_by_initials.get(word, []):
-            raise_scores(scores, self._series[name].rows if not rest else [], SERIES_MATCH)
-            if rest and not rest.isdigit():
+            if not rest:
+                raise_scores(scores, self._series[name].rows, SERIES_MATCH)
+            elif not rest.isdigit():
                 titled = self._names.match_scores(f"{name} {rest}")
                 np.maximum(scores, titled * (SERIES_MATCH / EXACT), out=scores)
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)

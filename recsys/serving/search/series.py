@@ -20,11 +20,13 @@ import numpy as np
 from recsys.data.dataset import Dataset, Film, cache_by_dataset
 from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
 
+# for `find_series`
 MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; a larger gap is a remake
 _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
 _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
+# for `same_series`
 MIN_PREFIX_CHARS = 5  # a shorter title is not a prefix of other titles: "Rocky" is, "Up" is not
 MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
@@ -52,18 +54,18 @@ _SUBTITLE = re.compile(r":\s|\s[-–]\s")
 class Series:
     """The films with a common title prefix."""
 
-    numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title
+    title_numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title
     titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is the prefix
-    order: list[int] = field(default_factory=list)  # rows by year; empty if the numbers in titles contradict
+    order: list[int] = field(default_factory=list)  # rows by year; empty if numbers in titles contradict this order
 
     @property
     def rows(self) -> list[int]:
-        """All films."""
-        return list(dict.fromkeys([*self.order, *self.numbers]))
+        """The rows of all films."""
+        return list(dict.fromkeys([*self.order, *self.title_numbers]))
 
     def numbered(self, number: int) -> int | None:
-        """Return the film with a number in its title or, if there is none, the film at this place by year, or None."""
-        for row, title_number in self.numbers.items():
+        """Return the row of the film with a number in its title, else of the film at this place by year, else None."""
+        for row, title_number in self.title_numbers.items():
             if title_number == number:
                 return row
         return self.order[number - 1] if 0 < number <= len(self.order) else None
@@ -83,17 +85,17 @@ def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np
         rows_by_name.setdefault(normalized, []).append(row)
         for prefix in _series_prefixes(name, normalized):
             series = candidates.setdefault(prefix, Series())
-            if row not in series.numbers or series.numbers[row] is None:
-                series.numbers[row] = _number_after(prefix, normalized)
+            if series.title_numbers.get(row) is None:
+                series.title_numbers[row] = _number_after(prefix, normalized)
     result = {}
     ordered = sorted(rows_by_name)
     for prefix, series in candidates.items():
-        series.titled_like_series = [row for row in rows_by_name.get(prefix, []) if row not in series.numbers]
-        if len(series.numbers) + bool(series.titled_like_series) < 2:
+        series.titled_like_series = [row for row in rows_by_name.get(prefix, []) if row not in series.title_numbers]
+        if len(series.title_numbers) + bool(series.titled_like_series) < 2:
             continue
-        longer = ordered[sorted_span(ordered, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
+        longer_names = ordered[sorted_span(ordered, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
         # "Batman Returns" has the prefix, but no number or subtitle, so the order by year is not reliable
-        if set(itertools.chain(*(rows_by_name[name] for name in longer))) <= set(series.numbers):
+        if set(itertools.chain(*(rows_by_name[name] for name in longer_names))) <= set(series.title_numbers):
             series.order = _order_by_year(series, years)
         result[prefix] = series
     return result
@@ -113,8 +115,8 @@ def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]
     rows: dict[str, list[int]] = {}
     for name, normalized, row in names:
         parts = [normalized, *(normalize(subtitle) for subtitle in _SUBTITLE_SEPARATOR.split(name)[1:])]
-        forms = {initials(form) for part in parts for form in (part, strip_article(part)) if part.count(" ") > 1}
-        for letters in forms:
+        long_parts = [part for part in parts if part.count(" ") > 1]
+        for letters in {initials(form) for part in long_parts for form in (part, strip_article(part))}:
             if len(letters) > 2:
                 rows.setdefault(letters, []).append(row)
     return rows
@@ -137,14 +139,14 @@ def _number_after(prefix: str, normalized: str) -> int | None:
 
 
 def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
-    """Return the films by year; empty if the numbers in titles contradict, or if the first film is ambiguous."""
-    order = sorted(series.numbers, key=lambda row: (years[row], row))
-    start = [row for row in series.titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
-    if len(start) > 1 or not all(years[row] for row in order):
+    """Return `Series.order`. It is also empty if a year is unknown, or if several films can be the first."""
+    order = sorted(series.title_numbers, key=lambda row: (years[row], row))
+    first_films = [row for row in series.titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
+    if len(first_films) > 1 or not all(years[row] for row in order):
         return []
-    order = [*start, *order]
-    fits = all(number in (None, order.index(row) + 1) for row, number in series.numbers.items())
-    return order if fits else []
+    order = [*first_films, *order]
+    is_consistent = all(number in (None, order.index(row) + 1) for row, number in series.title_numbers.items())
+    return order if is_consistent else []
 
 
 def series_names(film: Film, tags: str = "") -> frozenset[str]:
@@ -170,7 +172,10 @@ def same_series(dataset: Dataset, item: int) -> np.ndarray:
 
 @cache_by_dataset
 def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, list[int]]]:
-    """Return the series names of each item, and the items of each name. Titles also have names that are prefixes."""
+    """Return the series names of each item, and the items of each name.
+
+    If a name is the beginning of another film's name, the other film has both names.
+    """
     movies = dataset.catalog.movies
     films = dataset.catalog.films[: len(movies)]
     item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
@@ -186,10 +191,10 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
 
 
 def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
-    """Return the known names that begin a name ("dark knight rises": "dark knight") or that are its singular."""
-    words = [name.split() for name in names]
-    singular = {name.removesuffix("s") for name in names}
-    return ({" ".join(name[:n]) for name in words for n in range(1, len(name))} | singular) & prefixes
+    """Return the prefixes that begin a name ("dark knight" of "dark knight rises") or that are its singular."""
+    beginnings = {" ".join(words[:n]) for words in map(str.split, names) for n in range(1, len(words))}
+    singulars = {name.removesuffix("s") for name in names}
+    return (beginnings | singulars) & prefixes
 
 
 def _without_number(title: str) -> str:

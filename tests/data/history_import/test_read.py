@@ -124,14 +124,10 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_about():
 def test_the_order_of_the_lines_says_which_of_two_readings_is_likely():
     month_first = files.NETFLIX.format("1/9/25", "1/12/25", "3/7/25")  # newest first only if the month comes first
     assert one(month_first).date_question.is_day_first_likely is False
-    assert (
-        one(
-            files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25"), Answers(is_language_month_first=True)
-        ).date_question.is_day_first_likely
-        is True
-    )
+    day_first = files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")
+    assert one(day_first, Answers(is_language_month_first=True)).date_question.is_day_first_likely is True
     assert one(month_first).entries[-1].watched == datetime(2025, 1, 12)
-    assert one(files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")).date_question.is_day_first_likely is True
+    assert one(day_first).date_question.is_day_first_likely is True
     assert one(files.NETFLIX.format("5/5/25", "5/5/25", "5/5/25")).date_question is None
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recsys.data.dataset import Film, Queries
-from recsys.serving.history import Example
+from recsys.serving.history import SampleList
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition, Recommendation
 from tests import toys
@@ -96,9 +96,9 @@ def test_the_table_has_a_row_for_each_recommender_and_order():
 
 
 def test_two_moods_hold_the_same_films_in_another_order():
-    one, other = Example("Space", "", (1, 2, 3, 4, 5)), Example("Cartoons", "", (3, 7, 8))
+    one, other = SampleList("Space", "", (1, 2, 3, 4, 5)), SampleList("Cartoons", "", (3, 7, 8))
     (last, first_order), (also_last, second_order) = list_comparison.orders_of_examples(
-        [Example("One film", "", (9,)), one, other]
+        [SampleList("One film", "", (9,)), one, other]
     )
     assert (last, also_last) == ("Space", "Cartoons")
     assert first_order == (7, 8, 1, 2, 3, 4)
