@@ -49,4 +49,6 @@ def show(view: EvaluationView, metric: str) -> None:
         metric=metric_title(metric),
         names=", ".join(titles[variant] for variant in selected),
     )
-    chart(label_line_ends(figure), alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")
+    label_line_ends(figure)
+    figure.update_annotations(x=len(lines.columns) - 1)  # Plotly would read the category "10" as the position 10
+    chart(figure, alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -31,3 +33,15 @@ def test_results_for_one_length_give_no_chart(visit):
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("protocol-ml-1m").set_value("short-1").run()
     assert not app.get("plotly_chart")
+
+
+@pytest.mark.usefixtures("measured")
+def test_favourites_have_a_chart_of_their_own_with_labels_at_the_last_number(visit):
+    for protocol, rank in {"favourites-1": 2, "favourites-10": 1}.items():
+        write("popular", protocol, rank)
+    app = visit("evaluation", data="ml-1m")
+    app.get_by_key("protocol-ml-1m").set_value("favourites-1").run()
+    (line,) = chart(app)
+    assert (line["x"], line["y"]) == (["1", "10"], pytest.approx([1 / np.log2(3), 1]))
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert [label["x"] for label in layout["annotations"]] == [1]
