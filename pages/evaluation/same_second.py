@@ -1,4 +1,8 @@
-"""The section Same-second ratings: their order in the ratings file, and its effect on metrics."""
+"""The section Same-second ratings: their order in the ratings file, and its effect on metrics.
+
+The file order is an order of all films. The ratings file lists the films of one second in this order. It also compares
+films of different seconds.
+"""
 
 from typing import Any
 
@@ -56,7 +60,8 @@ def show(view: EvaluationView) -> None:
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
     data = cache.dataset_title(dataset)
-    # shares of the pairs of successive films whose second film is earlier in the file order
+    # shares of the pairs of successive films whose second film is earlier in the file order; "alone": both films
+    # share their second with no film
     backward_shares = document["lower"]
     shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
@@ -98,7 +103,7 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
         columns = table.setdefault(row["title"], {"title": _(row["title"])})
-        columns[row["protocol"]] = row["alone"]
+        columns[row["protocol"]] = row["alone"]  # the recommender without the additional score
         columns[f"{row['protocol']} added"] = row["with the order"]
     titles = {
         "title": _("Recommender"),
@@ -135,7 +140,7 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
     figure, n = go.Figure(), len(table)
     bin_centres = [(position + 0.5) * 2 / n - 1 for position in range(n)]
     for column, colour, name in (
-        ("alone", GREY, _("rated in different seconds")),
+        ("alone", GREY, _("rated in different seconds")),  # as in `show_file_order`
         ("same second", TIED_COLOUR, _("rated in the same second")),
     ):
         figure.add_bar(

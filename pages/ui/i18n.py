@@ -147,7 +147,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 class _Formatter(string.Formatter):
-    """Formats numbers that have a format specification for the visitor's language."""
+    """Formats a number in the visitor's language if its placeholder has a format specification."""
 
     def format_field(self, value: Any, spec: str) -> str:
         return number(value, spec) if spec and isinstance(value, Real) else super().format_field(value, spec)

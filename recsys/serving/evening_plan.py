@@ -103,7 +103,7 @@ def _exclude_series(predictor: Predictor, mask: np.ndarray, planned: Sequence[in
 
 
 def _next_steps(ranking: Ranking, width: int) -> list[PlanStep]:
-    """Return the best `width` films of a ranking, without those that have a probability of 0."""
+    """Return the best `width` films of a ranking, without films with a probability of 0."""
     items = ranking.top(width)
     probabilities = ranking.probabilities(items)
     if probabilities is None:

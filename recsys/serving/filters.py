@@ -106,7 +106,7 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
 def blocking_filters(
     features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
 ) -> list[str]:
-    """Return the filters (fields of `Filters`) that block all films. If any one of them is removed, a film passes."""
+    """Return the filters (fields) whose removal alone lets a film pass. Call it only if no film passes all filters."""
     masks = _masks(features, filters, history)
     candidates = np.ones(len(features.years), bool)
     candidates[_without_infrequent(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
@@ -189,7 +189,7 @@ def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, d
 
 
 def genre_similarity(matrix: np.ndarray) -> np.ndarray:
-    """Return the cosines 0…1 between films by their genres (n, G), (n, n). They are 0 for a film without genres."""
+    """Return the cosines (n, n), 0…1, of films with these genres (n, G). They are 0 for a film without genres."""
     vectors = matrix / np.maximum(1.0, np.sqrt(matrix.sum(1, keepdims=True)))
     return np.asarray(vectors @ vectors.T)
 

@@ -226,7 +226,7 @@ def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], cho
 
 
 def _film_record(imported: ImportedFilm, movie: dict[str, Any]) -> dict[str, Any]:
-    """Return the known values of a film. Values of the data set (`movie`) replace those of the file."""
+    """Return the known values of a film. Values of the data set (`movie`) replace values of the file."""
     entry, watched = imported.entries[0], _watched_film(0, imported.entries)  # the film number 0 is not used
     record = {name: getattr(entry, name) for name in ("title", "year", "imdb_id", "tmdb_id", "movie_id")} | movie
     if watched.last:

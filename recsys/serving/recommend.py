@@ -86,7 +86,7 @@ def recommend(predictor: Predictor, request: Request) -> list[Recommendation]:
 
     Raises:
         ServingError: If a film number is not in the catalogue.
-        ScoreError: If a score is NaN or infinite.
+        ScoreError: If a score is NaN or plus infinity.
     """
     return recommend_many(predictor, [request])[0]
 
@@ -161,8 +161,8 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     """Return the items that a request excludes, as item numbers (n,) or as a mask (I,) bool.
 
     Without a filter, the result is item numbers, because a mask is slow for a catalogue of millions of films. With a
-    filter that restricts the films, it is a mask. Duplicates are always excluded, so a film that is listed twice is
-    recommended once.
+    filter that restricts the films, it is a mask. If the catalogue has a film twice, only its main entry can be
+    recommended. The other entries are always excluded.
     """
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)

@@ -185,7 +185,8 @@ class ThemeParser:
         "not long" does not exclude the tag "long con".
         """
         n_degrees = 1 if words[0] in DEGREES and len(words) > 1 else 0
-        # (start, length) of the phrases to try: the longest first, the last two without the degree
+        # (start, length) of the phrases to try: first 4 to 2 words from the start, as a tag can begin with a degree;
+        # then 2 and 1 words after the degree, if any
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
@@ -287,6 +288,7 @@ class ThemeIndex:
         positive, excluded = self._parser.split_negations(rest)
         aspects = self._parser.parse(positive)
         if excluded.any():
+            # the encoder would match the negated part; `positive` also lacks the years, which a mask below selects
             theme = positive
         if self._vectors:
             encoded = self._vectors.encode([theme, *(aspect.text for aspect in aspects)])
@@ -296,7 +298,9 @@ class ThemeIndex:
         if self._vectors:
             score += self._vector_scores(self._vectors, encoded[0])
         if not aspects and (years or excluded.any()):
-            score = self._popularity  # a theme without aspects, such as "80s": all films match
+            # a theme without aspects, such as "80s": all films match; popularity is a factor again below, so it counts
+            # more than in other themes
+            score = self._popularity
         score = score * ~excluded
         if years:
             score *= (self._years >= years[0]) & (self._years <= years[1])
@@ -354,8 +358,8 @@ class ThemeIndex:
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
     """Build an index, with the sentence encoder if it is available. It takes seconds.
 
-    Otherwise, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a data set encodes the
-    tags, with progress events {"stage": "encode", "done", "total"}.
+    If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
+    data set encodes the tags, with progress events {"stage": "encode", "done", "total"}.
     """
     table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
     films = stored_film_vectors(dataset.name, dataset.catalog)

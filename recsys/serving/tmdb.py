@@ -117,9 +117,11 @@ class Posters:
         """
         if key is None:
             return {}
-        started = self._request(key, list(dict.fromkeys(films.values())))
-        if started and self._clock() >= self._no_wait_until and wait(started, self.patience).not_done:
-            self._note_if_slow()
+        pending = self._request(key, list(dict.fromkeys(films.values())))
+        if pending and self._clock() >= self._no_wait_until:
+            late_requests = wait(pending, self.patience).not_done
+            if late_requests:
+                self._note_if_slow()
         with self._lock:
             urls = {item: self._cache[film][0] for item, film in films.items() if self._is_cached(film)}
         return {item: url for item, url in urls.items() if url}
@@ -152,7 +154,10 @@ class Posters:
         return self.service_status(key)
 
     def _note_if_slow(self) -> None:
-        """Stop waiting on pages for FAILURE_PAUSE_SECONDS if a reply is slow. The time in the queue does not count."""
+        """If a reply is slow, let pages not wait for replies during the next FAILURE_PAUSE_SECONDS.
+
+        Time in the queue does not count as slow.
+        """
         if self._client.longest_wait() >= self.patience / 2:
             self._no_wait_until = self._clock() + FAILURE_PAUSE_SECONDS
 

@@ -124,21 +124,24 @@ class Steps:
 
 
 def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
-    """Compute all steps for a sequence of at least one item, oldest first. Films of the sequence are not excluded.
+    """Compute all steps for a sequence of at least one item, oldest first.
+
+    Films of the sequence are excluded only if the model's loss excludes them (`only_unseen`).
 
     Raises:
         ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
     """
     dataset, model = predictor.dataset, as_bert4rec(predictor)
-    prediction = attention(predictor, films)
-    films_read, mask = prediction.tokens[:-1], prediction.tokens[-1]
+    prediction_attention = attention(predictor, films)
+    tokens = prediction_attention.tokens
+    films_read, mask = tokens[:-1], tokens[-1]
     example = films_read[-MAX_EXAMPLE_FILMS:]
     masked_positions = mask_positions(model, example)
     replaced_tokens = example[masked_positions]
     masked_example = example.copy()
     masked_example[masked_positions] = mask
-    embeddings, positions = model.embed_tokens(prediction.tokens)
-    layers = run_layers(predictor, prediction.tokens)
+    embeddings, positions = model.embed_tokens(tokens)
+    layers = run_layers(predictor, tokens)
     ranking = Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities)
     return Steps(
         training_labels=token_labels(dataset, masked_example),
@@ -146,7 +149,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, replaced_tokens),
         embeddings=embeddings,
         positions=positions,
-        attention=prediction,
+        attention=prediction_attention,
         layers=layers,
         predictions=_prediction_table(dataset, ranking, k),
         n_items=dataset.n_items,
@@ -154,7 +157,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
 
 
 def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
-    """Return the masked positions of a training example (T,), (Q,). They are sampled as in training.
+    """Return the positions (Q,) that are masked in a training example (T,). They are sampled as in training.
 
     Positions at the ends are dropped, so that masks have films on both sides. If no position is left, the middle is
     masked. With fewer than three films, the positions of training are kept.

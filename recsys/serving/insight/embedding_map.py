@@ -86,7 +86,7 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
 
 
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
-    """Return the first two principal components of vectors (I, D), (I, 2), and their shares of the variance.
+    """Return the first two principal components (I, 2) of vectors (I, D), and their shares of the variance.
 
     The components are eigenvectors of the covariance matrix (D, D). The largest loading of each is positive, so
     the same vectors always give the same map.

@@ -28,7 +28,7 @@ from recsys.serving.recommend import (
 
 RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader continues to the next film of a list
 N_ORDERS = 10  # random orders
-MOOD_FILMS = 4  # films of each sample list in `orders_of_examples`
+FILMS_PER_SAMPLE_LIST = 4  # films of each sample list in `orders_of_examples`
 MAX_HIDDEN = 20  # films that are hidden one by one, so that the table stays readable
 MAX_LAST = 10  # last films of a history that `last_positions` returns
 TOP_K = 10  # a hidden film is a hit if its rank is at most this
@@ -39,10 +39,10 @@ Order = tuple[int, ...]
 def reorderings(films: Sequence[int], n: int = N_ORDERS) -> list[Order]:
     """Return other orders of the films: first the reversed order, then at most n random orders.
 
-    The orders are distinct, so few films have fewer than n + 1 of them.
+    The orders are distinct. A short history has fewer than n + 1 of them.
     """
     rng = np.random.default_rng(0)
-    # three times as many, because some are drawn twice
+    # three times as many, because some are equal
     shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)]
     orders = dict.fromkeys([tuple(reversed(films)), *shuffled])
     orders.pop(tuple(films), None)
@@ -125,8 +125,8 @@ def orders_of_examples(lists: Sequence[SampleList]) -> tuple[tuple[str, Order], 
     if len(usable) < 2:
         return None
     left, right = usable[:2]
-    left_items = left.items[:MOOD_FILMS]
-    right_items = tuple(item for item in right.items if item not in left_items)[:MOOD_FILMS]
+    left_items = left.items[:FILMS_PER_SAMPLE_LIST]
+    right_items = tuple(item for item in right.items if item not in left_items)[:FILMS_PER_SAMPLE_LIST]
     return (left.name, right_items + left_items), (right.name, left_items + right_items)
 
 
@@ -180,7 +180,10 @@ def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Seq
 
 
 def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> list[int]:
-    """Return the positions of the last n items except for the first film, newest first, without infrequent films."""
+    """Return the positions of the newest n items, newest first.
+
+    Infrequent films and the first film, which has no film before it, are skipped.
+    """
     return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
 
 

@@ -70,7 +70,7 @@ def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, sh
 
 
 def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.ndarray:
-    """Return a point for each vector (I, D), (I, 2) float32. Vectors with a large cosine have close points.
+    """Return points (I, 2), float32, of vectors (I, D). Vectors with a large cosine have close points.
 
     The same vectors give the same points on one machine. A subprocess computes them, so that an exception of `report`
     stops the computation.
