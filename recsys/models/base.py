@@ -46,7 +46,7 @@ class Model(ABC):
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
     members: tuple[str, ...] = ()  # names of the combined recommenders, see `checkpoints.attach_members`
-    # data set whose users were added to the training data, "" for none; a mixture lists the data sets of its members
+    # name of the data set whose users were added to the training data, "" for none; a mixture joins names by ", "
     added_dataset: str = ""
     note: str = ""  # a sentence for users about the fit, "" for none
 
@@ -99,20 +99,20 @@ class Model(ABC):
         free_bytes = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
         if 2 * needed_bytes <= free_bytes:
             return
-        need = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
+        need_template = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
         if train.noun == "film":
-            need = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
-        limit = N_(
+            need_template = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
+        error_template = N_(
             "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
             "model, such as item-knn"
         )
         if free_gpu_bytes is not None:
-            limit = N_(
+            error_template = N_(
                 "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
                 "cpu, or choose another model, such as item-knn"
             )
-        wanted = Message(need, title=Message(self.title), needed=needed_bytes / 1e9, n_items=train.n_items)
-        raise DataError(limit, wanted=wanted, free=free_bytes / 1e9)
+        need = Message(need_template, title=Message(self.title), needed=needed_bytes / 1e9, n_items=train.n_items)
+        raise DataError(error_template, wanted=need, free=free_bytes / 1e9)
 
     @property
     def max_length(self) -> int | None:

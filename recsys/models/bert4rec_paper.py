@@ -51,5 +51,5 @@ class Bert4RecPaper(Bert4Rec):
     """BERT4Rec with the published architecture."""
 
     Encoder: ClassVar[type] = Bert4RecPaperEncoder
-    architecture_departures = ()
+    architecture_departures = ()  # settings of `Bert4Rec` that change the published architecture: none here
     former_settings = FORMER_SETTINGS | {"relative_bias": False, "pre_norm": False, "projection": True}

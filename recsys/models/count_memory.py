@@ -91,7 +91,7 @@ class CountMemory:
         for name, model in self._models.items():
             arrays |= {f"{name}.{key}": array for key, array in model.state().items()}
         if len(self.markov.counts) <= np.iinfo(np.uint16).max:
-            arrays["followers.indices"] = arrays["followers.indices"].astype(np.uint16)  # halves the file
+            arrays["followers.indices"] = arrays["followers.indices"].astype(np.uint16)  # Markov chain; halves the file
         arrays |= {name: np.array(getattr(self.markov.config, name)) for name in SCORING_SETTINGS}
         arrays["pool"] = self.length_weights.weights
         return {MEMORY_PREFIX + key: array for key, array in arrays.items()}
@@ -110,7 +110,7 @@ class CountMemory:
 
     @property
     def _models(self) -> dict[str, Model]:
-        """The count models by their names in the state."""
+        """The count models by their names in the state, which stored checkpoints have: Markov chain, EASE."""
         return {"followers": self.markov, "companions": self.ease}
 
     def _component_scores(self, network_scores: np.ndarray, queries: Queries) -> list[np.ndarray]:

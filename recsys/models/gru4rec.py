@@ -64,7 +64,8 @@ class Gru4RecEncoder(SequenceEncoder):
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """See `SequenceEncoder.forward`."""
         x = self.dropout(self.items(tokens))  # (B, T, D), item embeddings
-        with torch.autocast(x.device.type, enabled=False):  # cuDNN would compute in fp16, in which gradients underflow
+        # Autocast runs cuDNN's recurrent layers in fp16 even if it is set to bf16. Gradients underflow in fp16.
+        with torch.autocast(x.device.type, enabled=False):
             states = self.gru(x)[0]  # (B, T, H)
         return self.norm(self.project(self.dropout(gather_positions(states, positions))))
 

@@ -63,8 +63,8 @@ class NegativeSampling:
 
     s is the score of an item minus log k q: s⁺ of the target, s⁻ of N_NEGATIVES negatives. The negatives are drawn in
     each call and shared by all samples. As in the paper, a negative that equals the target counts too. σ(s) is the
-    probability that an item was watched and not drawn. The scores of lowest loss are log-probabilities
-    (noise-contrastive estimation, Mnih and Teh, arXiv:1206.6426).
+    probability that an item is a target and not a drawn negative. Where the loss is minimal, the scores are
+    log-probabilities (noise-contrastive estimation, Mnih and Teh, arXiv:1206.6426).
     """
 
     def __init__(self, negatives: float, q: np.ndarray) -> None:
@@ -142,10 +142,11 @@ class Item2Vec(SequenceModel):
             is_sample = (items < n_items) & (context != n_items).any(1)
             bags, targets = context[is_sample], items[is_sample]
         else:
-            neighbour = context.T  # (2 · `window`, E)
-            is_target = neighbour < n_items  # neither padding nor a start token
-            bags, targets = items[np.nonzero(is_target)[1]][:, None], neighbour[is_target]
-        return Batch(torch.from_numpy(bags), None, torch.arange(len(targets)), torch.from_numpy(targets))
+            context = context.T  # (2 · `window`, E); the order of the samples affects the rounding of trained weights
+            is_target = context < n_items  # neither padding nor a start token
+            bags, targets = items[np.nonzero(is_target)[1]][:, None], context[is_target]
+        samples = torch.arange(len(targets))  # all, until `Batch.without_targets` removes them
+        return Batch(torch.from_numpy(bags), None, samples, torch.from_numpy(targets))
 
     @torch.inference_mode()
     def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:

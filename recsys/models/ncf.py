@@ -33,8 +33,8 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.options import TrainConfig
 
-# Upper bound of users · I · 2D in a block of logits: 1 MB in float32, to stay in a core's cache. A single user may
-# exceed it.
+# Upper bound of the values of the MLP that `pairs` computes for a block of users, (D + D/2 + …) · I < 2D · I per user.
+# 1 MB in float32 stays in a core's cache. A single user may exceed it.
 BLOCK_VALUES = 1 << 18
 Layers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 
@@ -90,7 +90,8 @@ class NeuMf(SequenceEncoder):
         x = F.relu(p_mlp + q_mlp)  # (…, N, D)
         for layer in self.layers:
             x = F.relu(layer(x))
-        return (q @ (p * h_product).transpose(-1, -2))[..., 0] + x @ h_mlp
+        product = (q @ (p * h_product).transpose(-1, -2))[..., 0]  # (…, N)
+        return product + x @ h_mlp
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the logits (B, I) of all items for users (B, 2D), computed in blocks of users."""

@@ -2,7 +2,8 @@
 
 Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU and the width of an
 embedding, binary cross-entropy with one negative, and no bias per item. The paper's sizes, learning rate and dropout
-are in `SASREC_ORIGINAL` of registry.py. Position 0 is the newest item, because the paper pads histories at the front.
+are in `SASREC_ORIGINAL` of registry.py. The paper pads at the front, so a position there is a distance from the newest
+item. Here padding is at the end, so positions are counted from the newest item, which has position 0.
 
 Departures:
 

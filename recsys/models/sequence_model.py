@@ -55,7 +55,7 @@ class SequenceEncoder(nn.Module):
         self.items = nn.Embedding(n_items + 2, dim)
         self.bias = nn.Parameter(torch.zeros(n_items))
         self.own_output: nn.Embedding | None = None  # separate output weights, (I, D)
-        self.positions: nn.Embedding | None = None  # tokens (B, T) → position embeddings (B or 1, T, D)
+        self.positions: nn.Embedding | None = None  # a `PositionEmbedding`, called with tokens; stored by this name
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the hidden states of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D).
@@ -153,7 +153,7 @@ class SequenceModel(Model):
         # each token is the input for one target
         targets = [sequence[-n:].astype(np.int64) for sequence, n in zip(sequences, lengths, strict=True)]
         tokens = pad(np.concatenate(inputs), lengths, n_items)  # (B, T)
-        return Batch.from_numpy(tokens, None, lengths, np.concatenate(targets))
+        return Batch.from_numpy(tokens, positions=None, n_targets=lengths, targets=np.concatenate(targets))
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """Return the part of each of `histories[rows]` (B,) for a batch. By default, the whole history."""
@@ -169,7 +169,8 @@ class SequenceModel(Model):
         """
         excluded_from = exclude_history(histories, rows, n_items)
         row, position = batch.loss_positions
-        backwards = slice(None, None, -1)  # so the first position of a repeated item is written last
+        # A repeated target is excluded after its first position. NumPy keeps the last write, so write backwards.
+        backwards = slice(None, None, -1)
         excluded_from[row.numpy()[backwards], batch.targets.numpy()[backwards]] = position.numpy()[backwards] + 1
         return excluded_from
 
@@ -218,7 +219,7 @@ class SequenceModel(Model):
         def epoch_batches(epoch: int) -> Iterator[Batch]:
             rng = CounterRNG(run.seed, epoch)
             epoch_samples = samples
-            if self.reshuffles_ties and train.ties == "drawn":
+            if self.reshuffles_ties and train.ties == "drawn":  # the order of ties is random
                 epoch_samples = self.samples(reshuffle_ties(train, rng.key(Stream.TIE_ORDER)))
             return self.batches(epoch_samples, train.n_items, rng)
 

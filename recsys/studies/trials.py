@@ -99,8 +99,8 @@ def measure(
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
-    with storage.try_locked(folder / LOCK) as is_locked:
-        if not is_locked:
+    with storage.try_locked(folder / LOCK) as has_lock:
+        if not has_lock:
             return None
         if outcome := read(trial, dataset, protocol):
             return outcome

@@ -33,7 +33,7 @@ def rank() -> int:
 
 
 def shard(rows: np.ndarray) -> np.ndarray:
-    """Return the rows of this process: every `world_size()`th of the rows (n,), because they are sorted by length."""
+    """Return every `world_size()`th row of rows (n,), sorted by length, so all processes get rows of similar length."""
     return rows[rank() :: world_size()]
 
 

@@ -16,7 +16,8 @@ from torch.autograd.function import once_differentiable
 
 # logits per chunk: 4 MB fit in the cache of a core, 1 GB keeps all units of a GPU busy
 CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}
-ROW_MULTIPLE = 32  # the number of rows of a chunk is a multiple of it; loading the weights limits smaller products
+# Rows per chunk are a multiple of this. A product with fewer rows would spend most of its time loading the weights.
+ROW_MULTIPLE = 32
 ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the cache of a core
 
 # a slice of the M targets → the mask of the items that their softmax excludes, see `Batch.excluded_items`

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from recsys.training.kernels import ROW_MULTIPLE, softmax_cross_entropy
 
-# Up to this number, gBCE draws negatives for each target, else for all targets at once. With 8 on ML-100K, NDCG@10 was
-# .079 with own negatives and .036 with shared ones (docs/experiments.md).
+# Up to this number of negatives, gBCE draws them for each target, else for all targets at once. With 8 on ML-100K,
+# NDCG@10 was .079 with own negatives and .036 with shared ones (docs/experiments.md).
 MAX_OWN_NEGATIVES = 8
 BPR_MAX_PENALTY = 0.5  # λ of BPR-max
 

@@ -70,8 +70,8 @@ class RunFolder:
         """Keep other trainings out of the folder. Raise TrainingError on all ranks if another one holds the lock."""
         self.path.mkdir(parents=True, exist_ok=True)
         lock = self.path / self.LOCK
-        with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as is_locked:
-            if distributed.all_reduce_array(np.array([not is_locked], np.int64)).any():
+        with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as has_lock:
+            if distributed.all_reduce_array(np.array([not has_lock], np.int64)).any():
                 holder = Message("another process")
                 with suppress(OSError, ValueError):
                     holder = Message("process {number}", number=int(lock.read_text()))
@@ -197,7 +197,7 @@ class Trainer:
 
     @property
     def can_read_each_step(self) -> bool:
-        """Whether each step may read tensors."""
+        """Whether a step may read tensor values in Python. On a GPU that waits for all queued work."""
         return self.device.type == "cpu"
 
     @property
@@ -269,7 +269,7 @@ class Trainer:
         """
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
         if self.can_read_each_step and not is_finite:
-            self.save()  # the optimiser has not changed the weights yet
+            self.save()  # before `all_finite` is false, which makes `save` raise; the weights have not changed yet
         self.all_finite &= is_finite
         if self.can_read_each_step:
             self.raise_if_not_finite()
