@@ -128,7 +128,7 @@ def environment(system: System, folder: Path) -> str:
 
 
 def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
-    """Use the newest films of the training histories, and only films that occur in those of the training users."""
+    """Cut the histories to the newest films, hold out some users, and drop films that only held-out users have."""
     rng = np.random.default_rng(settings.seed)
     histories = [history[-settings.length :] for history in LEAVE_ONE_OUT(dataset).train.histories if len(history) > 1]
     n_held_out = round(HELD_OUT_SHARE * len(histories))
@@ -141,7 +141,7 @@ def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
         raise RecsysError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
     masks = [rng.random(len(history)) < settings.mask_prob for history in held_out]
     for mask in masks:
-        mask[rng.integers(len(mask))] |= not mask.any()
+        mask[rng.integers(len(mask))] |= not mask.any()  # at least one film is masked
     numbered = [[np.searchsorted(items, history) for history in part] for part in (train, held_out)]
     return SpeedTask(settings, len(items), *numbered, masks)
 
@@ -165,9 +165,10 @@ def run(
 
 
 def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float]:
-    """Return our speed and the latency of a peer relative to the other, as medians over rounds (NaN without rounds).
+    """Return our speed / the peer's, and the peer's latency / ours (above 1: ours is better).
 
-    A ratio is of two runs of one round, because the load of the machine changes between rounds.
+    Both are medians over rounds, NaN without rounds. A ratio is of two runs of one round, because the load of the
+    machine changes between rounds.
     """
     frame, names = pd.json_normalize(runs), ("sequences_per_second", "latency_ms.p50")
     speed, latency = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
@@ -189,8 +190,9 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def line(name: str, figures: dict[str, Any], latency_ms: float) -> str:
     """Format a run or the medians of a system."""
     return (
-        f"{name:<19} {figures['sequences_per_second']:8.1f} sequences/s  {figures['fit_seconds']:7.1f} s with all"
-        f"  {figures['memory_mb']:6.0f} MB  held-out loss {figures['cloze_loss']:.4f}  request {latency_ms:8.2f} ms"
+        f"{name:<19} {figures['sequences_per_second']:8.1f} sequences/s"
+        f"  {figures['fit_seconds']:7.1f} s with preparation  {figures['memory_mb']:6.0f} MB"
+        f"  held-out loss {figures['cloze_loss']:.4f}  request {latency_ms:8.2f} ms"
     )
 
 

@@ -57,7 +57,7 @@ class CheckpointMeta(BaseModel):
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
     also: str = ""  # second data set that the model was trained on
-    tuned: bool = False  # whether the model was fitted on first use, with its preset
+    tuned: bool = False  # "tuned" means: fitted on first use, with its preset
 
 
 def save(
@@ -98,7 +98,8 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
     """Return the model of a checkpoint, ready to score the items of a data set.
 
     Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data. For
-    a model that needs training, other data causes only a warning, unless `reject_stale`, as before an evaluation.
+    a model that needs training, changed data is only a warning. With `reject_stale`, which evaluations set, it is an
+    error.
     """
     meta, payloads = _read(folder)
     variant, name = meta.variant, dataset.name
@@ -115,7 +116,8 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
             raise StoreError(text, command, name=name, variant=variant)
         change = f"the data of {name} changed after {variant} was trained"
         warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
-    if attach_members(model, dataset, meta.seed, splitting=splitting, reject_stale=reject_stale) != meta.members:
+    versions = attach_members(model, dataset, meta.seed, splitting=splitting, reject_stale=reject_stale)
+    if versions != meta.members:
         raise StoreError("{variant} was fitted before its members were trained again", command, variant=variant)
     return model
 
@@ -142,12 +144,12 @@ def load_or_fit(
             raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
         return load(folder, dataset, splitting, reject_stale)
     if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
-        if model := _load_fit(folder, dataset, splitting, reject_stale):
+        if model := _load_if_current(folder, dataset, splitting, reject_stale):
             return model
         folder = None  # a new fit is written to the home folder
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with storage.locked(folder):  # other threads and processes wait for this fit
-        model = _load_fit(folder, dataset, splitting, reject_stale)
+        model = _load_if_current(folder, dataset, splitting, reject_stale)
         return model or _fit(folder, variant, dataset, report, splitting, reject_stale)
 
 
@@ -189,8 +191,8 @@ def notes(
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes with the checkpoint that `find` returns and with its members, "" without one."""
     version = _meta_hash(find(variant, dataset_name, splitting=splitting))
-    _, members = _both_versions(variant, dataset_name, splitting)
-    return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
+    _, versions = _stored_and_current_versions(variant, dataset_name, splitting)
+    return storage.sha256(" ".join([version, *versions.values()]).encode()) if version and versions else version
 
 
 def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
@@ -202,8 +204,8 @@ def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_
 
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
     """Return the recommenders that must be trained before `load_or_fit` can return this one: members, or itself."""
-    _, members = _both_versions(variant, dataset_name, splitting)
-    missing = [name for name, version in members.items() if not version]
+    _, versions = _stored_and_current_versions(variant, dataset_name, splitting)
+    missing = [name for name, version in versions.items() if not version]
     if find(variant, dataset_name, splitting=splitting) is None:
         missing.append(variant)
     return [name for name in missing if registry.get(name).needs_training]
@@ -211,7 +213,7 @@ def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LE
 
 def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
-    _, members = _both_versions(variant, dataset_name, splitting)
+    _, members = _stored_and_current_versions(variant, dataset_name, splitting)
     names = [variant, *members]
     return all(has_fit(name, dataset_name, splitting) for name in names)
 
@@ -224,7 +226,7 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
         return False
-    stored, current = _both_versions(variant, dataset_name, splitting)
+    stored, current = _stored_and_current_versions(variant, dataset_name, splitting)
     return stored == current
 
 
@@ -329,8 +331,10 @@ def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting)
     return fingerprints
 
 
-def _both_versions(variant: str, dataset_name: str, splitting: Splitting) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the stored versions of members, in the checkpoint of the mixture, and the current ones. "": no version."""
+def _stored_and_current_versions(
+    variant: str, dataset_name: str, splitting: Splitting
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the versions of members that the mixture's checkpoint stores, and the current ones. "": no version."""
     stored = dict.fromkeys(registry.get(variant).members(dataset_name), "")
     seed = 0
     if stored and (folder := find(variant, dataset_name, splitting=splitting)):
@@ -342,7 +346,7 @@ def _both_versions(variant: str, dataset_name: str, splitting: Splitting) -> tup
 
 
 def _member_version(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
-    """Return the version of a member, which differs between fits; "" if the member must be trained.
+    """Return the version of a member, "" if it must be trained. For a trained member, it differs between fits.
 
     A member that is fitted on first use depends only on its preset and the data. Its version is the hash of the preset,
     which is equal on all machines and before the first fit. So a shipped mixture is valid at once.
@@ -386,7 +390,7 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
     return model
 
 
-def _load_fit(folder: Path, dataset: Dataset, splitting: Splitting, reject_stale: bool) -> Model | None:
+def _load_if_current(folder: Path, dataset: Dataset, splitting: Splitting, reject_stale: bool) -> Model | None:
     """Return the model of a checkpoint that was fitted on first use, or None if it must be fitted again."""
     if not (folder / META).exists():
         return None

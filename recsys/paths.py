@@ -5,7 +5,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
-RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY; evaluations write them
+RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY, for git: changes here do not make the code dirty
 PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
 LOG = "log.jsonl"  # of a training, in the folder of the checkpoint
 

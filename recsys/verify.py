@@ -62,7 +62,7 @@ def check_dataset(name: str) -> Iterator[Finding]:
     get_command = datasets.how_to_get(name)
     for path, is_intact in datasets.archives(name).items():
         restore = restore_command(path) if path.parent == published.BUNDLED else get_command
-        yield Finding(path, "" if is_intact else "is missing or not the archive that it was", restore)
+        yield Finding(path, "" if is_intact else "is missing, or its hash is not the expected one", restore)
     if _has_files(paths.prepared(name)):
         yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get_command)
     enrich_command = recsys_command("data", "enrich", name)
@@ -87,7 +87,8 @@ def check_dataset(name: str) -> Iterator[Finding]:
         for pattern, (check, command) in files.items():
             for path in sorted(root.glob(pattern)):
                 is_shipped = root == paths.ASSETS
-                default = restore_command(path.with_name(f"{path.stem}*")) if is_shipped else _remove_command(path)
+                files_of_path = path.with_name(f"{path.stem}*")  # the document and its payloads
+                default = restore_command(files_of_path) if is_shipped else _remove_command(path)
                 yield _verify(path, check, command or default)
 
 

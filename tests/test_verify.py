@@ -122,7 +122,8 @@ def test_a_missing_array_and_a_set_of_another_version_are_said(home):
 def test_archives_are_known_by_what_was_published_or_by_what_the_set_was_made_of(home, tmp_path):
     archive = paths.downloads() / "ml-1m" / "ml-1m.zip"
     storage.replace_file(archive, archives.write(tmp_path, archives.double_colon()).read_bytes())
-    assert [found.problem for found in verify.check_dataset("ml-1m")] == ["is missing or not the archive that it was"]
+    problems = [finding.problem for finding in verify.check_dataset("ml-1m")]
+    assert problems == ["is missing, or its hash is not the expected one"]
     datasets.get("ml-1m", archive)
     assert [found.problem for found in verify.check_dataset("ml-1m")] == ["", ""]
     flip(archive)

@@ -93,7 +93,7 @@ def show(view: EvaluationView) -> None:
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
     protocol = protocols.get_or_former(view.protocol)
-    if protocol.n_newest or protocol.n_liked:
+    if protocol.n_newest or protocol.n_given:
         list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:

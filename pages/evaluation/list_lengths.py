@@ -17,7 +17,7 @@ def show(view: EvaluationView, metric: str) -> None:
     """Plot the metric against the number of films given, if there are results for two numbers or more."""
     gives_favourites = view.protocol in [protocol.name for protocol in protocols.FAVOURITES]
     if gives_favourites:
-        length_labels = {protocol.name: str(protocol.n_liked) for protocol in protocols.FAVOURITES}
+        length_labels = {protocol.name: str(protocol.n_given) for protocol in protocols.FAVOURITES}
     else:
         length_labels = {protocol.name: str(protocol.n_newest) for protocol in protocols.SHORT}
         length_labels[protocols.FULL.name] = _("all")

@@ -110,7 +110,7 @@ def show(dataset: str, protocol: str) -> None:
     available_studies = [study for study in all_studies if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
-    if definitions.get_or_former(protocol).n_liked:
+    if definitions.get_or_former(protocol).n_given:
         sections = [name for name in sections if name not in NEED_ONE_TARGET]
     if available_studies:
         sections.append("studies")

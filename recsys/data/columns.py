@@ -15,7 +15,9 @@ _ITEM_IDS = (
     *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
     *("productsku", "itemsku", "variantsku", "lineitemsku", "stockcode", "productcode", "itemcode", "articlenumber"),
 )
-_OTHER_ITEMS = (  # less certain names of item ids: in an item file, they can describe an item that has another id
+# These may be the item id in an event file. In an item file, most are attributes of an item with its own id. Only names
+# that end in "id" are used there.
+_OTHER_ITEMS = (
     *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
     *("episode", "episodeid", "video", "videoid", "show", "showid", "series", "seriesid", "anime", "animeid"),
     *("app", "appid", "course", "courseid", "job", "jobid", "venue", "venueid", "poi", "restaurant", "restaurantid"),

@@ -116,8 +116,8 @@ def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Da
     """Parse the archive of a data set. Return the data set and `ArchiveFile.provenance`."""
     entry, archive = SETS[name], published.archive_of(name, source, report)
     report({"stage": "parse"})
-    with movielens_files.opened(archive.path, entry.title, archive.is_official) as members:
-        raw = archive.parse(members)
+    with movielens_files.opened(archive.path, entry.title, archive.is_official) as zip_file:
+        raw = archive.parse(zip_file)
         if not archive.is_official:
             raw = drop_duplicates(raw, report)
         dataset = assemble(name, raw, entry.min_ratings, entry.ties)
@@ -154,7 +154,9 @@ def serving_split(name: str) -> Splitting:
 
 def min_ratings(name: str) -> int:
     """Return the number of ratings that a film of a data set needs to be trained on."""
-    return SETS[name].min_ratings if name in SETS else int(_provenance(name).get("fewest", MIN_RATINGS))
+    if name in SETS:
+        return SETS[name].min_ratings
+    return int(_provenance(name).get("fewest", MIN_RATINGS))  # the key of own data sets
 
 
 def _provenance(name: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import requests
 
 CHUNK_BYTES = 1 << 16
-MAX_ATTEMPTS = 5  # consecutive connections that receive no new byte
+MAX_ATTEMPTS = 5  # failed connections in a row; one that received new bytes starts the count at 1
 PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
 READ_TIMEOUT_SECONDS = 20.0  # the connection is lost after this time without a byte
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
@@ -97,7 +97,7 @@ def fetch(
         md5: Expected MD5; None: it is not checked.
         max_bytes: Maximum size of the file.
         seconds: Limit of the whole duration, including name resolution; None: no limit.
-        attempts: Maximum number of connections in a row that receive no new byte.
+        attempts: Maximum number of failed connections in a row. One that received new bytes starts the count at 1.
         report: Receives {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"}
             while nothing arrives. It may raise Cancelled.
 
@@ -165,7 +165,7 @@ class _Download:
 
     def run(self, attempts: int) -> None:
         """Complete the part, by several connections if necessary."""
-        max_size, failures = self.size, 0  # failures since the part last grew
+        max_size, failures = self.size, 0
         while True:
             try:
                 return self._connect()

@@ -113,10 +113,10 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
     """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
 
-    Training has none of their events. Each held-out user with MIN_LIKED liked items has ORDERS_PER_USER queries. Each
-    has these items in a random order, without the last item, which is the target. Items with a rating of at least
-    LIKED_RATING are liked. If all ratings of the data set are equal, all items are liked. Raises DataError if no test
-    or validation user has enough liked items.
+    Training has none of their events. A held-out user with at least MIN_LIKED liked items gets ORDERS_PER_USER random
+    orders of them. A query is an order without its last item, the target. Protocols that give n items use the others
+    as targets, too. Items with a rating of at least LIKED_RATING are liked. If all ratings of the data set are equal,
+    all items are liked. Raises DataError if no test or validation user has enough liked items.
     """
     tenths = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0) % np.uint64(10)  # (U,)
     is_test, is_valid = tenths == 0, tenths == 1
@@ -129,7 +129,8 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
 UNTIED = Splitting("untied", untied, "untied", reads_times=True, is_seeded=True)
 BY_TIME = Splitting("time", by_time, "time", reads_times=True)
-BY_USER = Splitting("favourites", by_user, "favourites-3")  # for the protocols favourites-1 to favourites-10
+# all protocols favourites-N share this splitting; favourites-3 stands for it in `train --protocol`
+BY_USER = Splitting("favourites", by_user, "favourites-3")
 SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME, BY_USER)}
 
 

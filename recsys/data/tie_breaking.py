@@ -54,7 +54,7 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
         raise DataError(
             "{name} has no times, so it has no ratings of one second; use --protocol full", name=dataset.name
         )
-    if dataset.ties == "drawn":
+    if dataset.ties == "drawn":  # in random order
         raise DataError(
             "{name}: films of one second are in random order already; use --protocol full", name=dataset.name
         )

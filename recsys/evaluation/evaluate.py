@@ -1,6 +1,6 @@
 """Rank the held-out items with a trained model and write the result document.
 
-Shapes: S seeds, B queries, I items.
+Shapes: S seeds, B queries, I items. With `Protocol.n_given`, the ranks of a seed are (users, ORDERS_PER_USER, T).
 """
 
 import json

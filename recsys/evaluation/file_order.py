@@ -193,7 +193,7 @@ def measure(
     With `without_rating`, pairs with a film of this rating are not counted. In the document, "same second" are the tied
     pairs, "alone" the untied pairs. Raises DataError if tied events are already in random order.
     """
-    if dataset.ties == "drawn":
+    if dataset.ties == "drawn":  # in random order
         text = "{name}: films of one second are in a drawn order already; choose another data set"
         raise DataError(text, name=dataset.name)
     all_pairs = ConsecutivePairs.from_dataset(dataset)

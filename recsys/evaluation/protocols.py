@@ -35,7 +35,7 @@ class Protocol:
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
     retraining_reason: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
     n_newest: int = 0  # number of the newest items of each history that the recommender gets; 0: it gets all items
-    n_liked: int = 0  # number of liked items of each user that the recommender gets; 0: it gets histories
+    n_given: int = 0  # number of liked items of each user that the recommender gets; 0: it gets histories
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
     sampling_seed: int = 0
     sampler: Sampler | None = None  # None if n_candidates is 0
@@ -43,7 +43,7 @@ class Protocol:
     @property
     def is_standard_task(self) -> bool:
         """Whether the recommender gets whole histories and must find one next item among all items."""
-        return not (self.n_newest or self.n_liked or self.n_candidates)
+        return not (self.n_newest or self.n_given or self.n_candidates)
 
     def split(self, dataset: Dataset, seed: int = 0) -> Split:
         """Return the split for a training seed. Raises DataError if this splitting does not fit the data set."""
@@ -256,7 +256,7 @@ def _favourites(n: int, title: str) -> Protocol:
         splitting=BY_USER,
         retraining_reason="This protocol needs recommenders that were trained without a tenth of the people. With "
         "other protocols, recommenders have learned from all people.",
-        n_liked=n,
+        n_given=n,
     )
 
 

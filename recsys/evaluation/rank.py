@@ -24,7 +24,7 @@ LIST_LENGTH = 10  # K
 class HeldOutRanks:
     """Ranks of the held-out items and, if requested, the top K items of each query."""
 
-    ranks: np.ndarray  # (B,) int64, 1 = best; with `Protocol.n_liked`: (users, drawings, T), see `metrics.best_ranks`
+    ranks: np.ndarray  # (B,) int64, 1 = best; with `Protocol.n_given` (users, ORDERS_PER_USER, T), see `best_ranks`
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
     probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
 
@@ -53,8 +53,8 @@ def rank_held_out(
         ScoreError: The scores are not finite numbers of shape (B, I).
         ProtocolError: The data set is too small for the protocol.
     """
-    if protocol.n_liked:
-        return _rank_liked(model, held_out, protocol.n_liked, dataset.n_items, report, batch)
+    if protocol.n_given:
+        return _rank_liked(model, held_out, protocol.n_given, dataset.n_items, report, batch)
     n_queries = len(held_out)
     with_lists = with_lists and not protocol.n_candidates
     target_ranks = np.zeros(n_queries, np.int64)

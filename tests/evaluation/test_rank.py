@@ -125,7 +125,7 @@ def test_favourites_give_the_first_liked_films_and_rank_all_the_others(protocol)
     orders = [np.array([13, *range(12)]), np.arange(13), np.arange(13)[::-1]]  # three drawings of one user
     held_out = HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))
     result = rank_held_out(Recorder(), held_out, protocol, WORLD)
-    n = protocol.n_liked
+    n = protocol.n_given
     assert given == [order[:n].tolist() for order in orders]
     assert result.ranks.shape == (1, ORDERS_PER_USER, MAX_RELEVANT)
     first, second, third = (ranks[ranks > 0].tolist() for ranks in result.ranks[0])
