@@ -64,6 +64,7 @@ PATIENCE = 0.5  # seconds: enough to send a question on a busy machine
 
 
 def posters(service, **settings):
+    settings = {"patience": 10, **settings}  # a loaded machine can take longer than the default of one second
     return Posters(service.address.removesuffix("/file.zip"), "https://images", **settings)
 
 
