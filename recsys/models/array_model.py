@@ -79,11 +79,11 @@ def csr_state(matrix: sparse.csr_array) -> dict[str, np.ndarray]:
     return {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
 
 
-def csr_from_state(state: dict[str, np.ndarray], n_items: int) -> sparse.csr_array:
-    """Return the sparse matrix with I columns of a saved state. Raises like `Model.load_state`."""
+def csr_from_state(state: dict[str, np.ndarray], n_columns: int) -> sparse.csr_array:
+    """Return the sparse matrix with `n_columns` columns of a saved state. Raises like `Model.load_state`."""
     if missing := {"data", "indices", "indptr"} - state.keys():
         raise KeyError(f"the saved model has no {', '.join(sorted(missing))}; fit it again")
-    if state["indices"].max(initial=-1) >= n_items:
-        raise ValueError(f"the saved matrix is not one of {n_items} items; fit it again")
-    shape = (len(state["indptr"]) - 1, n_items)
+    if state["indices"].max(initial=-1) >= n_columns:
+        raise ValueError(f"the saved matrix is not one of {n_columns} items; fit it again")
+    shape = (len(state["indptr"]) - 1, n_columns)
     return sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape)

@@ -35,7 +35,7 @@ class Model(ABC):
     uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
     uses_credits: bool = False  # `fit` uses directors, cast and subjects, if they were fetched with `data enrich`
     uses_query_ratings: bool = False  # ratings in a query change the scores
-    scores_cold_items: bool = False  # scores films without ratings, from their descriptions
+    scores_cold_items: bool = False  # scores infrequent films too, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
     is_fitted_on_validation: bool = False  # the ranking depends on weights that were fitted on validation items
     can_fill_masks: bool = False  # has `fill`
@@ -75,7 +75,7 @@ class Model(ABC):
     def score(self, queries: Queries) -> np.ndarray:
         """Return a score for every item, (B, I) float32. Higher is better. Histories may be empty or repeat items.
 
-        If `scores_cold_items`, columns of films without ratings may follow.
+        If `scores_cold_items`, columns of infrequent films may follow, see `Catalog.infrequent`.
         """
 
     @abstractmethod

@@ -56,7 +56,8 @@ class Bert4Rec(TransformerModel):
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
     former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    # first two points of the module docstring, as named in `bert4rec_steps.paper_differences`
+    # The architectural departures (points 1 and 2 of the module docstring; point 2 has two), under the names of
+    # `bert4rec_steps.paper_differences`
     architecture_departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")
     can_fill_masks: bool = True
     config: Bert4RecConfig

@@ -51,7 +51,8 @@ class Content(ArrayModel):
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
         self.uses_credits = self.config.vectors in ("tf-idf", "fields")
-        # `serving.predictor` fits such a model on all films. Sentence embeddings of all films would take minutes.
+        # A model that scores cold items (infrequent films) is fitted on all films. For sentences that would take
+        # minutes, so they do not.
         self.scores_cold_items = not self.has_item_embeddings
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
@@ -96,6 +97,7 @@ class Content(ArrayModel):
         """Restore the arrays of `state`."""
         self.counts = item_array(state, "counts", n_items)
         if "indptr" in state:
+            # D columns, or fewer if the last features are all zero
             self.vectors = csr_from_state(state, int(state["indices"].max(initial=0)) + 1)
         else:
             self.vectors = item_array(state, "vectors", n_items)

@@ -1,6 +1,6 @@
 """EASE: a linear autoencoder with a closed-form solution (Steck, WWW 2019, arXiv:1905.03375).
 
-Shapes: B queries, U users, I items, r eigenvectors. In formulas, B is the weight matrix and I the identity.
+Shapes: B queries, U users, I items, r eigenvectors. In formulas, W is the weight matrix and E the identity.
 """
 
 import numpy as np
@@ -28,17 +28,17 @@ class EaseConfig:
 
 
 class Ease(ArrayModel):
-    """Score = x B, where x is 1 for the items of the history and 0 for the others.
+    """Score = x W, where x is 1 for the items of the history and 0 for the others.
 
-    B (I, I) minimises |X - XB|² + λ|B|² with a zero diagonal. X (U, I) is 1 where a user watched an item, else 0. With
-    the item-item counts G = XᵀX and P = (G + λI)⁻¹, the solution is B_ij = -P_ij / P_jj for i ≠ j. Ratings are not
+    W (I, I) minimises |X - XW|² + λ|W|² with a zero diagonal. X (U, I) is 1 where a user watched an item, else 0. With
+    the item-item counts G = XᵀX and P = (G + λE)⁻¹, the solution is W_ij = -P_ij / P_jj for i ≠ j. Ratings are not
     used. A score is about 1 for a relevant item and about 0 for other items.
 
     With a `rank` r, no (I, I) matrix is computed. Let V Λ Vᵀ be the eigendecomposition of G with the r largest
-    eigenvalues. The other eigenvalues are set to 0. Then P = (I - A) / λ with A = V Λ / (Λ + λ) Vᵀ. It follows that
-    B_ij = A_ij / (1 - A_jj) for i ≠ j. A is stored as L Lᵀ, with L (I, r).
+    eigenvalues. The other eigenvalues are set to 0. Then P = (E - A) / λ with A = V Λ / (Λ + λ) Vᵀ. It follows that
+    W_ij = A_ij / (1 - A_jj) for i ≠ j. A is stored as L Lᵀ, with L (I, r).
 
-    Departures from the paper: single precision, and B overwrites P to save memory.
+    Departures from the paper, which names the weights B: single precision, and W overwrites P to save memory.
     """
 
     Config = EaseConfig
@@ -46,10 +46,10 @@ class Ease(ArrayModel):
     array_names = ("weights", "counts")
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
-        """Set `weights` to B (I, I) as in algorithm 1 of the paper, or to L (I, r), float32.
+        """Set `weights` to W (I, I) as in algorithm 1 of the paper, or to L (I, r), float32.
 
         Raises:
-            DataError: If memory is too small for B, if there are too many items for a full rank, or if rounding leaves
+            DataError: If memory is too small for W, if there are too many items for a full rank, or if rounding leaves
                 a matrix without an inverse.
         """
         self.check_memory(train)
@@ -77,7 +77,7 @@ class Ease(ArrayModel):
             self.scale = 1 / (1 - self.diagonal)  # (I,)
 
     def fit_memory_bytes(self, n_users: int, n_items: int) -> int:
-        """Return the bytes of all copies of B (I, I), or of L (I, r) and the left singular vectors (U, r)."""
+        """Return the bytes of all copies of W (I, I), or of L (I, r) and the left singular vectors (U, r)."""
         return MAX_COPIES * 4 * (self.config.rank * (n_items + n_users) if self.config.rank else n_items**2)
 
     def _score(self, queries: Queries) -> np.ndarray:
@@ -86,7 +86,7 @@ class Ease(ArrayModel):
         return history_matrix(queries.histories, len(self.counts)) @ self.weights
 
     def _low_rank_scores(self, histories: list[np.ndarray]) -> np.ndarray:
-        """Return x B, (B, I), from L. The histories contain distinct items.
+        """Return x W, (B, I), from L. The histories contain distinct items.
 
         A sparse x would double the time of a single query.
         """
@@ -95,7 +95,7 @@ class Ease(ArrayModel):
             profiles[row] = self.weights[items].sum(0)
         scores = (self.weights @ profiles.T).T  # x A, (B, I)
         for row, items in enumerate(histories):
-            scores[row, items] -= self.diagonal[items]  # B has a zero diagonal
+            scores[row, items] -= self.diagonal[items]  # W has a zero diagonal
         return scores * self.scale
 
 

@@ -44,7 +44,8 @@ class FpmcConfig(SequenceConfig):
 class FpmcEncoder(SequenceEncoder):
     """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}].
 
-    `items`, `people` and `offers` are names in stored checkpoints.
+    The names are fixed by stored checkpoints: `people` has vectors of items (their mean is the user's factor), `offers`
+    the factors of the targets.
     """
 
     def __init__(self, config: FpmcConfig, n_items: int) -> None:

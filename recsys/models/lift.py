@@ -42,7 +42,10 @@ class LiftConfig:
 
 
 class Lift(ArrayModel):
-    """The log-probabilities of a member minus the logarithm of popularity. 1 is added to counts, so none is 0."""
+    """The log-probabilities of a member minus the logarithm of popularity.
+
+    1 is added to counts, because log 0 is infinite.
+    """
 
     Config = LiftConfig
     config: LiftConfig

@@ -20,6 +20,9 @@ def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple
 
 
 def fix_signs(vectors: np.ndarray) -> np.ndarray:
-    """Flip columns (m, r) so that the entry with the largest absolute value is positive. Signs depend on processors."""
+    """Flip columns (m, r) so that the entry with the largest absolute value is positive.
+
+    Without this, signs depend on the CPU.
+    """
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(0, keepdims=True), 0)  # (1, r)
     return np.where(largest < 0, -vectors, vectors)

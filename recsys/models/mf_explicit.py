@@ -23,7 +23,7 @@ class MfExplicitConfig:
     factors: Size = 8  # numbers per item and per user
     regularization: Positive = 30.0  # λ, added to the diagonal once per user and item, not per rating
     iterations: Count = 10  # each iteration computes all users, then all items
-    liked: Finite = 5.0  # stars assumed for an item of a query without a rating
+    liked: Finite = 5.0  # stars assumed for an unrated item of a query
 
 
 class MfExplicit(ArrayModel):
@@ -35,7 +35,7 @@ class MfExplicit(ArrayModel):
     Only given ratings are fitted, so a score estimates how much a user likes an item and not whether the user watches
     it. Such models rank badly (Cremonesi, Koren and Turrin, RecSys 2010).
 
-    Departure from the paper: an item of a query without a rating counts as rated with `liked` stars.
+    Departure from the paper: an unrated item of a query counts as rated with `liked` stars.
     """
 
     Config = MfExplicitConfig

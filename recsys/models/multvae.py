@@ -117,7 +117,7 @@ class MultVae(SequenceModel):
             own_rows = distributed.shard(rows)
             progress = (rng.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
-            # A process without rows must take part in the step all the same, so it gets a batch without targets.
+            # A process without rows must also take part in the step, so it gets a batch without targets.
             fields = vars(self.collate(samples.histories, own_rows if len(own_rows) else rows[:1], n_items, rng))
             batch = VaeBatch(**fields, beta=beta)
             yield batch if len(own_rows) else batch.without_targets()

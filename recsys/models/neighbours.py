@@ -41,8 +41,8 @@ class UserKnn(ArrayModel):
     Departures from the thesis:
     - `shrink` is added to n_j. Without it, an item with one rating beats items with many ratings.
     - r̄_i is replaced by the mean of all ratings. This does not change the order of the items.
-    - An item of a query without a rating counts as rated with the mean of all ratings. Without any ratings, items count
-      1, as any constant gives the same cosines.
+    - An unrated item of a query gets the mean of all ratings. If the query has no ratings at all, each item gets 1: any
+      constant gives the same cosines.
     - Users of the training data are their own neighbours.
 
     Neither formula predicts ratings. `predicted_ratings` divides by the sum of the cosines of the neighbours who rated
@@ -64,8 +64,8 @@ class UserKnn(ArrayModel):
         scores = np.empty((len(queries), len(self.counts)), np.float32)
         for chunk, cosines in self._neighbours(queries):
             total = (cosines @ self.votes).toarray()
-            cosines.data = (cosines.data > 0).astype(np.float32)
-            n_ratings = (cosines @ self.is_rated).toarray()
+            is_similar = _with_values(cosines, (cosines.data > 0).astype(np.float32))
+            n_ratings = (is_similar @ self.is_rated).toarray()
             scores[chunk] = self.base + total / np.maximum(n_ratings + self.config.shrink, 1)
         return scores
 

@@ -6,7 +6,7 @@ with h a history, m a member, z_m its scores on a common scale (`comparable_scor
 length of h, and w ≥ 0 weights that maximise the likelihood of the validation items. Each range has its own weights,
 because the members' quality depends on the length of the history.
 
-Shapes: B queries, M members, I items, C candidates, W ranges.
+Shapes: B queries, M members, I items, C candidates, W ranges, A traits.
 
 Reference: Genest and Zidek (Statistical Science 1986); Heskes (NIPS 1997). Burke (UMUAI 2002) calls such a
 recommender a weighted hybrid.
@@ -337,8 +337,9 @@ class VisitorPool(Pool):
       - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films, of which counts and networks have few
         events. s is the geometric mean, over the films of the list, of the share of users who watched them.
       - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if all films of a list of two or more have a trait in
-        common: a genre, or an original language other than English. t is the share of the events of films with this
-        trait, of the rarest one. So three German films are followed by German films, even if they are popular.
+        common: a genre, or an original language other than English. t is the share of events that belong to films with
+        this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
+        even if they are popular.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -384,7 +385,7 @@ class VisitorPool(Pool):
         return float(self.trait_shares[is_common].min(initial=1))
 
     def with_max_emphasis(self) -> Self:
-        """Return a copy in which film contents have the highest weight for all histories. The members are shared."""
+        """Return a copy in which the factor of EMPHASISED is at least MAX_EMPHASIS. The members are shared."""
         model = copy(self)
         model.min_emphasis = MAX_EMPHASIS
         return model

@@ -81,7 +81,10 @@ class Recommender:
         return from_document(self.model_class.Config, dict(item for item in document.items() if item not in removed))
 
     def is_tuned_for(self, dataset: str) -> bool:
-        """Return whether `preset` uses the settings of this data set as they are, without scaling to its size."""
+        """Return whether `preset` uses the settings of this data set as they are, without scaling to its size.
+
+        True also for a set of `presets.TUNED` without a preset of this recommender: it has the defaults.
+        """
         return dataset in (*presets.TUNED, *presets.PRESETS.get(self.name, ()))
 
     def model(self, config: Any = None) -> "Model":
@@ -191,6 +194,7 @@ FIELDS = {"vectors": "fields", "half_life": 5.0}  # chosen on validation, docs/e
 ON_SEGMENTS = {"crop": "segments", "only_unseen": True, "redraw": True}
 NETWORKS = {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-memory")}
 
+# A row of a recommender that the command `train` trains
 trained = partial(Recommender, needs_training=True)
 
 ROWS = (

@@ -35,7 +35,10 @@ class SessionModel(SequenceModel):
     """A model that is trained on windows of histories, because histories of MovieLens are longer than sessions."""
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """See `SequenceModel.sequences`. At most `length` + 1 consecutive items, of which the first is no target."""
+        """See `SequenceModel.sequences`. Each has at most `length` + 1 consecutive items.
+
+        If there are that many, the first is only an input.
+        """
         return rng.crop(histories, rows, self.config.length + 1, "windows")
 
 

@@ -7,9 +7,10 @@ The embedding of each input item is the sum of
 - the vector of the rating that the user gave it,
 - the vectors of the user's gender, age group and occupation.
 
-The output weights are the item embeddings plus the vectors of the features. All vectors except the item embeddings
-start at zero, so training starts as without side information. The network gets a tenth of the training samples without
-ratings, and a tenth without user attributes, because visitors of the app may give neither. `attention`, `fill` and
+The output weights are the item embeddings plus the means of the vectors of the features. All vectors except the item
+embeddings start at zero, so at the start of training, side information has no effect. The ratings of a tenth of the
+training samples are removed, and independently the user attributes of a tenth, because visitors of the app may give
+neither. `attention`, `fill` and
 `training_example` use neither ratings nor attributes.
 
 Shapes: B sequences, b sequences scored at once, T positions, I items, S values of a kind of feature, P people,
@@ -193,7 +194,7 @@ class SideModel(TransformerModel):
         """See `SequenceModel.batch_of`. A target's rating is no input of its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
-            # the same rows and rng as for the items, so the ratings are cropped at the same places
+            # cut like the items; the id at a start or [mask] token is replaced by `token_rating_ids`
             ratings = [self.training_inputs(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
             ids = token_rating_ids(batch.tokens.numpy(), ratings, n_items)  # (B, T)
             ids[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
@@ -214,6 +215,7 @@ class SideModel(TransformerModel):
         """Return rating ids (b, T) and attribute ids (b, 3) of the queries `rows` (b,). None: unknown or not used."""
         rating_ids = attribute_ids = None
         if self.config.stars and queries.ratings is not None:
+            # cut like the items, see `batch_of`
             ratings = [self.input_tokens(to_rating_ids(queries.ratings[row])) for row in rows]
             rating_ids = torch.from_numpy(token_rating_ids(tokens, ratings, module.n_items)).to(self.device)
         if self.config.person and queries.user_profiles is not None:
@@ -228,7 +230,7 @@ def token_rating_ids(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items:
     Row b of `ratings` has a value for each token of row b before its padding: the rating id if the token is an item.
     """
     ids = pad(np.concatenate(ratings), np.array([len(row) for row in ratings]), UNKNOWN)
-    ids = ids[:, : tokens.shape[1]]  # narrower if there is a single query, which has no padding
+    ids = ids[:, : tokens.shape[1]]  # tokens of a single query are not padded, but `pad` rounds the width up
     return np.where(tokens < n_items, ids, UNKNOWN)
 
 

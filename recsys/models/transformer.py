@@ -37,7 +37,8 @@ class RelativeBias(nn.Module):
     def forward(self, positions: Tensor | None, length: int) -> Tensor:
         """Return the bias (B or 1, H, Q, T) of queries at `positions` (B or 1, Q; None: all T) and T = `length` keys.
 
-        It is computed once per distance T-1 … 1-T of query and key. T consecutive values are the biases of a query.
+        It is computed once per distance T-1 … 1-T of query and key. Values w … w+T-1 are the biases of query
+        T-1-w for keys 0 … T-1.
         """
         distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key
         is_after = distance < 0
@@ -91,7 +92,9 @@ class Block(nn.Module):
 
         `attention_mask` (B, 1, 1, T) is True where a position may be attended to. None: everywhere.
         """
-        inputs = gather_positions(x, positions)  # after `attend`, gradients would be summed in another order
+        # Gathered before `attend` on purpose: after it, gradients would be summed in another order and results would
+        # change slightly.
+        inputs = gather_positions(x, positions)
         x = self.residual(inputs, self.attend(self.attention_input(x), attention_mask, positions))
         return self.residual(x, self.feed_forward(self.norm_forward(x)))
 

@@ -78,7 +78,7 @@ def uses_all_seeds(point: Point, plan: Plan, dataset: str) -> bool:
 
 
 def is_baseline(point: Point, dataset: str) -> bool:
-    """Return whether a point has the settings of the recommender's preset. Points with the same title share it."""
+    """Return whether a point is the baseline of its title: it has the settings of the recommender's preset."""
     return Trial(point.recommender, point.changes).config(dataset) == Trial(point.recommender).config(dataset)
 
 

@@ -163,8 +163,8 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     """Return the model of a checkpoint with the config and seed of a trial, and the notes of its training, or None.
 
     The checkpoint may be of another recommender with the same model class, because changed settings can make two
-    recommenders equal. `memory` adds counts after the training of the network. So for a trial without counts, they can
-    be removed from the model of a checkpoint with counts.
+    recommenders equal. `memory` adds counts after the training of the network. So a trial without counts can use a
+    checkpoint with counts, which are then removed from the model.
     """
     config = to_document(trial.config(dataset.name))
     with_counts = config | {"memory": True}

@@ -131,9 +131,10 @@ class CounterRNG:
     def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, kind: Crop) -> list[np.ndarray]:
         """Return at most `length` consecutive items of each of the histories `rows` (B,).
 
-        The kind "newest" returns the newest items. With the other kinds, each sample ends at a random item with a
-        probability of 1/2. A prefix has at least two items. A window has `length` items, if the history has as many.
-        The number of items of a segment is log-uniform between 1 and the number of items up to its end.
+        The kind "newest" returns the newest items. With the other kinds, half of the samples are the newest items too.
+        The others end at a random item: a prefix has at least two items, and a window has `length` items, if the
+        history has as many. The number of items of a segment is log-uniform between 1 and the number of items up to its
+        end.
         """
         ends = np.array([len(histories[row]) for row in rows])
         sizes = np.full(len(rows), length)

@@ -33,7 +33,10 @@ def rank() -> int:
 
 
 def shard(rows: np.ndarray) -> np.ndarray:
-    """Return every `world_size()`th row of rows (n,), sorted by length, so all processes get rows of similar length."""
+    """Return the share of this process: every `world_size()`th of rows (n,).
+
+    If the rows are sorted by length, all processes get rows of similar length.
+    """
     return rows[rank() :: world_size()]
 
 

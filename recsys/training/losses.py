@@ -136,7 +136,7 @@ def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray,
     """Return the loss with this name. A sampled loss draws new negatives in each call.
 
     Args:
-        name: "bce" is gBCE with t = 0 and without the shift by log I.
+        name: For "gbce", log I is subtracted from the scores (see below). For "bce", gBCE with t = 0, it is not.
         negatives: K, the number of negatives of a sampled loss. All targets of a call share them. Only gBCE and BCE
             draw K for each target, if K is at most MAX_OWN_NEGATIVES.
         gbce_t: The t of gBCE.
