@@ -6,7 +6,7 @@
     python -m benchmarks.load --visitors 50 --presses 0 --leaving 1000  memory, also of visitors who have left
 
 Visitors speak the WebSocket protocol of the app, without a browser. They open Watch next with a list of films and move
-a film of the list, again and again. A time ends when the page with its predictions is complete. Drawing is not
+a film of the list, again and again. A time ends when the page with its predictions is complete. Rendering is not
 included, see benchmarks.browser_latency. The figures are valid only on an otherwise idle machine.
 """
 
@@ -47,7 +47,7 @@ class Times:
 
 
 async def visit(app: App, query: str, presses: int, pause: float, seed: int, times: Times) -> Visitor | None:
-    """Arrive within the first pause, then press as often as given, each time after about `pause` seconds."""
+    """Open the page within the first `pause` seconds, then press `presses` times, each after about `pause` seconds."""
     rng = random.Random(seed)
     await asyncio.sleep(rng.uniform(0, pause))
     try:

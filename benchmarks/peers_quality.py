@@ -107,7 +107,7 @@ def metrics(ranks: np.ndarray) -> dict[str, Any]:
 
 
 def our_rows(dataset: str) -> list[dict[str, Any]]:
-    """Return rows of our networks that have results, with the training times that their checkpoints note."""
+    """Return rows of our networks that have results, with the training times in the notes of their checkpoints."""
     rows = []
     for variant in OURS:
         try:

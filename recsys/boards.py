@@ -1,6 +1,7 @@
 """Boards: all results, or all trials, of a data set under a protocol in one artifact, see `recsys.storage`.
 
-`<protocol>.json` maps the name of a recommender or trial to its document, a dictionary. An .npz file maps it to ranks.
+`<protocol>.json` maps the name of a recommender or trial to its document, a dictionary. An .npz file maps the name to
+ranks.
 """
 
 import io

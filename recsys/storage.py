@@ -116,7 +116,8 @@ def locked(path: Path) -> Iterator[None]:
 def try_locked(path: Path) -> Iterator[bool]:
     """Yield False if another thread or process holds a lock file. Otherwise hold it during the block, and yield True.
 
-    The system releases the lock when the process ends. If the lock file exists on a read-only disk, yield True.
+    The system releases the lock when the process ends. On a read-only disk nothing can be locked: yields True if the
+    file exists, otherwise raises OSError.
     """
     lock, is_free = FileLock(path, blocking=False), True
     try:
@@ -260,9 +261,10 @@ def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload
     """Delete payloads of other versions, and temporary files of writers that were killed."""
     used_names = {path.name, *_payload_names(path)}
     for file in path.parent.iterdir():
-        name = TEMPORARY.sub("", file.name)
-        is_payload = name in previous_payload_names or HASH.sub("", name) in payloads
-        if (name == path.name or is_payload) and file.name not in used_names:
+        final_name = TEMPORARY.sub("", file.name)
+        is_payload = final_name in previous_payload_names or HASH.sub("", final_name) in payloads
+        # a .part file of the document or of a payload, or an old payload
+        if (final_name == path.name or is_payload) and file.name not in used_names:
             file.unlink(missing_ok=True)
 
 

@@ -13,6 +13,7 @@ from recsys.progress import ProgressCallback, Terminal, print_json
 Config = TypeVar("Config")
 
 
+# reads only the first argument; the docstring is the text of `train --help`
 def choose(model: Annotated[str, conf.Positional, conf.arg(help="a recommender: bert4rec, markov, item-knn …")]) -> str:
     """Train a recommender and save its checkpoint. --help after the recommender lists its flags."""
     return model

@@ -209,6 +209,7 @@ def _ratings(
 ) -> Ratings:
     """Read users, movies, ratings and times from the columns at these positions."""
     options: dict[str, Any] = {"sep": separator, "index_col": False, "header": None, "skiprows": skip}
+    # columns are named by position; a file has at least four
     options |= {"names": range(max(*positions, 3) + 1), "usecols": positions}
     dtypes = dict(zip(positions, (np.int32, np.int32, np.float32, np.int64), strict=True))
     try:

@@ -51,7 +51,7 @@ class PreparedMeta(TypedDict):
     name: str
     people: int  # users
     items: int
-    left_out: int  # items with too few ratings
+    left_out: int  # infrequent films: with too few ratings
     ratings: int
     ties: Literal["file", "drawn", "rows"]  # `Dataset.ties`
     noun: Literal["film", "item"]  # `Dataset.noun`
@@ -115,7 +115,7 @@ def check(name: str) -> None:
 
 
 def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
-    """Make a data set that cannot be written available to `load` in this process. Return it."""
+    """Let `load` return a data set, in this process, that could not be written to disk."""
     _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, provenance))
     return dataset
 

@@ -1,4 +1,4 @@
-"""Tags that users gave to films, with their times. Shapes: T times that a tag was given, W distinct tags."""
+"""Tags that users gave to films, with timestamps. Shapes: T assignments of a tag to a film, W distinct tags."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,6 +1,7 @@
 """Rank the held-out items with a trained model and write the result document.
 
-Shapes: S seeds, B queries, I items. With `Protocol.n_given`, the ranks of a seed are (users, ORDERS_PER_USER, T).
+Shapes: S seeds, B queries, I items, at most T = MAX_RELEVANT targets of a query, see `best_ranks`. With
+`Protocol.n_given`, the ranks of a seed are (users, ORDERS_PER_USER, T).
 """
 
 import json
@@ -91,7 +92,7 @@ def evaluate(
         runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _rounded(rating_errors.summary(runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
-    ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
+    ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B) or (S, users, …)
     if part == "test" and add:
         document, ranks = _with_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:

@@ -247,7 +247,7 @@ def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str,
 
 
 def _tie_shares(dataset: Dataset, pairs: ConsecutivePairs) -> dict[str, Any]:
-    """Return the share of tied pairs and of tied test targets, percentiles of it over users, and the share by year."""
+    """Return the shares of tied pairs and of tied test targets, and the share of tied pairs by user and by year."""
     user, time = np.asarray(dataset.interactions.user), np.asarray(dataset.interactions.timestamp)
     pair_times = time[:-1][user[1:] == user[:-1]]  # (N,) of the earlier film
     by_user = pd.Series(pairs.is_tied).groupby(pairs.user).mean()

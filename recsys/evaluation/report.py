@@ -128,7 +128,7 @@ def members(document: dict[str, Any]) -> tuple[str, ...]:
 
 def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
     """Return the command that trains a recommender for a protocol. `also` is a second training data set."""
-    trained_for = protocols.get_or_former(protocol).splitting.protocol
+    trained_for = protocols.get_or_former(protocol).splitting.protocol  # value of `train --protocol` for this splitting
     return checkpoints.training_command(variant, dataset, trained_for, seed, also)
 
 

@@ -1,9 +1,9 @@
 """The queue of training jobs on disk. The pages, the command line and the runner share it.
 
-`paths.jobs()` has a folder per job: job.json (a signed `Job`), progress.jsonl (events of the training, one per line)
-and output.txt (stderr of the training). All changes are made under the queue lock. The runner of a job holds the lock
-of the job, which the operating system releases when the runner ends. The models are imported inside functions, so that
-`jobs list` is fast.
+`paths.jobs()` has a folder per job: job.json (a `Job` as a document with its SHA-256), progress.jsonl (events of the
+training, one per line) and output.txt (stderr of the training). All changes are made under the queue lock. The runner
+of a job holds the lock of the job, which the operating system releases when the runner ends. The models are imported
+inside functions, so that `jobs list` is fast.
 """
 
 import os
@@ -154,8 +154,8 @@ def add(
 ) -> Job:
     """Append a job to the queue and start a runner if necessary.
 
-    The default protocol has the training part that the app uses. Raises UnknownModelError, ConfigError, DataError if
-    the data set is missing, and JobError if the queue does not accept the job.
+    Without `protocol`, the job trains on the part that the app's recommenders are trained on. Raises UnknownModelError,
+    ConfigError, DataError if the data set is missing, and JobError if the queue does not accept the job.
     """
     from recsys.data import datasets
 

@@ -63,7 +63,10 @@ def convert_rows(
 ) -> Imported:
     """Convert rows, given with their line numbers, to entries."""
     columns = file_format.columns
-    date_cells = [row.get(name, "") for name in (columns.watched, columns.logged) if name for _, row in rows]
+    date_columns = [name for name in (columns.watched, columns.logged) if name]
+    date_cells = []
+    for name in date_columns:
+        date_cells += [row.get(name, "") for _, row in rows]
     read_date, question = dates.date_reader(date_cells, answers)
     entries, skipped = [], []
     for line, row in rows:
@@ -109,7 +112,8 @@ def _imdb(text: str) -> str:
 def _integer(text: str) -> int | None:
     """Return a positive integer, or None for another text."""
     match = _INTEGER.match(text)
-    return int(match[1]) or None if match else None
+    number = int(match[1]) if match else 0
+    return number or None
 
 
 def stars(text: str, scale: int) -> float | None:
