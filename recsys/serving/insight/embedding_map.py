@@ -183,7 +183,7 @@ def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> lis
 def _overrepresented(
     terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
 ) -> tuple[Term, ...]:
-    """Return the over-represented of W terms (name, kind), largest z-score first; see `Region.terms`.
+    """Return the over-represented terms among W (name, kind), largest z-score first; see `Region.terms`.
 
     `shares`, `catalog_shares` and `z_scores` of their difference are (W,), for the films of a region and for all films.
     """
