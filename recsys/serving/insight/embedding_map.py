@@ -205,6 +205,7 @@ def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[
     has_genre, genres = genre_matrix(catalog)
     columns = [column for column, genre in enumerate(genres) if genre not in FORMAT_GENRES]
     years = catalog.movies["year"]
+    # 0: before FIRST_DECADE, -1: unknown
     film_decades = (years // 10 * 10).where(years >= FIRST_DECADE, 0).fillna(-1).astype(int).to_numpy()
     decades = sorted({decade for decade in film_decades.tolist() if decade >= 0})
     has_decade = film_decades[:, None] == np.array(decades, int)[None, :]
