@@ -38,7 +38,8 @@ class HiddenFilmTest:
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
-    positions = list_comparison.last_positions(films, dataset.n_items, n=len(films))  # of all films except the first
+    # newest first, without infrequent films and the first film
+    positions = list_comparison.last_positions(films, dataset.n_items, n=len(films))
     if not positions:
         text = _("Add a second film. To hide a film, there must be another film before it.")
         st.info(text, icon=":material/playlist_add:")
@@ -174,14 +175,14 @@ def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], l
     """Return a table of ranks, films by recommenders. Hits are bold. The last two rows are metrics."""
     numbered = [f"{position + 1} · {label}" for position, label in zip(positions, labels, strict=True)]
     films = [format.escape_markdown(label) for label in numbered]
-    cells, shares = {}, {}
+    cells, shades = {}, {}
     for title, column in ranks.items():
-        is_hit = [list_comparison.is_hit(position) for position in column]
-        texts = [count(position.rank) if position.rank else "–" for position in column]
+        is_hit = [list_comparison.is_hit(rank_position) for rank_position in column]
+        texts = [count(rank_position.rank) if rank_position.rank else "–" for rank_position in column]
         rank_cells = [f"**{text}**" if hit else text for text, hit in zip(texts, is_hit, strict=True)]
         mrr = format.metric(list_comparison.mean_reciprocal_rank(column))
         heading = format.escape_markdown(title)
         cells[heading] = [*rank_cells, str(sum(is_hit)), mrr]
-        shares[heading] = [*(position.log_rank_score for position in column), np.nan, np.nan]
+        shades[heading] = [*(rank_position.log_rank_score for rank_position in column), np.nan, np.nan]
     index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
-    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shares, index))
+    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shades, index))

@@ -1,4 +1,7 @@
-"""The section Browse: all films of a data set as cards in pages, with a search, an order and filters."""
+"""The section Browse: all films of a data set as cards in pages, with a search, an order and filters.
+
+Session state: browse_page (from 1; `filters` sets the default).
+"""
 
 import math
 
@@ -59,7 +62,7 @@ def show(dataset: Dataset) -> None:
     films = matching_films(library, text, order)
     show_count(dataset, n_matching=len(films), total=len(library))
     n_pages = max(1, math.ceil(len(films) / FILMS_PER_PAGE))
-    page = min(st.session_state.browse_page, n_pages)
+    page = min(st.session_state.browse_page, n_pages)  # the list may have become shorter
     show_cards(library, films[(page - 1) * FILMS_PER_PAGE : page * FILMS_PER_PAGE])
     if n_pages > 1:
         st.session_state.browse_page = page
@@ -140,9 +143,11 @@ def show_card(library: Library, number: int) -> None:
         tag = _("No ratings")
         if min_ratings > 1:
             tag = ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
+        # `catalog.movies` lacks infrequent films
         st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
     is_listed, key = number in visitor().current.films, f"shelf-{film.movie_id}"
     label = format.escape_markdown(film.label)
+    # only screen readers read the text in *…*
     st.button(
         _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
         key=key,

@@ -22,7 +22,7 @@ from recsys.serving.predictor import is_available
 
 README_URL = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
-MIN_TESTED_FILMS = 3  # films of a test user: one each for training, validation and test
+MIN_FILMS_OF_TEST_USER = 3  # one each for training, validation and test
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class DatasetSize:
     oldest: int | None  # release year, None if unknown
     newest: int | None
     n_trained_films: int | None = None  # films with enough ratings; None if the data set is not on this computer
-    n_untested_users: int = 0  # users with fewer than MIN_TESTED_FILMS films
+    n_untested_users: int = 0  # users with fewer than MIN_FILMS_OF_TEST_USER films
     noun: Noun = "film"
 
 
@@ -54,7 +54,7 @@ def dataset_size(name: str) -> DatasetSize:
 def _computed_size(name: str) -> DatasetSize:
     data = datasets.load(name)
     years = [film.year for film in data.catalog.films if film.year is not None]
-    n_untested = int((data.offsets[1:] - data.offsets[:-1] < MIN_TESTED_FILMS).sum())
+    n_untested = int((data.offsets[1:] - data.offsets[:-1] < MIN_FILMS_OF_TEST_USER).sum())
     oldest, newest = min(years, default=None), max(years, default=None)
     return DatasetSize(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
 
@@ -199,6 +199,7 @@ def _action(name: str, is_prepared: bool) -> None:
     task = tasks.find(download.name)
     if task and not task.is_finished:
         st.caption(escape_markdown(download_text(name, task.event)))
+        # only screen readers read the text in *…*
         _dialog_button(_("Cancel *fetching {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
     elif is_prepared and name == visitor().current.dataset:
         st.caption(_("Open now."))
@@ -285,7 +286,7 @@ def run(task: DatasetTask, report: ProgressCallback) -> None:
         datasets.get(task.dataset, report=report)
     else:
         film_counts = enrich.enrich(task.dataset, report)
-        report({"stage": "keep", **film_counts._asdict()})  # for the text of `_show_status`
+        report({"stage": "keep", **film_counts._asdict()})  # the last event: `_show_status` reads its counts
 
 
 def show_task_status() -> None:

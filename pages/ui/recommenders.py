@@ -189,7 +189,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
 
 
 def start(names: Iterable[str], dataset: Dataset) -> None:
-    """Start the fits of those recommenders that are QUICK or NEEDS_CLICK and have no task yet."""
+    """Start the fits of the recommenders that are QUICK or NEEDS_CLICK and have no task yet."""
     for name in names:
         can_be_fitted = state(name, dataset.name) in (State.QUICK, State.NEEDS_CLICK)
         if can_be_fitted and find_fit(name, dataset.name) is None:

@@ -63,10 +63,10 @@ def _result(film: SearchResult) -> None:
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.number,), reason, note)
 
 
-def _add(item: int) -> None:
+def _add(number: int) -> None:
     """Add a film, clear the search box and keep the focus in it."""
-    if item not in visitor().current.films:
-        session.add_film(item)
+    if number not in visitor().current.films:
+        session.add_film(number)
     st.session_state.search = ""
     browser.focus_on("search")
     st.rerun()  # the whole page, not only the fragment
@@ -81,10 +81,10 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
     model_dataset = answer.predictor.dataset if answer else dataset
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
-            item, film = films[position], dataset.catalog.films[films[position]]
+            number, film = films[position], dataset.catalog.films[films[position]]
             # dates of an imported history do not belong to the films of a user of the data set
-            notes = [] if item in user_items else [import_dialog.watch_note(film)]
-            if substitute := substitutes.label(model_dataset, item):
+            notes = [] if number in user_items else [import_dialog.watch_note(film)]
+            if substitute := substitutes.label(model_dataset, number):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
             _film_row(film, position, len(films), " ".join(filter(None, notes)))
 
@@ -244,7 +244,7 @@ def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
     label, icon = _("Surprise me"), "casino"
     help_text = _("Fill the list with the films of a random viewer of this data set.")
     if not films:
-        # the popover replaces the button
+        # with a filled list, the popover below replaces this button, so the popover gets the focus
         button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)
         return
     panel = ui_page.popover(label, "surprise-open", icon, help_text)

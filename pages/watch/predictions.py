@@ -33,7 +33,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing newer than your last film"),
 }
-WHY = "why"  # option of a film's menu; the other options are MARKS
+WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         marked_films.popovers(dataset)
     predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
     filters = list_kinds.filters(kind, _filters())
-    excluded = (*visitor().current.excluded, *choice.excluded(dataset))
+    excluded = (*visitor().current.excluded, *choice.excluded(dataset))  # `choice`: a pasted list of titles
     request = Request(films, k, filters, unwanted=excluded, ratings=session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
@@ -208,6 +208,7 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     name, menu_key = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
     # the films after this one, then the films before it; one of them gets the focus when this film disappears
     other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
+    # only screen readers read the text in *…*
     label, is_listed = _("Add *{film} to your films*", film=name), pick.item in answer.request.history
     key = f"pick-{pick.film.movie_id}"
     button(label, key, "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)

@@ -1,8 +1,8 @@
 """Draw posters from genre, title and year, for films whose poster is not available, as SVG or as pixels.
 
-The most distinctive genre of a film sets the colour. The two most distinctive genres have the possible motifs, but a
-word of the title can set the motif: "Full Moon" has a moon. Title and year seed the random generator, so a film has the
-same poster on every machine.
+The most distinctive genre of a film sets the colour. A word of the title can set the motif: "Full Moon" has a moon.
+Otherwise, the motif is a random one of the two most distinctive genres. Title and year seed the random generator, so a
+film has the same poster on every machine.
 """
 
 import base64

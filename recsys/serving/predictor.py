@@ -93,7 +93,7 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
 
 
 def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
-    """Return a predictor for which similar films count more.
+    """Return a predictor in which films similar to the history count more.
 
     In `VisitorPool`, the content member gets its highest weight. Another recommender is mixed with the recommender
     CONTENT for the same data set, which `load_content` loads.

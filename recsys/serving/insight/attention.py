@@ -50,7 +50,10 @@ class DistanceAttention:
         return DistanceAttention(self.sums + other.sums, self.n_users + other.n_users)
 
     def table(self, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-        """Return the mean attention and the number of users by distance (1: the newest film), if there are users."""
+        """Return the mean attention and the number of users by distance (1: the newest film).
+
+        Distances without users are left out.
+        """
         has_users = self.n_users > 0
         mean = _select_mean(self.sums, layer, head)[has_users] / self.n_users[has_users]
         return pd.DataFrame(

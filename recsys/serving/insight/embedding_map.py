@@ -183,7 +183,7 @@ def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> lis
 def _overrepresented(
     terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
 ) -> tuple[Term, ...]:
-    """Return the over-represented of W terms (name, kind), largest z-score first; see `Region.terms`.
+    """Return the over-represented terms among W (name, kind), largest z-score first; see `Region.terms`.
 
     `shares`, `catalog_shares` and `z_scores` of their difference are (W,), for the films of a region and for all films.
     """
@@ -205,6 +205,7 @@ def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[
     has_genre, genres = genre_matrix(catalog)
     columns = [column for column, genre in enumerate(genres) if genre not in FORMAT_GENRES]
     years = catalog.movies["year"]
+    # 0: before FIRST_DECADE, -1: unknown
     film_decades = (years // 10 * 10).where(years >= FIRST_DECADE, 0).fillna(-1).astype(int).to_numpy()
     decades = sorted({decade for decade in film_decades.tolist() if decade >= 0})
     has_decade = film_decades[:, None] == np.array(decades, int)[None, :]

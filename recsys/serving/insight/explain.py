@@ -28,7 +28,7 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # difference of the strength (see `_strengths`) with and without this film; above 0: it raises it
+    effect: float  # difference of the strength (see `_strengths`) with and without this film; above 0: it helps
     rank_without: RankPosition  # position of the recommended film without this film in the history
 
 

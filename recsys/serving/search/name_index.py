@@ -32,7 +32,7 @@ MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
 MIN_GUESS_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # if the query has an article and the name has none
-SWAPPABLE_LETTERS = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
+SWAP_ONLY_LENGTH = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
 MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
 
 
@@ -171,7 +171,10 @@ def max_word_edits(n_letters: int) -> int:
 
 
 def max_query_edits(query: str) -> int:
-    """Return the number of wrong letters, a fifth: with two of nine, "tarantino" would match "Tarnation"."""
+    """Return how many letters of a query may be wrong: a fifth.
+
+    Two of nine would be too many: "tarantino" would match "Tarnation".
+    """
     return len(query.replace(" ", "")) // 5
 
 
@@ -212,7 +215,7 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
     if any(letter.isdigit() for letter in word):
         max_edits = 0
     forms: dict[str, float] = {}  # form → similarity
-    if max_edits and len(word) == SWAPPABLE_LETTERS:  # "stra" is similar to "star"
+    if max_edits and len(word) == SWAP_ONLY_LENGTH:  # "stra" is similar to "star"
         for position in range(len(word) - 1):
             swapped = word[:position] + word[position + 1] + word[position] + word[position + 2 :]
             forms[swapped] = 1 - 1 / len(word)

@@ -46,7 +46,10 @@ RUSSIAN = Romanization(
 
 
 def romanizations(text: str) -> list[str]:
-    """Return the possible Latin forms of a text, in lower case; empty if it has no Cyrillic letter."""
+    """Return the possible Latin forms of a text, in lower case.
+
+    The list is empty without Cyrillic letters, or with unique letters of both languages.
+    """
     if text.isascii():
         return []
     text = unicodedata.normalize("NFC", text.casefold())  # file names of macOS have й and ї as two characters

@@ -27,7 +27,7 @@ _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
 # for `same_series`
-MIN_PREFIX_CHARS = 5  # a shorter title is not a prefix of other titles: "Rocky" is, "Up" is not
+MIN_PREFIX_CHARS = 5  # a shorter title, "Up", is not a prefix of other titles; "Rocky" is
 MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "007": "james bond",
@@ -123,7 +123,7 @@ def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]
 
 
 def _series_prefixes(name: str, normalized: str) -> set[str]:
-    """Return the possible prefixes of a name, given as written and normalized with digits and without article."""
+    """Return the possible prefixes of a name. `normalized` is the name with digits and without its article."""
     heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
     prefixes = set(map(comparable_name, heads))
     prefixes |= {match[1] for prefix in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(prefix))}
@@ -164,7 +164,7 @@ def series_names(film: Film, tags: str = "") -> frozenset[str]:
 
 
 def same_series(dataset: Dataset, item: int) -> np.ndarray:
-    """Return the items that seem to be of the same series as an item, which is included, (n,) int64."""
+    """Return an item and the items that seem to be of its series, (n,) int64."""
     names_of_item, items_of_name = _series_index(dataset)
     parts = {item}.union(*(items_of_name[name] for name in names_of_item[item]))
     return np.array(sorted(parts), np.int64)
