@@ -4,7 +4,7 @@
     python -m benchmarks.scaling --quick                           a few small points
 
 Each point is a process with one thread. The model (L=2, h=2, d=64) is untrained, and the data are generated. The model
-has position embeddings in place of the relative bias, for comparison with earlier figures. A step trains on 16
+has position embeddings in place of the relative bias. A step trains on 16
 histories, with the drawing of the batch, Adam and the average of the weights. A request returns ten films for one
 history. Times are medians of CPU time. Memory is the peak of the work, with the model and without the data (Linux
 only). The tables are printed as Markdown.
