@@ -58,8 +58,10 @@ def _decode_windows_1252(data: bytes) -> str:
         text = data.decode(FALLBACK)
     except UnicodeDecodeError as error:  # five bytes are undefined
         raise _encoding_error(data) from error
-    n_checked = sum(1 for _ in islice(_NON_ASCII.finditer(text), MAX_SAMPLE))
-    n_odd = sum(len(match[0]) for match in islice(_ODD.finditer(text), MAX_SAMPLE))
+    last_checked = next(islice(_NON_ASCII.finditer(text), MAX_SAMPLE - 1, None), None)
+    sample = text[: last_checked.end()] if last_checked else text
+    n_checked = len(_NON_ASCII.findall(sample))
+    n_odd = sum(len(match[0]) for match in _ODD.finditer(sample))
     if n_odd > MAX_ODD_SHARE * n_checked:
         raise _encoding_error(data)
     return text

@@ -52,3 +52,10 @@ def test_utf_8_that_breaks_off_is_not_read_as_something_else():
 def test_what_holds_zeros_is_no_text(data):
     with pytest.raises(NoTextError, match=r"^is not a text file$"):
         decode_text(data)
+
+
+@pytest.mark.parametrize("n_lines", [100, 80_000])  # fewer and more characters than are checked
+def test_a_few_odd_words_do_not_matter_in_a_file_of_any_length(n_lines):
+    text = "Amélie, Ça ira, Été\n" * 9 + "Odd ¦ sign\n"
+    data = (text * (n_lines // 10)).encode("cp1252")
+    assert decode_text(data) == (data.decode("cp1252"), True)
