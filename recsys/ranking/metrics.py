@@ -2,7 +2,7 @@
 
 With one relevant item, HR@k equals Recall@k, and the highest DCG is 1.
 
-Shapes: B queries, I items, S seeds. With several relevant items: D drawings of a user, T relevant items.
+Shapes: B queries, I items, S seeds. With several relevant items: D random orders of what a user likes, T relevant items.
 """
 
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def mrr(ranks: np.ndarray) -> float:
 def best_ranks(ranks: np.ndarray) -> np.ndarray:
     """Return the ranks of the best MAX_RELEVANT relevant items of a query in ascending order, (MAX_RELEVANT,).
 
-    They are what the METRICS need: except for the best one, ranks beyond the cutoffs are stored as MAX_RELEVANT + 1.
+    MRR needs the best rank as it is. The others are only compared with cutoffs, so higher ones are MAX_RELEVANT + 1.
     0: the query has no further relevant item.
     """
     best = np.sort(ranks)[:MAX_RELEVANT]
