@@ -2,7 +2,7 @@
 
 With one relevant item, HR@k equals Recall@k, and the highest DCG is 1.
 
-Shapes: B queries, I items, S seeds. With several relevant items: D random orders of what a user likes, T relevant items.
+Shapes: B queries, I items, S seeds. With several relevant items: D orders of what a user likes, T relevant items.
 """
 
 from collections.abc import Sequence
