@@ -318,6 +318,7 @@ class Queries:
     users: np.ndarray | None = None  # (B,) users of the training data, 0 … U-1; None: other users, such as visitors
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: no ratings
     user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: not available
+    are_whole: bool = False  # whether each history begins with the first item of its user; False: lists of visitors
 
     def __len__(self) -> int:
         return len(self.histories)
@@ -327,7 +328,7 @@ class Queries:
         users = None if self.users is None else self.users[rows]
         ratings = None if self.ratings is None else [self.ratings[row] for row in chosen]
         profiles = None if self.user_profiles is None else self.user_profiles.iloc[rows]
-        return Queries([self.histories[row] for row in chosen], users, ratings, profiles)
+        return Queries([self.histories[row] for row in chosen], users, ratings, profiles, self.are_whole)
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarr
     queries = [history[:position] for history, position in pairs]
     targets = np.array([history[position] for history, position in pairs])
     profiles = None if dataset.user_profiles is None else dataset.user_profiles.iloc[users]
-    return HeldOut(Queries(queries, users, user_profiles=profiles), targets)
+    return HeldOut(Queries(queries, users, user_profiles=profiles, are_whole=True), targets)
 
 
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:

@@ -140,8 +140,11 @@ class Model(ABC):
         """Return one vector per item, (I, D) float32."""
         raise NotImplementedError(f"{self.title} has no item embeddings")
 
-    def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """Return the input tokens (T,) for a history. The last position predicts the next item."""
+    def input_tokens(self, history: np.ndarray, is_whole: bool = False) -> np.ndarray:
+        """Return the input tokens (T,) for a history. The last position predicts the next item.
+
+        `is_whole`: whether the history begins with the first item of its user, see `Queries.are_whole`.
+        """
         raise NotImplementedError(f"{self.title} reads no tokens")
 
     def attention(self, tokens: np.ndarray) -> np.ndarray:

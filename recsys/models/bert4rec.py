@@ -63,7 +63,7 @@ class Bert4Rec(TransformerModel):
     config: Bert4RecConfig
     module: Bert4RecEncoder
 
-    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+    def input_tokens(self, history: np.ndarray, is_whole: bool = False) -> np.ndarray:
         """Return the newest `length` - 1 items of a history and a [mask] after them, (T,)."""
         return np.append(history[-(self.config.length - 1) :], self.module.mask)
 

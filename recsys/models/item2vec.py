@@ -153,7 +153,7 @@ class Item2Vec(SequenceModel):
         """Return the scores of all items at masked positions (Q,), (Q, I) float32, see `Model.fill`.
 
         The prediction is the weighted mean of the other tokens on both sides. An item has half the weight of an item
-        that is `half_life` positions nearer. At the end of a history the result equals `score`.
+        that is `half_life` positions nearer. At the end of a whole history the result equals `score`.
         """
         if not self.can_fill_masks:
             return super().fill(history, masked_positions)

@@ -103,7 +103,7 @@ class MultVae(SequenceModel):
         """Return a placeholder, because `loss` is overridden."""
         return F.cross_entropy
 
-    def input_tokens(self, history: np.ndarray) -> np.ndarray:
+    def input_tokens(self, history: np.ndarray, is_whole: bool = False) -> np.ndarray:
         """Return the distinct items among the newest `length` of a history, or a padding token if it is empty."""
         newest = history[-self.config.length :] if len(history) else np.array([self.module.padding])
         return np.unique(newest).astype(np.int64)

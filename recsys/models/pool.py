@@ -94,7 +94,7 @@ def whole_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.Generat
         rows += [*whole, *cut]
         new_lengths += [*lengths[whole], *(shortest + (rng.random(len(cut)) * (high - shortest)).astype(int))]
     histories = [valid.queries.histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
-    return Examples(Queries(histories), valid.targets[rows], histories)
+    return Examples(Queries(histories, are_whole=valid.queries.are_whole), valid.targets[rows], histories)
 
 
 def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:

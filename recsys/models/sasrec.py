@@ -52,14 +52,9 @@ class SasRec(TransformerModel):
     config: SasRecConfig
     module: SasRecEncoder
 
-    def input_tokens(self, history: np.ndarray) -> np.ndarray:
-        """See `SequenceModel.input_tokens`. With the crop "segments", only an empty history gets the start token.
-
-        The films that a visitor enters are seldom the first films that the visitor watched.
-        """
-        if self.config.crop == "segments" and len(history):
-            return history[-self.config.length :].astype(np.int64)
-        return super().input_tokens(history)
+    def input_tokens(self, history: np.ndarray, is_whole: bool = False) -> np.ndarray:
+        """See `SequenceModel.input_tokens`. With the crop "segments", only an empty history gets the start token."""
+        return super().input_tokens(history, is_whole and self.config.crop != "segments")
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
         """See `SequenceModel.sequences`. The first of `length` + 1 items is only an input."""

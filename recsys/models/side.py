@@ -207,7 +207,7 @@ class SideModel(TransformerModel):
 
     def training_inputs(self, sequence: np.ndarray) -> np.ndarray:
         """Return the inputs for a training sequence, whose last item is only a target."""
-        return self.input_tokens(sequence[:-1])
+        return self.input_tokens(sequence[:-1], is_whole=True)
 
     def side_inputs(
         self, module: Any, queries: Queries, rows: np.ndarray, tokens: np.ndarray
@@ -216,7 +216,7 @@ class SideModel(TransformerModel):
         rating_ids = attribute_ids = None
         if self.config.stars and queries.ratings is not None:
             # cut like the items, see `batch_of`
-            ratings = [self.input_tokens(to_rating_ids(queries.ratings[row])) for row in rows]
+            ratings = [self.input_tokens(to_rating_ids(queries.ratings[row]), queries.are_whole) for row in rows]
             rating_ids = torch.from_numpy(token_rating_ids(tokens, ratings, module.n_items)).to(self.device)
         if self.config.person and queries.user_profiles is not None:
             ids = module.person_vectors.attribute_ids(queries.user_profiles.iloc[rows])

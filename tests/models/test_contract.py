@@ -177,7 +177,8 @@ def test_a_mask_is_filled_from_both_sides_and_at_the_end_like_the_next_item(mode
     for other in ([7, 4, 5, 6], [3, 4, 5, 7]):  # one side, then the other
         assert (model.fill(np.array(other), np.array([1]))[0] != middle).any()
     scores = getattr(model, "network_scores", model.score)  # a count memory does not fill masks
-    np.testing.assert_allclose(model.fill(history, np.array([3])), scores(Queries([history[:3]])), rtol=1e-4, atol=1e-5)
+    next_scores = scores(Queries([history[:3]], are_whole=True))
+    np.testing.assert_allclose(model.fill(history, np.array([3])), next_scores, rtol=1e-4, atol=1e-5)
 
 
 def test_probabilities_are_a_softmax_over_the_unseen_items(model):

@@ -42,4 +42,4 @@ def test_a_score_is_that_of_the_paper():
     user = state["people.weight"][[start, 3, 9, 5]].mean(0)
     last, offers = state["items.weight"][5], state["offers.weight"]
     expected = offers[:, :dim] @ last + offers[:, dim:] @ user + state["bias"]
-    np.testing.assert_allclose(model.score(Queries([np.array([3, 9, 5])]))[0], expected, atol=1e-5)
+    np.testing.assert_allclose(model.score(Queries([np.array([3, 9, 5])], are_whole=True))[0], expected, atol=1e-5)

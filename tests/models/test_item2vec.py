@@ -74,7 +74,7 @@ def test_older_items_of_a_history_weigh_less():
     state = model.state()
     vectors = state["items.weight"]
     user = (4 * vectors[4] + 2 * vectors[8] + vectors[2] + vectors[31] / 2) / 7.5  # 31: the start
-    scores = model.score(Queries([np.array([2, 8, 4])]))[0]
+    scores = model.score(Queries([np.array([2, 8, 4])], are_whole=True))[0]
     np.testing.assert_allclose(scores, state["contexts.weight"] @ user + state["bias"], atol=1e-5)
 
 

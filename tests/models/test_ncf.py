@@ -40,7 +40,7 @@ def test_a_score_is_that_of_the_paper():
     for layer in ("layers.0", "layers.1"):
         x = np.maximum(state[f"{layer}.weight"] @ x + state[f"{layer}.bias"], 0)
     expected = state["h.weight"][0] @ np.concatenate([user[:dim] * q[:dim], x]) + state["bias"][item]
-    np.testing.assert_allclose(model.score(Queries(HISTORIES))[0, item], expected, atol=1e-5)
+    np.testing.assert_allclose(model.score(Queries(HISTORIES, are_whole=True))[0, item], expected, atol=1e-5)
 
 
 def test_blocks_of_users_do_not_change_logits(monkeypatch):

@@ -83,16 +83,19 @@ def test_long_histories_keep_the_newest_items(n_items, tokens, targets):
     assert targets_of(batch)[0][:4] == targets
 
 
-def test_a_query_begins_with_the_start_token_and_keeps_the_newest_items():
+def test_a_whole_or_empty_history_begins_with_the_start_token():
     model = small_sasrec(length=4)
-    assert model.input_tokens(np.array([3, 4])).tolist() == [START, 3, 4]
+    assert model.input_tokens(np.array([3, 4]), is_whole=True).tolist() == [START, 3, 4]
+    assert model.input_tokens(np.array([3, 4])).tolist() == [3, 4]
     assert model.input_tokens(np.array([], int)).tolist() == [START]
-    assert model.input_tokens(np.arange(20)).tolist() == [16, 17, 18, 19]
+    assert model.input_tokens(np.arange(20), is_whole=True).tolist() == [16, 17, 18, 19]
+    whole, cut = (model.score(Queries([np.array([3, 4])], are_whole=is_whole)) for is_whole in (True, False))
+    assert (whole != cut).any()
 
 
 def test_with_segments_only_an_empty_history_gets_the_start_token():
     model = small_sasrec(crop="segments")
-    assert model.input_tokens(np.array([3, 4])).tolist() == [3, 4]
+    assert model.input_tokens(np.array([3, 4]), is_whole=True).tolist() == [3, 4]
     assert model.input_tokens(np.array([], int)).tolist() == [START]
     histories = [np.array([5, 6, 7]), np.array([9])]
     batch = model.collate(histories, np.array([0, 1]), 30, CounterRNG(0, 0))
@@ -110,7 +113,7 @@ def test_training_and_queries_see_the_same(architecture):
     history = np.array([3, 9, 4, 1, 7])
     batch = model.collate([history], np.array([0]), 30, CounterRNG(0, 0))
     trained = model.module(batch.tokens)[0, 4]
-    scores = torch.from_numpy(model.score(Queries([history[:-1]]))[0])
+    scores = torch.from_numpy(model.score(Queries([history[:-1]], are_whole=True))[0])
     torch.testing.assert_close(model.module.logits(trained), scores, rtol=1e-4, atol=1e-5)
 
 

@@ -215,13 +215,15 @@ def test_what_follows_may_depend_on_who_asks(variant):
     model = model_of(variant, person=True, **QUICK, **LAST_ITEM[variant]).fit(world, run=RunOptions(device="cpu"))
     people = pd.DataFrame([("M", "", "astronaut"), ("F", "56+", "")], columns=list(PROFILE_COLUMNS), dtype="str")
     history = [np.array([7, 8, 0])]
-    assert model.score(Queries(history * 2, user_profiles=people)).argmax(1).tolist() == [1, 2]
-    one = model.score(Queries(history, user_profiles=people[1:]))[0]
+    assert model.score(Queries(history * 2, user_profiles=people, are_whole=True)).argmax(1).tolist() == [1, 2]
+    one = model.score(Queries(history, user_profiles=people[1:], are_whole=True))[0]
     assert one.argmax() == 2
-    visitor = model.score(Queries(history))[0]
+    visitor = model.score(Queries(history, are_whole=True))[0]
     assert set(visitor.argsort()[-2:]) == {1, 2}
     unknown = pd.DataFrame([("", "", "")], columns=list(PROFILE_COLUMNS), dtype="str")
-    np.testing.assert_allclose(model.score(Queries(history, user_profiles=unknown))[0], visitor, atol=1e-5)
+    np.testing.assert_allclose(
+        model.score(Queries(history, user_profiles=unknown, are_whole=True))[0], visitor, atol=1e-5
+    )
 
 
 def test_some_samples_are_of_somebody_unknown_and_the_others_of_whose_they_are():

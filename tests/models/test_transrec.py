@@ -22,7 +22,7 @@ def test_a_score_is_minus_the_squared_distance_from_where_the_translation_leads(
     start = len(state["bias"]) + 1
     point = coordinates[5] + state["step"] + translations[[start, 3, 9, 5]].mean(0)
     distances = np.square(point - coordinates[: len(state["bias"])]).sum(1)
-    scores = model.score(Queries([np.array([3, 9, 5])]))[0]
+    scores = model.score(Queries([np.array([3, 9, 5])], are_whole=True))[0]
     np.testing.assert_allclose(scores - point @ point, state["bias"] - distances, atol=1e-4)
 
 

@@ -26,5 +26,5 @@ def test_our_own_variants_compute_what_they_always_did(variant):
     model = found.model(changed(found.preset("ml-1m"), dim=16, length=10, init=0.5))
     torch.manual_seed(0)
     model.module = model.build(30).eval()
-    scores = model.score(Queries([np.array([4, 8, 15])]))[0]
+    scores = model.score(Queries([np.array([4, 8, 15])], are_whole=True))[0]
     np.testing.assert_allclose(scores[:4], SCORES[variant], atol=1e-3)
