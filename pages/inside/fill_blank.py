@@ -13,7 +13,7 @@ from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank
 from recsys.serving.predictor import Predictor
 
-MAX_MASKS = 3  # at most as many masked films, and as many masks that are added between films
+MAX_MASKS = 3  # masked films at most; also the largest number of masks added between films
 N_PICKS = 8  # predicted films for each mask
 MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
 CONTEXT = 3  # films on each side of a mask in an abbreviated sequence

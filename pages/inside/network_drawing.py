@@ -18,7 +18,7 @@ from pages.ui.i18n import _, ngettext
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
-MAX_LAYERS = 2  # drawn layers; a text has the number of further layers
+MAX_LAYERS = 2  # drawn layers; for more layers, a text in the drawing says how many are left out
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 

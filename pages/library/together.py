@@ -52,7 +52,7 @@ def show(dataset: Dataset) -> None:
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         name = recommenders.select(dataset.name, "model")
-        titles = {name: _(RULE_TITLES[name]) for name in RULES}
+        titles = {rule_name: _(RULE_TITLES[rule_name]) for rule_name in RULES}
         rule = segmented_control(_("Choose films by"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):

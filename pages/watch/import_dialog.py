@@ -434,7 +434,7 @@ def _offer_saved_history(place: str) -> str:
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     n_requests, request = state.get(request_key, (0, ""))
-    # the script reports a summary only if it differs from this one
+    # the JavaScript reports the summary of the stored history only if it differs from `reported`
     reported = str(state[key].summary or "") if key in state else ""
     data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": reported}
     result = _STORE(

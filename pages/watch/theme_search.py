@@ -89,7 +89,7 @@ def _explain_missing(dataset_name: str, missing: Missing) -> None:
     elif missing is Missing.ENCODER:
         if st.button(_("Download it (90 MB, once)"), key="theme-fetch", icon=":material/download:"):
             _download_encoder(dataset_name)
-    elif missing is Missing.VECTORS:  # this recommender uses the same vectors, and its training stores them
+    elif missing is Missing.VECTORS:  # the training of `content-sentence` stores the vectors that the search needs
         errors.show_command(recsys_command("train", "content-sentence", "--dataset", dataset_name))
     else:
         errors.show_command(f"{python()} -m pip install sentence-transformers")

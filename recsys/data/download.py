@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import requests
 
 CHUNK_BYTES = 1 << 16
-MAX_ATTEMPTS = 5  # failed connections in a row; one that received new bytes starts the count at 1
+MAX_ATTEMPTS = 5  # failed connections in a row without new bytes, after which the download fails
 PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
 READ_TIMEOUT_SECONDS = 20.0  # the connection is lost after this time without a byte
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives

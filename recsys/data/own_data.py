@@ -124,9 +124,10 @@ def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) ->
 
 
 def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
-    """Assign columns without names. User, item and rating are expected in this order, and times in any column.
+    """Assign columns without names. User, item and rating are expected in this order, and dates in any column.
 
-    Numeric times are only recognised after user and item. A column of fractions, such as coordinates, is not the item.
+    Times that are numbers are recognised only in columns after user and item. A column of fractions, such as
+    coordinates, is not the item.
     """
     assigned = {}
     dates = [name for name in free_columns if _is_date(table.rows[name])]

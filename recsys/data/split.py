@@ -114,9 +114,9 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
     """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
 
     Training has none of their events. A held-out user with at least MIN_LIKED liked items gets ORDERS_PER_USER random
-    orders of them. A query is an order without its last item, the target. Protocols that give n items use the others
-    as targets, too. Items with a rating of at least LIKED_RATING are liked. If all ratings of the data set are equal,
-    all items are liked. Raises DataError if no test or validation user has enough liked items.
+    orders of them. A query is an order without its last item, the target. A protocol that gives only n items also uses
+    the other items as targets. Items with a rating of at least LIKED_RATING are liked. If all ratings of the data set
+    are equal, all items are liked. Raises DataError if no test or validation user has enough liked items.
     """
     tenths = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0) % np.uint64(10)  # (U,)
     is_test, is_valid = tenths == 0, tenths == 1

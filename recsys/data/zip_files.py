@@ -21,7 +21,7 @@ from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
 MAX_DIRECTORY_BYTES = 1 << 20  # of the list of MAX_MEMBERS members, which zipfile reads in one call
-CHUNK_BYTES = 1 << 12  # small, so that a member with a wrong declared size is noticed early
+CHUNK_BYTES = 1 << 12  # read at a time; small, so that a member larger than declared is noticed early
 MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
 UNCHECKED_BYTES = 1 << 16  # smaller members can have any compression ratio
 MIN_HEADER_BYTES = 30  # of the header before each member

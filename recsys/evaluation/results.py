@@ -61,8 +61,8 @@ class Result(TypedDict):
     std: dict[str, float]  # {} for one seed
     interval: NotRequired[dict[str, list[float]]]  # metric → low, high: 95 % over users
     beyond: NotRequired[dict[str, float]]  # `list_metrics.beyond_accuracy`, mean over seeds; not for sampled candidates
-    calibration: NotRequired[dict[str, Any]]  # `list_metrics.calibration` of the seeds evaluated last
-    stars: NotRequired[dict[str, Any]]  # `rating_errors.summary` of the seeds evaluated last
+    calibration: NotRequired[dict[str, Any]]  # `list_metrics.calibration` over the seeds of the last evaluation
+    stars: NotRequired[dict[str, Any]]  # `rating_errors.summary` over the seeds of the last evaluation
     run: dict[str, Any]  # machine, date, training times ("trained") and, if seeds were added, the "earlier" run
 
 
@@ -269,7 +269,7 @@ def _move_into_board(folder: Path, board: Path) -> None:
                 errors.warn(_damage_error(error, board, path.stem))
                 continue
             document.pop("files", None)  # the hashes of the older files
-            document.get("run", {}).pop("sha256", None)
+            document.get("run", {}).pop("sha256", None)  # a hash of the older file
             older_documents[path.stem] = document
         if older_documents:
             boards.update(board, older_documents, older_ranks, _command(board))

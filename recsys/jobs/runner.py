@@ -19,7 +19,8 @@ POLL_SECONDS = 0.2  # between two checks whether a job is to stop
 STOP_TIMEOUT_SECONDS = 10.0  # between SIGTERM and SIGKILL
 MAX_REASON_BYTES = 1 << 12  # read from the end of the output of a failed training
 NICENESS = 5  # of a training, so that the pages stay fast
-SIGTERM_EXIT_CODES = (143, -signal.SIGTERM)  # if the training handles the signal, and if it does not yet handle it
+# of a training that handled SIGTERM, and of one that was ended before it could handle the signal
+SIGTERM_EXIT_CODES = (143, -signal.SIGTERM)
 
 
 def run() -> None:

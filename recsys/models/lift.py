@@ -66,7 +66,7 @@ class Lift(ArrayModel):
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)
 
     def score(self, queries: Queries) -> np.ndarray:
-        """See `Model.score`. A member without log-probabilities has `pool.comparable_scores`."""
+        """Return z - power · log(1 + count) of each item, (B, I), where z is the member's `pool.comparable_scores`."""
         discount = np.float32(self.config.power) * self.log_counts
         return member_scores(self.member, queries, len(self.log_counts)) - discount
 

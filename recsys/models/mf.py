@@ -57,7 +57,7 @@ class AlsConfig:
     """Settings of Als, tuned on ML-1M."""
 
     factors: Size = 192  # numbers per item and per user
-    regularization: NonNegative = 10.0  # λ, added to the diagonal once per user and item, not per rating
+    regularization: NonNegative = 10.0  # λ; each user and each item is penalised once, not once per rating
     alpha: NonNegative = 1.0  # confidence in a watched item; the confidence in all other items is 1
     iterations: Count = 15  # each iteration computes all users, then all items
 
@@ -118,7 +118,7 @@ class BprMfConfig:
     lr: Rate = 0.05  # learning rate
     regularization: NonNegative = 0.003  # the paper's λ, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: NonNegative = 0.1  # L2 penalty λ of user factors, see `BprMf._prepare`
+    fold_in: NonNegative = 0.1  # L2 penalty of user factors outside training, see `BprMf._prepare`
 
 
 class BprMf(FactorModel):

@@ -60,7 +60,7 @@ class Recommender:
         return getattr(import_module(module, __package__), name)
 
     def preset(self, dataset: str) -> Any:
-        """Return the settings for a data set: tuned for it, or derived from its size. "" or unprepared: defaults."""
+        """Return the settings for a data set: tuned for it, derived from its size or, if unprepared, the defaults."""
         size = size_of(dataset) if dataset and not self.is_tuned_for(dataset) else None
         if size is None:
             return self._tuned_for(dataset)
@@ -181,7 +181,8 @@ SASREC_ORIGINAL = {
     "loss": "bce",
     "negatives": 1,
 }
-SASREC_BCE = {"epochs": 60, "loss": "gbce", "negatives": 1, "gbce_t": 0.0}  # BCE of scores minus log I, see `losses.py`
+# gBCE with t = 0 is binary cross-entropy. Our gBCE subtracts log I from the scores, see `losses.py`.
+SASREC_BCE = {"epochs": 60, "loss": "gbce", "negatives": 1, "gbce_t": 0.0}
 GSASREC = {"epochs": 60, "loss": "gbce"}  # with the 256 negatives and the t of `SequenceConfig`
 GRU4REC_BPR = {"epochs": 30, "loss": "bpr", "sampling_power": 0.0}
 GRU4REC_TOP1 = {"epochs": 30, "loss": "top1", "sampling_power": 0.0}

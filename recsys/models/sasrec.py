@@ -14,7 +14,7 @@ Departures from the papers, besides those of docs/models.md (docs/experiments.md
 - Two heads, a feed-forward network four times as wide as an embedding, and GELU.
 - No dropout on attention weights.
 
-Shapes: B sequences, T positions, Q positions per sequence, L blocks, H heads, D dimensions.
+Shapes: B sequences, T positions.
 """
 
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,7 @@ The embedding of each input item is the sum of
 The output weights are the item embeddings plus the means of the vectors of the features. All vectors except the item
 embeddings start at zero, so at the start of training, side information has no effect. The ratings of a tenth of the
 training samples are removed, and independently the user attributes of a tenth, because visitors of the app may give
-neither. `attention`, `fill` and
-`training_example` use neither ratings nor attributes.
+neither. The methods `attention`, `fill` and `training_example` use neither ratings nor attributes.
 
 Shapes: B sequences, b sequences scored at once, T positions, I items, S values of a kind of feature, P people,
 D dimensions.

@@ -18,8 +18,8 @@ from scipy import sparse
 from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.text.fields import field_vectors
 
-# One thumb replaces about two of ten recommended films. Metrics of validation users do not improve: feedback is for
-# visitors who want the list to change (docs/experiments.md).
+# Factor of the similarity to liked and disliked films. With this value, one thumb replaces about two of ten recommended
+# films. Metrics of validation users do not improve: feedback is for visitors who want the list to change.
 STRENGTH = 0.75
 NEUTRAL_STARS = 3.0
 STARS_PER_UNIT = 2.0  # stars above or below NEUTRAL_STARS with a weight of 1 or -1

@@ -37,7 +37,7 @@ def read_file(name: str, content: bytes) -> list[Entry]:
     """
     if PurePath(name).suffix.lower() == ".txt":
         return parse(content.decode("utf-8-sig", "replace"))
-    # `watchlist=False` reads a watchlist like watched films, which are not skipped
+    # a watchlist is a list of titles here; with `watchlist=True` its films would be skipped as not yet watched
     parts = history_files.read(name, content, Answers(watchlist=False))
     return [entry for part in parts for entry in part.entries][:MAX_TITLES]
 

@@ -122,7 +122,7 @@ def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Out
             document, ranks = documents[name], boards.read_ranks(board, [name])[name]
         elif root == paths.home() and older_file.exists():
             document = storage.read_document(older_file)
-            document["run"].pop("sha256", None)
+            document["run"].pop("sha256", None)  # a hash of the older file
             ranks = np.array(document["ranks"].split())
         else:
             return None

@@ -37,8 +37,8 @@ class RunOptions:
     save_every: NonNegative = 60.0  # seconds between two saved states
     precision: Literal["auto", "fp32", "bf16"] = "auto"  # of matrix products; auto: bf16 if the hardware has it
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler
-    # `CountConfigs` of the counts that a network with `memory` adds to its scores, see `registry.count_configs`
-    count_configs: Any = None  # None: the defaults
+    # settings of the Markov chain and EASE of a network with `memory`, see `registry.count_configs`; None: the defaults
+    count_configs: Any = None
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ def test_the_last_film_is_test_and_the_last_but_one_validation():
     assert split.valid.targets.tolist() == [2, 3]
     assert [history.tolist() for history in split.valid.queries.histories] == [[0, 1], [4]]
     assert [history.tolist() for history in split.train.histories] == [[0, 1], [4]]
+    assert split.valid.queries.are_whole
+    assert split.test.queries[:1].are_whole
 
 
 def test_users_with_fewer_than_three_films_only_train():

@@ -101,13 +101,15 @@ def test_short_protocols_give_only_the_newest_films_but_exclude_all_of_them(prot
             given.append(queries)
             return np.tile(-np.arange(14, dtype=np.float32), (len(queries), 1))  # item 0 is best
 
-    held_out = HeldOut(Queries(histories, np.arange(2), [np.arange(11), np.ones(1)]), np.array([13, 1]))
+    whole = Queries(histories, np.arange(2), [np.arange(11), np.ones(1)], are_whole=True)
+    held_out = HeldOut(whole, np.array([13, 1]))
     result = rank_held_out(Recorder(), held_out, protocol, WORLD)
     (queries,) = given
     n = protocol.n_newest
     assert [history.tolist() for history in queries.histories] == [list(range(11 - n, 11)), [12]]
     assert [ratings.tolist() for ratings in queries.ratings] == [list(range(11 - n, 11)), [1]]
     assert queries.users is None
+    assert not queries.are_whole
     assert result.ranks.tolist() == [3, 2]  # 11 and 12 are before 13, and 0 is before 1
     assert result.lists[0, :4].tolist() == [11, 12, 13, -1]
 
@@ -120,6 +122,7 @@ def test_favourites_give_the_first_liked_films_and_rank_all_the_others(protocol)
         def score(self, queries):
             given.extend(history.tolist() for history in queries.histories)
             assert queries.users is None
+            assert not queries.are_whole
             return np.tile(np.append(-np.arange(13, dtype=np.float32), 1), (len(queries), 1))  # 13, 0, 1, 2, …
 
     orders = [np.array([13, *range(12)]), np.arange(13), np.arange(13)[::-1]]  # three drawings of one user
