@@ -63,6 +63,15 @@ def test_the_counts_have_the_settings_of_the_run():
     assert model.memory.ease.config == EaseConfig(regularization=7.0, rank=count_memory.RANK)
 
 
+def test_the_memory_counts_another_data_set_than_the_network_learns_from():
+    split, variant = leave_one_out(CIRCLE), registry.get("sasrec-softmax")
+    backwards = leave_one_out(toys.dataset([history[::-1] for history in CIRCLE.histories], CIRCLE.n_items)).train
+    model = variant.model(changed(variant.preset(""), memory=True, **QUICK))
+    model.fit(split.train, split.valid, RunOptions(counted=backwards))
+    expected = Markov(MarkovConfig()).fit(backwards).transitions
+    np.testing.assert_array_equal(model.memory.markov.transitions.toarray(), expected.toarray())
+
+
 def test_the_settings_of_a_run_are_those_that_are_tuned_for_the_data_set():
     configs = registry.count_configs(registry.get("sasrec-memory").preset(""), "ml-latest-sample")
     assert configs.markov == registry.get("markov").preset("ml-latest-sample") != MarkovConfig()
