@@ -70,9 +70,9 @@ def ranks_of_newest(model: Model, held_out: HeldOut, length: int) -> np.ndarray:
     ranks = np.zeros(len(held_out), np.int64)
     for start in range(0, len(held_out), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)
-        histories = held_out.queries.histories[rows]
-        scores = model.score(Queries([history[-length:] for history in histories]))
-        ranks[rows] = metrics.target_ranks(scores, held_out.targets[rows], histories)
+        whole = held_out.queries[rows]
+        given = whole if length == WHOLE_HISTORY else Queries([history[-length:] for history in whole.histories])
+        ranks[rows] = metrics.target_ranks(model.score(given), held_out.targets[rows], whole.histories)
     return ranks
 
 

@@ -53,16 +53,19 @@ SMALL_SETS = ("ml-100k", "ml-latest-small")
 SAMPLE = "ml-latest-sample"
 
 SMALL_SET_SETTINGS = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
-SEGMENTS = {  # trained with --also ml-1m
-    "crop": "segments",
-    "only_unseen": True,
-    "redraw": True,
+SEGMENTS = {"crop": "segments", "only_unseen": True, "redraw": True, "batch_size": 128, "lr": 4e-3}
+SASREC_SEGMENTS = SEGMENTS | {"warmup_steps": 100, "ema_decay": 0.99}
+# the next two are trained with --also ml-1m
+SASREC_ON_SAMPLE = SASREC_SEGMENTS | {"dim": 128, "dropout": 0.3, "epochs": 30, "validate_every": 3}
+BERT4REC_ON_SAMPLE = SEGMENTS | {
+    "dim": 128,
+    "mask_prob": 0.3,
     "dropout": 0.2,
-    "batch_size": 128,
-    "lr": 4e-3,
+    "epochs": 80,
+    "warmup_steps": 200,
+    "ema_decay": 0.995,
+    "validate_every": 8,
 }
-BERT4REC_ON_SEGMENTS = SEGMENTS | {"epochs": 110, "warmup_steps": 200, "ema_decay": 0.995, "validate_every": 10}
-SASREC_ON_SEGMENTS = SEGMENTS | {"epochs": 40, "warmup_steps": 100, "ema_decay": 0.99, "validate_every": 4}
 BERT4REC: dict[str, Changes] = {
     **dict.fromkeys(SMALL_SETS, SMALL_SET_SETTINGS | {"epochs": 60, "patience": 8}),
     SAMPLE: {"epochs": 60, "validate_every": 4},  # trained with --also ml-1m
@@ -100,7 +103,7 @@ FAVOURITES_MEMBERS = (  # chosen on validation users of the favourites protocols
 )
 
 PRESETS: dict[str, Mapping[str, Changes]] = {
-    "bert4rec": BERT4REC | {SAMPLE: BERT4REC_ON_SEGMENTS},
+    "bert4rec": BERT4REC | {SAMPLE: BERT4REC_ON_SAMPLE},
     "bert4rec-memory": BERT4REC,
     "bert4rec-side": BERT4REC,
     "bert4rec-paper": {
@@ -108,15 +111,15 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
         "ml-1m": {"lr": 1e-3},
     },
     "bert4rec-ablated": BERT4REC,
-    "sasrec-softmax": SASREC | {SAMPLE: SASREC_ON_SEGMENTS},
+    "sasrec-softmax": SASREC | {SAMPLE: SASREC_ON_SAMPLE},
     "sasrec-segments": {
         **SASREC,
-        SAMPLE: SASREC_ON_SEGMENTS,
-        "ml-1m": {**SASREC_ON_SEGMENTS, "epochs": 60, "validate_every": 6},
+        SAMPLE: SASREC_ON_SAMPLE,
+        "ml-1m": {**SASREC_SEGMENTS, "dropout": 0.2, "epochs": 60, "validate_every": 6},
     },
     "sasrec-ablated": SASREC,
     "sasrec-side": SASREC,
-    "sasrec-memory": SASREC,
+    "sasrec-memory": SASREC | {SAMPLE: SASREC_ON_SAMPLE},
     "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
     "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m
     "sasrec-paper": {name: {"batch_size": 16, "epochs": 100} for name in (*SMALL_SETS, SAMPLE)},
