@@ -84,19 +84,22 @@ class TitleRecommender:
         return f"<{self.predictor.title} for {self.predictor.dataset.name}>"
 
     def recommend(
-        self, titles: Sequence[str] = (), k: int = 10, filters: "Filters | None" = None
+        self, titles: Sequence[str] = (), k: int = 10, filters: "Filters | None" = None, in_order: bool = True
     ) -> "list[Recommendation]":
         """Recommend at most k films, best first.
 
         `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        Raises UnknownTitleError, whose message lists similar titles.
+        With in_order=False they are favourites in no order. Then the probabilities of `pool` are lower, and the films
+        are the same. Raises UnknownTitleError, whose message lists similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
+        from recsys.serving.predictor import for_unordered_list
         from recsys.serving.recommend import Request, recommend
 
+        predictor = self.predictor if in_order else for_unordered_list(self.predictor)
         history = parse_titles(_title_index(self.predictor.dataset), titles)[0] if titles else ()
-        return recommend(self.predictor, Request(tuple(history), k, filters or Filters()))
+        return recommend(predictor, Request(tuple(history), k, filters or Filters()))
 
 
 @lru_cache(maxsize=1)

@@ -77,6 +77,15 @@ def test_the_index_of_titles_is_built_once_for_all_recommenders_of_a_data_set(da
     assert len(built) == 1
 
 
+def test_favourites_in_no_order_get_the_same_films(data, monkeypatch):
+    recommender, asked = recsys.recommender("bert4rec", data), []
+    monkeypatch.setattr("recsys.serving.predictor.for_unordered_list", lambda each: asked.append(each) or each)
+    in_order = recommender.recommend(world.TITLES[:2])
+    assert not asked
+    assert recommender.recommend(world.TITLES[:2], in_order=False) == in_order
+    assert asked == [recommender.predictor]
+
+
 def test_an_unknown_title_a_recommender_and_a_data_set_are_errors_with_a_sentence(data):
     with pytest.raises(RecsysError, match="did you mean"):
         recsys.recommender("popular", data).recommend(["Tom Story"])

@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui import cache, charts, format, recommenders
+from pages.ui import cache, charts, format, recommenders, session
 from pages.ui.charts import ACCENT
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.url import LIST_LENGTHS
@@ -60,7 +60,12 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
-    return lambda name: recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
+
+    def get_predictor(name: str) -> Predictor | None:
+        predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
+        return predictor and session.for_current_list(predictor, dataset)
+
+    return get_predictor
 
 
 def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:

@@ -20,6 +20,7 @@ from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message
 from recsys.serving import history
 from recsys.serving.history_import import WatchedFilm
+from recsys.serving.predictor import Predictor, for_unordered_list
 from recsys.serving.recommend import Ratings
 
 UNDO_STEPS = 50  # maximum length of the undo stack
@@ -163,6 +164,23 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     if state.current.pending_titles:
         _find_pending_titles(dataset)
     return state.current.films
+
+
+def is_in_watch_order(dataset: Dataset) -> bool:
+    """Return whether the list is a history: most films have a watch date, or a user of the data set watched them.
+
+    A typed list is taken for favourites in no order.
+    """
+    items, user = films(dataset), visitor().user
+    if user and items[: len(user.items)] == tuple(user.items):
+        return True
+    dates, keys = visitor().current.watch_dates, _film_keys([dataset.catalog.films[item] for item in items])
+    return sum(key in dates for key in keys) > len(keys) / 2
+
+
+def for_current_list(predictor: Predictor, dataset: Dataset) -> Predictor:
+    """Return a predictor whose probabilities are right for the visitor's list: a history, or favourites in no order."""
+    return predictor if is_in_watch_order(dataset) else for_unordered_list(predictor)
 
 
 def _set_current(new: ListState) -> None:

@@ -100,7 +100,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     """Return the selected recommender. While it is not available, return the fallback with a caption."""
     if predictor := recommenders.predictor(recommender, dataset):
-        return predictor
+        return session.for_current_list(predictor, dataset)
     fallback = cache.popularity_predictor(dataset.name)
     st.caption(_("Until then, you see the recommendations of {model}.", model=cache.recommender_title(fallback)))
     return fallback

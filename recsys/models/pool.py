@@ -40,6 +40,10 @@ FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or 
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTED_EMPHASIS = 2.0  # lowest factor at which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
+FACTOR_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of `VisitorPool.factors`
+FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest value of `VisitorPool.factors`
+N_PROMISED = 10  # recommendations whose total probability is compared with the share of hits
+MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
 ScoreMembers = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
 
@@ -116,6 +120,47 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
     return Examples(Queries(cut_histories), valid.targets[rows], [histories[row] for row in rows])
 
 
+def random_lists(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
+    """Return up to MAX_EXAMPLES queries of each range with random items in random order, like favourites of a visitor.
+
+    The items of a query are drawn from the MAX_RECENT newest items of a history. All items of the history are excluded.
+    In the last range, the lists have its lowest length.
+    """
+    lists, rows = [], []
+    for low, high in pairwise((1, *edges, edges[-1] + 1)):
+        lengths = np.array([len(history) for history in valid.queries.histories])
+        for row in rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]:
+            size = rng.integers(low, high)
+            lists.append(rng.permutation(valid.queries.histories[row][-MAX_RECENT:])[:size])
+            rows.append(row)
+    return Examples(Queries(lists), valid.targets[rows], [valid.queries.histories[row] for row in rows])
+
+
+def calibrated_factor(log_probabilities: np.ndarray, is_hit: np.ndarray) -> float:
+    """Return the factor of scores with which the promise of the first N_PROMISED items equals the share of hits.
+
+    The promise is the mean over queries of the total probability of these items.
+
+    Args:
+        log_probabilities: Scores of each query in descending order, (B, I).
+        is_hit: Whether the target is among the first N_PROMISED items, (B,).
+    """
+    from scipy.optimize import brentq
+
+    def excess(factor: float) -> float:
+        promise = softmax(factor * log_probabilities, 1)[:, :N_PROMISED].sum(1).mean()
+        return float(promise - is_hit.mean())
+
+    low, high = FACTOR_BOUNDS
+    if not len(is_hit):  # no validation user has such a list
+        return 1.0
+    if excess(low) >= 0:
+        return low
+    if excess(high) <= 0:
+        return high
+    return float(brentq(excess, low, high, xtol=1e-3))
+
+
 class LengthWeights:
     """Weights of M members for each range of history lengths, fitted by maximum likelihood.
 
@@ -152,7 +197,7 @@ class LengthWeights:
         examples = choose_examples(valid, self.edges, rng)
         margins, log_n = _margins(score_members, examples, rng, run)
         common_weights = _fit_weights(margins, log_n, np.full(n_members, 1 / n_members))
-        ranges = self._ranges(examples.queries)
+        ranges = self.ranges(examples.queries)
         for number in range(len(self.weights)):
             rows = ranges == number
             self.weights[number] = _fit_weights(margins[rows], log_n[rows], common_weights)
@@ -165,7 +210,7 @@ class LengthWeights:
             queries: The B queries.
             factors: Factors of the weights, (B, M). The sum of a query's weights does not change. None: no factors.
         """
-        weights = self.weights[self._ranges(queries)]  # (B, M)
+        weights = self.weights[self.ranges(queries)]  # (B, M)
         if factors is not None:
             multiplied = weights * factors
             rescale = weights.sum(1) / np.maximum(multiplied.sum(1), 1e-9)  # else probabilities would be too high
@@ -181,7 +226,7 @@ class LengthWeights:
             raise ValueError(f"the saved weights are {weights.shape}, not {self.weights.shape}")
         self.weights = weights
 
-    def _ranges(self, queries: Queries) -> np.ndarray:
+    def ranges(self, queries: Queries) -> np.ndarray:
         """Return the number of the range that contains the length of each history, (B,)."""
         return np.searchsorted(self.edges, [len(history) for history in queries.histories], side="right")
 
@@ -340,10 +385,19 @@ class VisitorPool(Pool):
         common: a genre, or an original language other than English. t is the share of events that belong to films with
         this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
         even if they are popular.
+    - Scores are multiplied by a factor that depends on the length of the list, so that the total probability of the
+      first N_PROMISED films is right on validation data. Lists in no order (`for_unordered_lists`) have lower factors,
+      because favourites say less about the next film than the newest films of a history.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
     min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED
+    lists_are_unordered: bool = False  # see `for_unordered_lists`
+
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        # factors of the scores, (W, 1): of lists in the order of watching, and of lists in no order
+        self.ordered_factors, self.unordered_factors = LengthWeights(1, FACTOR_EDGES), LengthWeights(1, FACTOR_EDGES)
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
@@ -355,7 +409,30 @@ class VisitorPool(Pool):
         """Fit the weights as `Pool` does, and set how frequent items and traits are."""
         super().fit(train, valid, run)
         self.set_frequencies(train)
+        if valid:
+            run = run or RunOptions()
+            for factors, choose in (
+                (self.unordered_factors, random_lists),
+                (self.ordered_factors, histories_cut_to_each_range),
+            ):
+                examples = choose(valid, FACTOR_EDGES, np.random.default_rng(run.seed))
+                factors.set_weights(self._calibrate(examples, run))
         return self
+
+    def _calibrate(self, examples: Examples, run: RunOptions) -> np.ndarray:
+        """Return the `calibrated_factor` of each range, (W, 1)."""
+        n_queries = len(examples.queries)
+        ranked, is_hit = np.empty((n_queries, self.n_items), np.float32), np.zeros(n_queries, bool)
+        for start in range(0, n_queries, SCORE_BATCH):
+            queries = examples.queries[start : start + SCORE_BATCH]
+            for row, scores in enumerate(self.score(queries), start):
+                scores[examples.excluded[row]] = -np.inf
+                is_hit[row] = np.count_nonzero(scores >= scores[examples.targets[row]]) <= N_PROMISED
+                ranked[row] = -np.sort(-scores)
+            run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
+        ranges = self.ordered_factors.ranges(examples.queries)
+        factors = [calibrated_factor(ranked[ranges == n], is_hit[ranges == n]) for n in range(len(FACTOR_EDGES) + 1)]
+        return np.array(factors, np.float32)[:, None]
 
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
@@ -365,7 +442,8 @@ class VisitorPool(Pool):
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
-        return self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
+        scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
+        return (self.unordered_factors if self.lists_are_unordered else self.ordered_factors).combine([scores], queries)
 
     def emphasis(self, queries: Queries) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
@@ -390,6 +468,12 @@ class VisitorPool(Pool):
         model.min_emphasis = MAX_EMPHASIS
         return model
 
+    def for_unordered_lists(self) -> Self:
+        """Return a copy with probabilities for favourites in no order. The ranking of the items stays the same."""
+        model = copy(self)
+        model.lists_are_unordered = True
+        return model
+
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS because of the history."""
         if self.min_emphasis >= NOTED_EMPHASIS:  # then the factor is high for all histories
@@ -397,12 +481,14 @@ class VisitorPool(Pool):
         return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, "log_shares" (I,) and "trait_shares" (A,) float32, "traits" (I, A / 8) uint8."""
+        """Return the state of `Pool`, shares of items (I,) and traits (A,), traits (I, A / 8) and factors (W, 1)."""
         packed_traits = np.packbits(self.traits, axis=1)  # eight traits in one byte
         return super().state() | {
             "log_shares": self.log_shares,
             "traits": packed_traits,
             "trait_shares": self.trait_shares,
+            "ordered_factors": self.ordered_factors.weights,
+            "unordered_factors": self.unordered_factors.weights,
         }
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -410,6 +496,9 @@ class VisitorPool(Pool):
         super().load_state(state, n_items)
         self.log_shares = item_array(state, "log_shares", n_items)
         self.trait_shares = state.get("trait_shares", np.zeros(0, np.float32))  # states before 2026-11-25 have none
+        if "ordered_factors" in state:  # states before 2026-11-26 have none
+            self.ordered_factors.set_weights(state["ordered_factors"])
+            self.unordered_factors.set_weights(state["unordered_factors"])
         if len(self.trait_shares):
             packed_traits = item_array(state, "traits", n_items)
             self.traits = np.unpackbits(packed_traits, axis=1, count=len(self.trait_shares)).astype(bool)

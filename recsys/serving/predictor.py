@@ -103,6 +103,13 @@ def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Pre
     return pool_of_two(predictor, load_content(), TASTE_SHARE)
 
 
+def for_unordered_list(predictor: Predictor) -> Predictor:
+    """Return a predictor with probabilities for favourites in no order. Models other than `VisitorPool` stay."""
+    if not isinstance(predictor.model, VisitorPool):
+        return predictor
+    return replace(predictor, model=predictor.model.for_unordered_lists(), key=f"{predictor.key}/unordered")
+
+
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
     """Fit a content model with the infrequent films as additional items, and return the data set with these items.
 

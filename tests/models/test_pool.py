@@ -339,6 +339,56 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert model.favours_content(np.array([1, 2]))
 
 
+def test_the_factor_makes_the_promise_of_the_first_items_equal_to_the_share_of_hits():
+    rng = np.random.default_rng(0)
+    ranked = -np.sort(-rng.normal(size=(200, ITEMS)) * 3)
+    for share in (0.5, 0.7):
+        is_hit = np.arange(200) < share * 200
+        factor = pool.calibrated_factor(ranked, is_hit)
+        promise = softmax(factor * ranked, 1)[:, : pool.N_PROMISED].sum(1).mean()
+        assert promise == pytest.approx(share, abs=0.01)
+    low, high = pool.FACTOR_BOUNDS
+    assert pool.calibrated_factor(ranked, np.zeros(200, bool)) == low
+    assert pool.calibrated_factor(ranked, np.ones(200, bool)) == high
+    assert pool.calibrated_factor(ranked[:0], np.zeros(0, bool)) == 1
+
+
+def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths_of_a_range():
+    valid = held_out([9, 80], n_items=90)
+    examples = pool.random_lists(valid, (2, 5), np.random.default_rng(0))
+    assert sorted(len(history) for history in examples.queries.histories[:2]) == [1, 1]
+    assert all(2 <= len(history) < 5 for history in examples.queries.histories[2:4])
+    assert [len(history) for history in examples.queries.histories[4:]] == [5, 5]
+    for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
+        whole = valid.queries.histories[target]
+        assert set(history) <= set(whole[-pool.MAX_RECENT :])
+        assert len(set(history)) == len(history)
+        np.testing.assert_array_equal(excluded, whole)
+
+
+def test_favourites_in_no_order_have_other_probabilities_and_the_same_ranking():
+    """The next film depends only on the newest film. A random film says less about it."""
+    follows = np.log(0.7 * np.eye(ITEMS, k=1) + 0.3 / ITEMS)
+    members = {"order": Table(follows, softmax=True), "content-fields": table(2, softmax=True)}
+    valid = drawn(600, {"order": members["order"]}, [1.0], lengths=(12, 15))
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN, valid)
+    unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
+    ordered_factors, unordered_factors = model.ordered_factors.weights, model.unordered_factors.weights
+    assert (unordered_factors < ordered_factors).all()
+    np.testing.assert_allclose(
+        unordered.score(queries) / model.score(queries),
+        (unordered_factors / ordered_factors)[:2].repeat(ITEMS, 1),
+        rtol=1e-4,
+    )
+    assert not model.lists_are_unordered
+    restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    restored.set_members(members)
+    restored.load_state(model.state(), ITEMS)
+    np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
+
+
 def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
     model, copy = (VisitorPool(PoolConfig(members=tuple(members), edges=(5,))) for _ in range(2))
@@ -350,7 +400,7 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     np.testing.assert_array_equal(model.score(queries), copy.score(queries))
     np.testing.assert_array_equal(model.traits, copy.traits)
     np.testing.assert_array_equal(model.trait_shares, copy.trait_shares)
-    older = {name: array for name, array in model.state().items() if "trait" not in name}
+    older = {name: array for name, array in model.state().items() if "trait" not in name and "factors" not in name}
     copy.load_state(older, ITEMS)
     assert copy.emphasis(queries).tolist() == [[1, 1]]
     with pytest.raises(KeyError):

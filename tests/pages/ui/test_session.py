@@ -1,7 +1,12 @@
+from datetime import datetime
+
 import pytest
 import streamlit as st
 
 from pages.ui import session as ui_session
+from pages.ui.visitor import ListState
+from recsys.serving.history import UserHistory
+from recsys.serving.history_import import WatchedFilm
 from tests.pages import world
 from tests.pages.reading import titles, watched
 
@@ -170,3 +175,26 @@ def test_more_than_two_steps_can_be_undone(visit):
         app.button(key="undo").click().run()
         assert len(watched(app)) == n_left
     assert watched(app) == titles(0, 1, 2, 3, 4)
+
+
+def test_only_a_history_with_dates_or_of_a_user_is_in_the_order_of_watching(visit, monkeypatch):
+    taken_for_favourites = []
+    monkeypatch.setattr(ui_session, "for_unordered_list", lambda each: taken_for_favourites.append(each) or each)
+
+    def is_history(app):
+        taken_for_favourites.clear()
+        assert not app.run().exception
+        return not taken_for_favourites
+
+    app = visit(s="1-2-3")
+    state = app.session_state.visitor
+    assert not is_history(app)
+    dates = {title: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES[:2]}
+    state.current = ListState(films=(0, 1, 2), watch_dates=dates)
+    assert is_history(app)  # a film was added by hand
+    state.current = ListState(films=(0, 5, 6, 7), watch_dates=dates)
+    assert not is_history(app)
+    state.user = UserHistory(items=(0, 5), n_watched=2)
+    assert is_history(app)
+    state.current = ListState(films=(5, 6))
+    assert not is_history(app)
