@@ -40,8 +40,8 @@ FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or 
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTED_EMPHASIS = 2.0  # lowest factor at which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
-FACTOR_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of `VisitorPool.factors`
-FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest value of `VisitorPool.factors`
+UNORDERED_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of lists in no order
+FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest factor of the scores of lists in no order
 N_PROMISED = 10  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
@@ -385,9 +385,9 @@ class VisitorPool(Pool):
         common: a genre, or an original language other than English. t is the share of events that belong to films with
         this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
         even if they are popular.
-    - Scores are multiplied by a factor that depends on the length of the list, so that the total probability of the
-      first N_PROMISED films is right on validation data. Lists in no order (`for_unordered_lists`) have lower factors,
-      because favourites say less about the next film than the newest films of a history.
+    - The scores of lists in no order (`for_unordered_lists`) are multiplied by a factor below 1, because favourites say
+      less about the next film than the newest films of a history. It depends on the length of the list. With it, the
+      total probability of the first N_PROMISED films is right on validation data.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -396,8 +396,7 @@ class VisitorPool(Pool):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        # factors of the scores, (W, 1): of lists in the order of watching, and of lists in no order
-        self.ordered_factors, self.unordered_factors = LengthWeights(1, FACTOR_EDGES), LengthWeights(1, FACTOR_EDGES)
+        self.unordered_factors = LengthWeights(1, UNORDERED_EDGES)  # of the scores of lists in no order
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
@@ -410,17 +409,12 @@ class VisitorPool(Pool):
         super().fit(train, valid, run)
         self.set_frequencies(train)
         if valid:
-            run = run or RunOptions()
-            for factors, choose in (
-                (self.unordered_factors, random_lists),
-                (self.ordered_factors, histories_cut_to_each_range),
-            ):
-                examples = choose(valid, FACTOR_EDGES, np.random.default_rng(run.seed))
-                factors.set_weights(self._calibrate(examples, run))
+            self._fit_unordered_factors(valid, run or RunOptions())
         return self
 
-    def _calibrate(self, examples: Examples, run: RunOptions) -> np.ndarray:
-        """Return the `calibrated_factor` of each range, (W, 1)."""
+    def _fit_unordered_factors(self, valid: HeldOut, run: RunOptions) -> None:
+        """Set the factor of each range by `calibrated_factor`."""
+        examples = random_lists(valid, UNORDERED_EDGES, np.random.default_rng(run.seed))
         n_queries = len(examples.queries)
         ranked, is_hit = np.empty((n_queries, self.n_items), np.float32), np.zeros(n_queries, bool)
         for start in range(0, n_queries, SCORE_BATCH):
@@ -430,9 +424,9 @@ class VisitorPool(Pool):
                 is_hit[row] = np.count_nonzero(scores >= scores[examples.targets[row]]) <= N_PROMISED
                 ranked[row] = -np.sort(-scores)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
-        ranges = self.ordered_factors.ranges(examples.queries)
-        factors = [calibrated_factor(ranked[ranges == n], is_hit[ranges == n]) for n in range(len(FACTOR_EDGES) + 1)]
-        return np.array(factors, np.float32)[:, None]
+        ranges = self.unordered_factors.ranges(examples.queries)
+        factors = [calibrated_factor(ranked[ranges == n], is_hit[ranges == n]) for n in range(len(UNORDERED_EDGES) + 1)]
+        self.unordered_factors.set_weights(np.array(factors, np.float32)[:, None])
 
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
@@ -443,7 +437,7 @@ class VisitorPool(Pool):
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
-        return (self.unordered_factors if self.lists_are_unordered else self.ordered_factors).combine([scores], queries)
+        return self.unordered_factors.combine([scores], queries) if self.lists_are_unordered else scores
 
     def emphasis(self, queries: Queries) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
@@ -481,13 +475,12 @@ class VisitorPool(Pool):
         return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, shares of items (I,) and traits (A,), traits (I, A / 8) and factors (W, 1)."""
+        """Return the state of `Pool`, shares of items (I,) and traits (A,), traits (I, A / 8), factors (W, 1)."""
         packed_traits = np.packbits(self.traits, axis=1)  # eight traits in one byte
         return super().state() | {
             "log_shares": self.log_shares,
             "traits": packed_traits,
             "trait_shares": self.trait_shares,
-            "ordered_factors": self.ordered_factors.weights,
             "unordered_factors": self.unordered_factors.weights,
         }
 
@@ -496,8 +489,7 @@ class VisitorPool(Pool):
         super().load_state(state, n_items)
         self.log_shares = item_array(state, "log_shares", n_items)
         self.trait_shares = state.get("trait_shares", np.zeros(0, np.float32))  # states before 2026-11-25 have none
-        if "ordered_factors" in state:  # states before 2026-11-26 have none
-            self.ordered_factors.set_weights(state["ordered_factors"])
+        if "unordered_factors" in state:  # states before 2026-11-26 have none
             self.unordered_factors.set_weights(state["unordered_factors"])
         if len(self.trait_shares):
             packed_traits = item_array(state, "traits", n_items)
