@@ -27,22 +27,9 @@ from recsys.errors import N_, Message, RecsysError, disk_errors
 from recsys.progress import read as read_events
 
 ProtocolName = Literal[  # as in evaluation.protocols
-    "full",
-    "untied",
-    "short-1",
-    "short-2",
-    "short-3",
-    "short-5",
-    "short-10",
-    "favourites-1",
-    "favourites-2",
-    "favourites-3",
-    "favourites-5",
-    "favourites-10",
-    "popularity-100",
-    "uniform-100",
-    "time",
-]
+    "full", "untied", "short-1", "short-2", "short-3", "short-5", "short-10", "favourites-1", "favourites-2",
+    "favourites-3", "favourites-5", "favourites-10", "popularity-100", "uniform-100", "time",
+]  # fmt: skip
 Changes = Mapping[str, bool | int | float | str]
 Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, before the year 10000, as `datetime` needs
 
