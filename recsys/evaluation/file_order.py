@@ -1,6 +1,6 @@
 """The order of films that a user rated in the same second, and how much of a metric comes from this order.
 
-Two events of a user are tied if they have equal timestamps. A stable sort by time, as in most published experiments,
+Two events of a user are *tied* if they have equal timestamps. A stable sort by time, as in most published experiments,
 keeps tied events in the order of the ratings file, which has nothing to do with taste. Two orders are recognised:
 ascending film ids, and the buckets of a hash table. Perl before 5.8.1 wrote MovieLens 1M from a hash table per user.
 
@@ -38,7 +38,7 @@ DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events."""
+    """An order that a file may have for tied events. All users share a hash table, or each user has one."""
 
     name: str  # "hash", "ascending"
     positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1
@@ -56,14 +56,17 @@ class ConsecutivePairs:
     """All pairs of films that a user rated one after the other, in file order if tied."""
 
     user: np.ndarray  # (N,)
-    item: np.ndarray  # (N,)
-    following: np.ndarray  # (N,)
+    item: np.ndarray  # (N,) the first film
+    following: np.ndarray  # (N,) the second film
     is_tied: np.ndarray  # (N,) bool: the two films are tied with each other
     is_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so their order is known
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "ConsecutivePairs":
-        """Return the pairs of a data set, without the pairs in which a film has the rating `without_rating`."""
+        """Return the pairs of a data set, without the pairs in which a film has the rating `without_rating`.
+
+        A site may store that rating without the exact time.
+        """
         events = dataset.interactions
         user, item, time = (np.asarray(column) for column in (events.user, events.item, events.timestamp))
         is_same_user = user[1:] == user[:-1]  # (E - 1,)
