@@ -6,7 +6,6 @@ torch nor Streamlit.
 """
 
 import json
-import math
 import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -192,29 +191,14 @@ def as_table(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
 def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
     """Return the training log of the lowest seed in the home folder, else the shipped log, else an empty table.
 
-    There is a row per epoch with epoch, loss, seconds and other numbers. ndcg@10 and hr@10 are of the validation part.
+    There is a row per epoch, see `progress.read_epochs`. ndcg@10 and hr@10 are of the validation part.
     """
     checkpoint = (dataset, splitting.name, variant)
     folders = [paths.checkpoint(*checkpoint, seed) for seed in paths.seeds(*checkpoint)]
     for folder in (*folders, paths.shipped_checkpoint(*checkpoint)):
         if (folder / paths.LOG).exists():
-            return epochs(folder / paths.LOG)
+            return pd.DataFrame(progress.read_epochs(folder / paths.LOG) or {"epoch": []})
     return pd.DataFrame({"epoch": []})
-
-
-def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
-    """Return the epochs of a training log, a row each. If an epoch was repeated, its last row is used.
-
-    Lines without a number in one of the fields `needed` are skipped.
-    """
-    rows: list[dict[str, Any]] = []
-    for event in progress.read(path):
-        row = {name: value for name, value in event.items() if _is_finite(value) or isinstance(value, str)}
-        if all(_is_finite(row.get(name)) for name in needed):
-            while rows and rows[-1]["epoch"] >= row["epoch"]:  # a resumed training has repeated epochs
-                rows.pop()
-            rows.append(row)
-    return pd.DataFrame(rows or {"epoch": []})
 
 
 def population_key(document: dict[str, Any]) -> str:
@@ -232,11 +216,6 @@ def _most_common_population(results: list[dict[str, Any]]) -> str:
     by_date = sorted(results, key=lambda document: document["run"]["date"])
     newest_date = {population_key(document): document["run"]["date"] for document in by_date}  # the last one is kept
     return max(counts, key=lambda population: (counts[population], newest_date[population]), default="")
-
-
-def _is_finite(value: object) -> bool:
-    """Return whether a value is a finite number that a float can represent."""
-    return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 2**53)
 
 
 def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
