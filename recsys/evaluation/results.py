@@ -1,8 +1,8 @@
 """Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
-A result in the home folder is preferred to the shipped result. If the data set is on this machine, results of other
-data are ignored. `documents` leaves out results of other users, which cannot be compared. This module loads neither
-torch nor Streamlit.
+A result in the home folder is preferred to the shipped result. If the data set is on this machine, results with
+another fingerprint are ignored. `documents` leaves out results of other users, which cannot be compared. This module
+loads neither torch nor Streamlit.
 """
 
 import json
@@ -70,9 +70,8 @@ _RESULT = TypeAdapter(Result)
 
 def write(document: dict[str, Any], ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
-    dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
-    home_board, _ = _boards(dataset, protocol)
-    _update(home_board, variant, document, ranks)
+    home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
+    _update(home_board, document["variant"], document, ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
@@ -162,11 +161,16 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
                 readable.append(document)
             except ResultError as error:
                 warn(error)
-    most_common = _most_common_population(readable)
-    comparable = [document for document in readable if population_key(document) == most_common]
-    command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-    for document in readable:
-        if population_key(document) != most_common:
+    dated_keys = [(population_key(document), document["run"]["date"]) for document in readable]
+    counts = Counter(key for key, _ in dated_keys)
+    # if several keys are equally frequent, the newest result decides
+    most_common, _ = max(dated_keys, key=lambda dated_key: (counts[dated_key[0]], dated_key[1]), default=("", ""))
+    comparable = []
+    for document, (key, _) in zip(readable, dated_keys, strict=True):
+        if key == most_common:
+            comparable.append(document)
+        else:
+            command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
             text = "{variant} is left out: it was measured on other people of {dataset} than most others"
             warn(ResultError(text, command, variant=document["variant"], dataset=dataset))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
@@ -208,14 +212,6 @@ def population_key(document: dict[str, Any]) -> str:
     """
     settings = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
-
-
-def _most_common_population(results: list[dict[str, Any]]) -> str:
-    """Return the most frequent `population_key`. If keys are equally frequent, the newest result decides."""
-    counts = Counter(map(population_key, results))
-    by_date = sorted(results, key=lambda document: document["run"]["date"])
-    newest_date = {population_key(document): document["run"]["date"] for document in by_date}  # the last one is kept
-    return max(counts, key=lambda population: (counts[population], newest_date[population]), default="")
 
 
 def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:

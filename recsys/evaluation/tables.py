@@ -243,7 +243,5 @@ def ranks_of_user(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: l
 
 def _interval_columns(intervals: dict[str, tuple[float, float]]) -> dict[str, float]:
     """Return intervals as "low <metric>" and "high <metric>"."""
-    columns: dict[str, float] = {}
-    for name, (low, high) in intervals.items():
-        columns |= {f"low {name}": low, f"high {name}": high}
-    return columns
+    ends = ("low", "high")
+    return {f"{end} {name}": interval[ends.index(end)] for name, interval in intervals.items() for end in ends}

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -151,12 +152,9 @@ def add(
     job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
         created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        job_id, number = created, 1
-        while (paths.jobs() / job_id).exists():  # another job of the same second
-            number += 1
-            job_id = f"{created}-{number}"
+        ids = chain([created], (f"{created}-{number}" for number in count(2)))  # several jobs of the same second
         job = Job(
-            id=job_id,
+            id=next(job_id for job_id in ids if not (paths.jobs() / job_id).exists()),
             variant=variant,
             dataset=dataset,
             protocol=job_protocol,
