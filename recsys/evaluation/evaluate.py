@@ -22,7 +22,7 @@ from recsys.models import registry
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
 from recsys.progress import ProgressCallback, no_progress
-from recsys.ranking.metrics import summary
+from recsys.ranking.metrics import METRICS, summary
 from recsys.training import distributed
 
 
@@ -135,7 +135,7 @@ def _identifying_fields(
 def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
     """Return the fields that are computed from the ranks (S, B) of seeds (S,): metrics, mean, deviation, intervals."""
     metrics = [summary(seed_ranks) for seed_ranks in ranks]
-    by_name = {name: [row[name] for row in metrics] for name in results.METRICS}
+    by_name = {name: [row[name] for row in metrics] for name in METRICS}
     return {
         "users": ranks.shape[1],
         "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, metrics, strict=True)],

@@ -8,7 +8,7 @@ loads neither torch nor Streamlit.
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -26,9 +26,8 @@ from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.evaluation import protocols
 from recsys.models import registry
-from recsys.ranking.metrics import METRICS
+from recsys.ranking.metrics import METRICS as METRICS  # for pages, which do not import `ranking`
 
-LABELS = ("variant", "title", "family", "paper")
 UNSEEN_ITEMS = "unseen"  # value of `calibration["over"]`: probabilities sum to 1 over the items that are not excluded
 
 WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
@@ -174,22 +173,6 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
             text = "{variant} is left out: it was measured on other people of {dataset} than most others"
             warn(ResultError(text, command, variant=document["variant"], dataset=dataset))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
-
-
-def as_table(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return a row per result: LABELS, users, number of seeds, METRICS, "std <metric>", fingerprint, date.
-
-    Metrics are means over seeds. Their standard deviations are NaN for one seed.
-    """
-    columns = [*LABELS, "users", "seeds", *METRICS, *(f"std {name}" for name in METRICS), "fingerprint", "date"]
-    rows = [
-        {name: document[name] for name in (*LABELS, "users", "fingerprint")}
-        | {"seeds": len(document["seeds"]), "date": document["run"]["date"]}
-        | document["mean"]
-        | {f"std {name}": value for name, value in document["std"].items()}
-        for document in results
-    ]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:

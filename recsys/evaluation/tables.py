@@ -51,19 +51,26 @@ class HeldOutUser:
 
 
 def leaderboard(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> pd.DataFrame:
-    """Return `results.as_table` with INTERVAL_COLUMNS (95 %, over users), LIST_METRICS and CALIBRATION_ERROR.
+    """Return a row for each of `results.documents`, in their order.
 
-    A value that a result lacks is NaN. `warn` is called with an error for each skipped result.
+    Columns: variant, title, family, paper, users, seeds (their number), METRICS (means over seeds), "std <metric>",
+    fingerprint, date, INTERVAL_COLUMNS (95 %, over users), LIST_METRICS and CALIBRATION_ERROR. A value that a result
+    lacks is NaN. `warn` is called with an error for each skipped result.
     """
-    documents = results.documents(dataset, protocol, warn)
     rows = [
-        _interval_columns(document.get("interval", {}))
+        {name: document[name] for name in ("variant", "title", "family", "paper", "users", "fingerprint")}
+        | {"seeds": len(document["seeds"]), "date": document["run"]["date"]}
+        | document["mean"]
+        | {f"std {name}": value for name, value in document["std"].items()}
+        | _interval_columns(document.get("interval", {}))
         | document.get("beyond", {})
         | {CALIBRATION_ERROR: (document.get("calibration") or {}).get("ece", np.nan)}
-        for document in documents
+        for document in results.documents(dataset, protocol, warn)
     ]
-    board, columns = results.as_table(documents), [*INTERVAL_COLUMNS, *LIST_METRICS, CALIBRATION_ERROR]
-    return board.join(pd.DataFrame(rows, index=board.index, columns=columns, dtype=np.float64))
+    columns = ["variant", "title", "family", "paper", "users", "seeds", *METRICS, *(f"std {name}" for name in METRICS)]
+    optional = [*INTERVAL_COLUMNS, *LIST_METRICS, CALIBRATION_ERROR]
+    table = pd.DataFrame(rows, columns=[*columns, "fingerprint", "date", *optional])
+    return table.astype(dict.fromkeys(optional, np.float64))
 
 
 def all_ranks(
