@@ -82,7 +82,7 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def check(board: Path) -> None:
-    """Raise ResultError, with a command that restores the board, if it is damaged. Reads the files, not the cache."""
+    """Raise ResultError, with a command that restores the board, if it is damaged, also after it was verified."""
     try:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
