@@ -207,9 +207,8 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
     stored.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
     if _identity(stored) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
-        raise EvaluationError(
-            "the stored result of {variant} has other data or settings; measure all seeds", command, variant=variant
-        )
+        text = "the stored result of {variant} has other data or settings; measure all seeds"
+        raise EvaluationError(text, command, variant=variant)
     new_seeds = {row["seed"] for row in document["seeds"]}
     stored_ranks = zip(stored["seeds"], results.ranks(dataset, protocol, variant), strict=True)
     pairs = [(row, seed_ranks) for row, seed_ranks in stored_ranks if row["seed"] not in new_seeds]

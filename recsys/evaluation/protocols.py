@@ -105,9 +105,8 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
 def _check_size(n_left: int, n: int) -> None:
     """Raise ProtocolError if fewer than n items can be sampled."""
     if n_left < n:
-        raise ProtocolError(
-            "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data", n_left=n_left, n=n
-        )
+        text = "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data"
+        raise ProtocolError(text, n_left=n_left, n=n)
 
 
 ORDERS: dict[Ties, str] = {
@@ -204,11 +203,11 @@ TIME = Protocol(
 )
 
 
-def _short(n: int, title: str) -> Protocol:
+def _short(n: int) -> Protocol:
     """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
     return Protocol(
         f"short-{n}",
-        title=title,
+        title="Newest film only" if n == 1 else f"{n} newest films",
         meaning="As with all films, but recommenders get only the newest films of each person, like the list of a "
         "visitor. Films that the person watched before are excluded, too.",
         rules=FULL.rules
@@ -221,14 +220,14 @@ def _short(n: int, title: str) -> Protocol:
     )
 
 
-SHORT = (_short(1, "Newest film only"), *(_short(n, f"{n} newest films") for n in (2, 3, 5, 10)))
+SHORT = tuple(_short(n) for n in (1, 2, 3, 5, 10))
 
 
-def _favourites(n: int, title: str) -> Protocol:
+def _favourites(n: int) -> Protocol:
     """Return the protocol in which n liked items of a new user are given, and all other liked items are targets."""
     return Protocol(
         f"favourites-{n}",
-        title=title,
+        title="1 favourite" if n == 1 else f"{n} favourites",
         meaning="Recommenders learn nothing from a tenth of the people. They get a few films that such a person likes, "
         "in random order, like the list of a visitor. They must find all other films that the person likes. HR is then "
         "the share of these films that are among the best, and NDCG counts all of them.",
@@ -256,7 +255,7 @@ def _favourites(n: int, title: str) -> Protocol:
     )
 
 
-FAVOURITES = (_favourites(1, "1 favourite"), *(_favourites(n, f"{n} favourites") for n in (2, 3, 5, 10)))
+FAVOURITES = tuple(_favourites(n) for n in (1, 2, 3, 5, 10))
 
 
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:

@@ -113,7 +113,8 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """Return scores (B, I). Raises ScoreError if they are not finite or have another shape."""
     scores = model.score(queries)
     if np.shape(scores) != (len(queries), n_items):
-        text, expected = "{title} returned scores of shape {scores}, not {expected}", (len(queries), n_items)
+        text = "{title} returned scores of shape {scores}, not {expected}"
+        expected = (len(queries), n_items)
         raise ScoreError(text, title=Message(model.title), scores=np.shape(scores), expected=expected)
     if not np.isfinite(scores).all():
         text = "{title} returned NaN or infinite scores; train it again with a lower learning rate"

@@ -67,10 +67,10 @@ class Result(TypedDict):
 _RESULT = TypeAdapter(Result)
 
 
-def write(document: dict[str, Any], ranks: np.ndarray) -> None:
+def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
     home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
-    _update(home_board, document["variant"], document, ranks)
+    _update(home_board, document["variant"], document, all_ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:

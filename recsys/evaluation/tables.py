@@ -155,11 +155,11 @@ def rating_error_table(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
 
     Columns: name (a recommender or a baseline of `rating_errors`), baseline (bool), rmse, mae, "low rmse", ….
     """
-    errors = {document["variant"]: document["stars"] for document in documents if "stars" in document}
-    baselines = next(iter(errors.values()))["baselines"] if errors else {}  # all results have equal baselines
+    summaries = {document["variant"]: document["stars"] for document in documents if "stars" in document}
+    baselines = next(iter(summaries.values()))["baselines"] if summaries else {}  # all results have equal baselines
     rows = [
         {"name": name, "baseline": name in baselines, **row, **_interval_columns(row["interval"])}
-        for name, row in (errors | baselines).items()
+        for name, row in (summaries | baselines).items()
     ]
     columns = ["name", "baseline", "rmse", "mae", "low rmse", "high rmse", "low mae", "high mae"]
     return pd.DataFrame(rows, columns=columns).sort_values("rmse", kind="stable", ignore_index=True)

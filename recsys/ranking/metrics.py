@@ -22,11 +22,8 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.
     minus infinity, or if the shapes disagree.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(excluded) != len(targets):
-        raise ScoreError(
-            "scores of shape {shape} do not fit {targets} targets: models return (B, I)",
-            shape=scores.shape,
-            targets=len(targets),
-        )
+        text = "scores of shape {shape} do not fit {targets} targets: models return (B, I)"
+        raise ScoreError(text, shape=scores.shape, targets=len(targets))
     ranks = [
         Ranking.from_scores(row, items[items != target]).rank_ties_last(target)
         for row, target, items in zip(scores, targets, excluded, strict=True)
