@@ -44,8 +44,8 @@ def update(
 ) -> None:
     """Add documents and their ranks to a board, or replace the entries with the same names. Other writers wait.
 
-    The ranks are stored in the smallest integer type. If a file is damaged, its content is lost, and a warning names
-    `command`, the shell command that measures it again. Raises OSError.
+    If a file is damaged, its content is lost, and a warning names `command`, the shell command that measures it again.
+    Raises OSError.
     """
     with storage.locked(path):
         old_documents: dict[str, Document] = {}
@@ -56,15 +56,16 @@ def update(
         except storage.DamagedFileError as error:
             text = "{reason}, so what it contained is lost"
             errors.warn(storage.DamagedFileError(text, command, reason=error.message))
-        all_ranks = old_ranks | {name: _compact(array) for name, array in ranks.items()}
+        # the smallest integer type that can hold the ranks
+        compact = {name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()}
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted(all_ranks.items())))
+        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted((old_ranks | compact).items())))
         content = {"documents": old_documents | dict(documents)}
         storage.write_document(path, content, {f"{path.stem}.npz": buffer.getvalue()})
 
 
 def check(path: Path) -> None:
-    """Read all files of a board, not the cache. Raises OSError and DamagedFileError."""
+    """Verify that the files of a board are intact and that each document has ranks. Raises as `read_ranks`."""
     storage.check(path)
     read_ranks(path, read(path))
 
@@ -83,11 +84,6 @@ def _read_ranks(path: Path, version: str) -> dict[str, np.ndarray]:
 def _no_ranks_error(path: Path) -> storage.DamagedFileError:
     """Return the error for missing or damaged ranks."""
     return storage.DamagedFileError("{path} holds no ranks", path=path.with_suffix(".npz"))
-
-
-def _compact(ranks: np.ndarray) -> np.ndarray:
-    """Convert ranks to the smallest integer type that can hold them."""
-    return ranks.astype(np.min_scalar_type(int(ranks.max(initial=0))))
 
 
 @lru_cache(maxsize=4)  # parsing the JSON file takes longer than reading the ranks of a recommender

@@ -30,6 +30,7 @@ CHECKSUM = "crc32"  # field at the start of a line in a log
 LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # the last two: lines of older versions, without checksums
 MAX_LOG_BYTES = 1 << 22  # about 15,000 epochs
 MAX_LINE_BYTES = 1 << 14
+MAX_NUMBER = 2**53  # of an epoch; a larger number comes from damage
 
 
 class Cancelled(Exception):  # not an error
@@ -59,6 +60,22 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         event = _parse(text)
         if event is not None:
             yield event
+
+
+def read_epochs(path: Path) -> list[dict[str, Any]]:
+    """Return the epochs of a training log, ascending. If a resumed training repeated an epoch, its last event counts.
+
+    Values other than plausible numbers are left out, except for the name of the device. Raises OSError.
+    """
+    epochs: list[dict[str, Any]] = []
+    for event in read(path):
+        # `type` and not isinstance, because a bool is an int; NaN is not below MAX_NUMBER
+        is_plausible = {name: type(value) in (int, float) and abs(value) < MAX_NUMBER for name, value in event.items()}
+        if is_plausible.get("epoch"):
+            while epochs and epochs[-1]["epoch"] >= event["epoch"]:
+                epochs.pop()
+            epochs.append({name: value for name, value in event.items() if is_plausible[name] or name == "device"})
+    return epochs
 
 
 def count_damaged(path: Path) -> int:

@@ -54,11 +54,8 @@ def remove() -> list[Path]:
 def _paths() -> tuple[Path, Path]:
     """Return the paths of the desktop entry and the icon in the home folder."""
     if not sys.platform.startswith("linux"):
-        command = recsys_command("app")
-        raise RecsysError(
-            "the menu of programs is supported on Linux only; elsewhere create a shortcut to: {command}",
-            command=command,
-        )
+        text = "the menu of programs is supported on Linux only; elsewhere create a shortcut to: {command}"
+        raise RecsysError(text, command=recsys_command("app"))
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return data / "applications" / f"{NAME}.desktop", data / "icons/hicolor/scalable/apps" / f"{NAME}.svg"
 

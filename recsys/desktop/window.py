@@ -93,9 +93,8 @@ def wait_for(address: str, server: subprocess.Popen) -> str:
                 return address
         except OSError:
             time.sleep(POLL_SECONDS)
-    raise ServerError(
-        "the app did not answer within {seconds} seconds; see its output", command, seconds=START_TIMEOUT_SECONDS
-    )
+    text = "the app did not answer within {seconds} seconds; see its output"
+    raise ServerError(text, command, seconds=START_TIMEOUT_SECONDS)
 
 
 def has_screen() -> bool:

@@ -1,12 +1,11 @@
 """Rank the held-out items with a trained model and write the result document.
 
-Shapes: S seeds, B queries, I items, at most T = MAX_RELEVANT targets of a query, see `best_ranks`. With
-`Protocol.n_given`, the ranks of a seed are (users, ORDERS_PER_USER, T).
+Shapes: S seeds, B queries. With `Protocol.n_given`, the ranks (S, B) are (S, users, ORDERS_PER_USER, MAX_RELEVANT).
 """
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,7 +22,7 @@ from recsys.models import registry
 from recsys.models.base import Model
 from recsys.models.registry import Recommender
 from recsys.progress import ProgressCallback, no_progress
-from recsys.ranking.metrics import summary
+from recsys.ranking.metrics import METRICS, summary
 from recsys.training import distributed
 
 
@@ -33,7 +32,7 @@ class EvaluationError(RecsysError):
 
 @dataclass(frozen=True)
 class SeedEvaluation:
-    """The model of a seed and the ranks of the held-out items of its split."""
+    """The model of a seed, and its ranks and lists for the held-out items."""
 
     seed: int
     model: Model
@@ -74,11 +73,11 @@ def evaluate(
         for seed in seeds or [0]
     }
     if part == "valid" and any(model.is_fitted_on_validation for model in models.values()):
-        raise EvaluationError(
-            "the weights of {variant_name} were fitted on the validation films, so its figures on them "
-            "would be too high; measure it on the test films",
-            variant_name=variant_name,
+        text = (
+            "the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
+            "high; measure it on the test films"
         )
+        raise EvaluationError(text, variant_name=variant_name)
     document = _identifying_fields(recommender, list(models.values()), dataset, protocol)
     evaluations = []
     for seed, model in models.items():
@@ -86,13 +85,13 @@ def evaluate(
         held_out = split.test if part == "test" else split.valid
         held_out_ranks = rank_held_out(model, held_out, protocol, dataset, report, seed)
         evaluations.append(SeedEvaluation(seed, model, split, held_out, held_out_ranks))
-    document |= _accuracy_fields({evaluation.seed: evaluation.held_out_ranks.ranks for evaluation in evaluations})
+    ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
+    document |= _accuracy_fields(list(models), ranks)
     document |= _list_metric_fields(evaluations, document["seeds"])
     if protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
         runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _rounded(rating_errors.summary(runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
-    ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B) or (S, users, …)
     if part == "test" and add:
         document, ranks = _with_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
@@ -109,12 +108,10 @@ def _identifying_fields(
 
     Raises EvaluationError if the seeds differ in settings or training data, because a mean would be meaningless.
     """
-    variant_name, configs = recommender.name, [to_document(model.config) for model in models]
+    configs = [to_document(model.config) for model in models]
     if any(config != configs[0] for config in configs):
-        raise EvaluationError(
-            "the seeds of {variant_name} were trained with different settings; choose some with --seeds",
-            variant_name=variant_name,
-        )
+        text = "the seeds of {variant_name} were trained with different settings; choose some with --seeds"
+        raise EvaluationError(text, variant_name=recommender.name)
     added_datasets = {model.added_dataset for model in models}  # "": trained on `dataset` alone
     if len(added_datasets) > 1:
         raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
@@ -135,17 +132,16 @@ def _identifying_fields(
     }
 
 
-def _accuracy_fields(ranks: Mapping[int, np.ndarray]) -> dict[str, Any]:
-    """Return the fields that are computed from the ranks (B,) of each seed: metrics, mean, deviation, intervals."""
-    metrics = {seed: summary(seed_ranks) for seed, seed_ranks in ranks.items()}
-    by_name = {name: [row[name] for row in metrics.values()] for name in results.METRICS}
-    stacked = np.array(list(ranks.values()))  # (S, B)
+def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
+    """Return the fields that are computed from the ranks (S, B) of seeds (S,): metrics, mean, deviation, intervals."""
+    metrics = [summary(seed_ranks) for seed_ranks in ranks]
+    by_name = {name: [row[name] for row in metrics] for name in METRICS}
     return {
-        "users": stacked.shape[1],
-        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in metrics.items()],
+        "users": ranks.shape[1],
+        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, metrics, strict=True)],
         "mean": _rounded({name: np.mean(values) for name, values in by_name.items()}),
         "std": _rounded({name: np.std(values, ddof=1) for name, values in by_name.items()} if len(ranks) > 1 else {}),
-        "interval": _rounded(significance.intervals(stacked)),
+        "interval": _rounded(significance.intervals(ranks)),
     }
 
 
@@ -154,21 +150,18 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 
     `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
     """
-    document: dict[str, Any] = {"seeds": []}
-    lists, probabilities, targets = [], [], []
-    for seed_row, evaluation in zip(seed_rows, evaluations, strict=True):
-        if evaluation.held_out_ranks.lists is None:
-            return {}
-        beyond = list_metrics.beyond_accuracy(evaluation.held_out_ranks.lists, evaluation.split.train)
-        document["seeds"].append(seed_row | {"beyond": _rounded(beyond)})
-        if evaluation.held_out_ranks.probabilities is not None:
-            lists.append(evaluation.held_out_ranks.lists)
-            probabilities.append(evaluation.held_out_ranks.probabilities)
-            targets.append(evaluation.held_out.targets)
-    document |= _mean_list_metrics(document["seeds"])
-    if lists:
-        all_lists, all_targets = np.concatenate(lists), np.concatenate(targets)
-        calibration = list_metrics.calibration(all_lists, np.concatenate(probabilities), all_targets)
+    lists = [e.held_out_ranks.lists for e in evaluations if e.held_out_ranks.lists is not None]
+    if not lists:
+        return {}
+    rows = [
+        seed_row | {"beyond": _rounded(list_metrics.beyond_accuracy(items, evaluation.split.train))}
+        for seed_row, evaluation, items in zip(seed_rows, evaluations, lists, strict=True)
+    ]
+    document = {"seeds": rows, **_mean_list_metrics(rows)}
+    probabilities = [e.held_out_ranks.probabilities for e in evaluations if e.held_out_ranks.probabilities is not None]
+    if probabilities:
+        targets = np.concatenate([evaluation.held_out.targets for evaluation in evaluations])
+        calibration = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)
         document["calibration"] = {"over": results.UNSEEN_ITEMS, **_rounded(calibration)}
     return document
 
@@ -214,27 +207,24 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
     stored.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
     if _identity(stored) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
-        raise EvaluationError(
-            "the stored result of {variant} has other data or settings; measure all seeds", command, variant=variant
-        )
-    seed_rows = [*stored["seeds"], *document["seeds"]]
-    all_ranks = [*results.ranks(dataset, protocol, variant), *ranks]
-    row_by_seed = {row["seed"]: row for row in seed_rows}  # the new row of a repeated seed replaces the stored row
-    ranks_by_seed = {row["seed"]: seed_ranks for row, seed_ranks in zip(seed_rows, all_ranks, strict=True)}
-    ranks_by_seed = dict(sorted(ranks_by_seed.items()))
+        text = "the stored result of {variant} has other data or settings; measure all seeds"
+        raise EvaluationError(text, command, variant=variant)
     new_seeds = {row["seed"] for row in document["seeds"]}
+    stored_ranks = zip(stored["seeds"], results.ranks(dataset, protocol, variant), strict=True)
+    pairs = [(row, seed_ranks) for row, seed_ranks in stored_ranks if row["seed"] not in new_seeds]
+    pairs = sorted([*pairs, *zip(document["seeds"], ranks, strict=True)], key=lambda pair: pair[0]["seed"])
+    seed_rows, all_ranks = [row for row, _ in pairs], np.array([seed_ranks for _, seed_ranks in pairs])
     trained = [row for row in stored["run"].get("trained", []) if row["seed"] not in new_seeds]
     trained += document["run"].get("trained", [])
     run = document["run"] | {"earlier": stored["run"]}
     if trained:
         run["trained"] = sorted(trained, key=lambda row: row["seed"])
-    combined = document | _accuracy_fields(ranks_by_seed) | {"run": run}
-    combined["seeds"] = [row_by_seed[seed] for seed in ranks_by_seed]
-    return combined | _mean_list_metrics(combined["seeds"]), np.array(list(ranks_by_seed.values()))
+    combined = document | _accuracy_fields([row["seed"] for row in seed_rows], all_ranks)
+    return combined | {"seeds": seed_rows, "run": run} | _mean_list_metrics(seed_rows), all_ranks
 
 
 def _identity(document: dict[str, Any]) -> str:
-    """Return a text that is equal for two results of a recommender if settings, data and users are equal."""
+    """Return a text that two results of a recommender have in common if settings, data and users are equal."""
     fields = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
     return json.dumps([results.population_key(document), fields], sort_keys=True)
 

@@ -1,6 +1,6 @@
 """The order of films that a user rated in the same second, and how much of a metric comes from this order.
 
-Two events of a user are tied if they have equal timestamps. A stable sort by time, as in most published experiments,
+Two events of a user are *tied* if they have equal timestamps. A stable sort by time, as in most published experiments,
 keeps tied events in the order of the ratings file, which has nothing to do with taste. Two orders are recognised:
 ascending film ids, and the buckets of a hash table. Perl before 5.8.1 wrote MovieLens 1M from a hash table per user.
 
@@ -38,7 +38,7 @@ DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events."""
+    """An order that a file may have for tied events. All users share a hash table, or each user has one."""
 
     name: str  # "hash", "ascending"
     positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1
@@ -56,14 +56,14 @@ class ConsecutivePairs:
     """All pairs of films that a user rated one after the other, in file order if tied."""
 
     user: np.ndarray  # (N,)
-    item: np.ndarray  # (N,)
-    following: np.ndarray  # (N,)
+    item: np.ndarray  # (N,) the first film
+    following: np.ndarray  # (N,) the second film
     is_tied: np.ndarray  # (N,) bool: the two films are tied with each other
     is_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so their order is known
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "ConsecutivePairs":
-        """Return the pairs of a data set, without the pairs in which a film has the rating `without_rating`."""
+        """Return the pairs of a data set, without pairs in which a film has a rating whose times are inexact."""
         events = dataset.interactions
         user, item, time = (np.asarray(column) for column in (events.user, events.item, events.timestamp))
         is_same_user = user[1:] == user[:-1]  # (E - 1,)
@@ -75,6 +75,11 @@ class ConsecutivePairs:
         row = np.flatnonzero(is_same_user & is_counted[1:] & is_counted[:-1])
         is_untied = ~is_tied_event[row] & ~is_tied_event[row + 1]
         return cls(user[row], item[row], item[row + 1], is_tied_pair[row], is_untied)
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        """The masks `is_tied` and `is_untied` by their names in documents."""
+        return {"same second": self.is_tied, "alone": self.is_untied}
 
 
 def perl_hash(key: str) -> int:
@@ -116,20 +121,17 @@ def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -
     return sizes
 
 
-def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> tuple[float, float]:
-    """Return the share of pairs in descending order, among the tied and among the untied pairs."""
+def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, float]:
+    """Return the share of pairs in descending order, for each of `pairs.masks`."""
     is_descending = order.distances(pairs.user, pairs.item, pairs.following) < 0
-    masks = (pairs.is_tied, pairs.is_untied)
-    tied, untied = (float(is_descending[mask].mean()) if mask.any() else 0.0 for mask in masks)
-    return tied, untied
+    return {name: float(is_descending[mask].mean()) if mask.any() else 0.0 for name, mask in pairs.masks.items()}
 
 
 def detect(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
-    """Return the order of the tied pairs, or None."""
+    """Return the order of the tied pairs, or None if they have no order or there are none."""
     if pairs.is_tied.any():
         for order in (ascending_order(dataset), hash_order(dataset, pairs)):
-            tied_share, _ = descending_shares(order, pairs)
-            if tied_share < MAX_DESCENDING_SHARE:
+            if descending_shares(order, pairs)["same second"] < MAX_DESCENDING_SHARE:
                 return order
     return None
 
@@ -167,13 +169,10 @@ def _bins(distance: np.ndarray) -> np.ndarray:
 
 
 def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
-    """Return the share of pairs in each bin of the distance, of tied ("same second") and of untied pairs ("alone")."""
+    """Return the share of pairs in each bin of the distance, for each of `pairs.masks`."""
     bins = _bins(order.distances(pairs.user, pairs.item, pairs.following))
-    shares = {}
-    for name, mask in (("same second", pairs.is_tied), ("alone", pairs.is_untied)):
-        counts = np.bincount(bins[mask], minlength=DISTANCE_BINS)
-        shares[name] = (counts / max(1, counts.sum())).round(5).tolist()
-    return shares
+    counts = {name: np.bincount(bins[mask], minlength=DISTANCE_BINS) for name, mask in pairs.masks.items()}
+    return {name: (numbers / max(1, numbers.sum())).round(5).tolist() for name, numbers in counts.items()}
 
 
 def tied_targets(dataset: Dataset, leave_one_out_test: HeldOut) -> np.ndarray:
@@ -190,8 +189,8 @@ def measure(
 ) -> dict[str, Any]:
     """Measure the file order of a data set, and return the document.
 
-    With `without_rating`, pairs with a film of this rating are not counted. In the document, "same second" are the tied
-    pairs, "alone" the untied pairs. Raises DataError if tied events are already in random order.
+    With `without_rating`, pairs with a film of this rating are not counted. Raises DataError if tied events are already
+    in random order.
     """
     if dataset.ties == "drawn":  # in random order
         text = "{name}: films of one second are in a drawn order already; choose another data set"
@@ -200,7 +199,6 @@ def measure(
     pairs = ConsecutivePairs.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
     reference_order = order or hash_order(dataset, all_pairs)
-    tied_share, untied_share = descending_shares(reference_order, pairs)
     return {
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
@@ -208,8 +206,8 @@ def measure(
         "films": dataset.n_items,
         "order": order.name if order else None,  # "hash", "ascending"
         "tables": _first_user_of_table(order, dataset),
-        "pairs": {"same second": int(pairs.is_tied.sum()), "alone": int(pairs.is_untied.sum())},
-        "lower": {"same second": round(tied_share, 5), "alone": round(untied_share, 5)},  # pairs in descending order
+        "pairs": {name: int(mask.sum()) for name, mask in pairs.masks.items()},
+        "lower": {name: round(share, 5) for name, share in descending_shares(reference_order, pairs).items()},
         "distances": histogram(reference_order, pairs),
         "without_rating": without_rating,
         **_tie_shares(dataset, all_pairs),

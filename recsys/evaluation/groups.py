@@ -4,7 +4,7 @@ A grouping, such as "genre", divides the test queries into buckets, such as "Com
 Shapes: S seeds, B queries, I items, V recommenders.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ NO_GENRE = "(none)"
 NO_YEAR = "unknown"
 NO_ANSWER = "not said"  # the user profile has no value
 
-Buckets = list[tuple[str, np.ndarray]]  # names in display order, and the mask (B,) of the queries in each
+Buckets = list[tuple[str, np.ndarray]]  # in display order: the name and the mask (B,) of the queries in the bucket
 
 
 def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric: str) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def history_buckets(split: Split) -> Buckets:
     """Group by the number of items in the history."""
     inner_names = [f"{low}–{high - 1}" for low, high in pairwise(HISTORY_LENGTHS)]
     names = [f"under {HISTORY_LENGTHS[0]}", *inner_names, f"{HISTORY_LENGTHS[-1]} and more"]
-    return _by_index(names, np.searchsorted(HISTORY_LENGTHS, _history_lengths(split), side="right"))
+    return _by_bounds(names, HISTORY_LENGTHS, _history_lengths(split))
 
 
 def popularity_buckets(split: Split) -> Buckets:
@@ -70,16 +70,14 @@ def popularity_buckets(split: Split) -> Buckets:
     upper_bounds = [np.ceil(share * len(counts)) for share in TOP_SHARES]
     percentages = [f"{100 * share:.0f}" for share in (0, *TOP_SHARES, 1)]
     names = [f"{low}–{high}% most watched" for low, high in pairwise(percentages)]
-    return _by_index(names, np.searchsorted(upper_bounds, position[split.test.targets], side="right"))
+    return _by_bounds(names, upper_bounds, position[split.test.targets])
 
 
 def genre_buckets(split: Split) -> Buckets:
     """Group by the genres of the target. A target with several genres is in several buckets."""
-    texts = split.train.catalog.movies["genres"].to_numpy()[split.test.targets]
-    genres = [set(text.split("|")) if text else {NO_GENRE} for text in texts]
-    return [
-        (name, np.array([name in target_genres for target_genres in genres])) for name in sorted(set().union(*genres))
-    ]
+    texts = split.train.catalog.movies["genres"].iloc[split.test.targets]
+    is_in_genre = texts.replace("", NO_GENRE).str.get_dummies("|").astype(bool)  # a column for each genre
+    return [(name, is_in_genre[name].to_numpy()) for name in sorted(is_in_genre)]
 
 
 def decade_buckets(split: Split) -> Buckets:
@@ -115,6 +113,7 @@ def _history_lengths(split: Split) -> np.ndarray:
     return np.array([len(history) for history in split.test.queries.histories])
 
 
-def _by_index(names: list[str], index: np.ndarray) -> Buckets:
-    """Return a bucket for each name. `index` (B,) is the index of the bucket of each query."""
+def _by_bounds(names: list[str], bounds: Sequence[float], values: np.ndarray) -> Buckets:
+    """Return a bucket for each name, divided by ascending bounds. A value (B,) at a bound is in the upper bucket."""
+    index = np.searchsorted(bounds, values, side="right")
     return [(name, index == number) for number, name in enumerate(names)]

@@ -31,11 +31,11 @@ class Protocol:
     name: str  # on the command line and in folder names
     title: str  # on pages
     meaning: str  # on pages, a few sentences: which item is the target, and which items compete with it
-    rules: dict[str, Any]  # part of every result file, as plain JSON
+    rules: dict[str, Any]  # part of every result file, as plain JSON; "hidden": the excluded items
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
     retraining_reason: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
-    n_newest: int = 0  # number of the newest items of each history that the recommender gets; 0: it gets all items
-    n_given: int = 0  # number of liked items of each user that the recommender gets; 0: it gets histories
+    n_newest: int = 0  # the recommender gets only this number of items of a history, the newest; 0: whole histories
+    n_given: int = 0  # the recommender gets this number of liked items instead of a history; 0: it gets histories
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
     sampling_seed: int = 0
     sampler: Sampler | None = None  # None if n_candidates is 0
@@ -55,7 +55,7 @@ class Protocol:
         return {"order": ORDERS[dataset.ties]} | self.rules | description
 
     def shorten(self, queries: Queries) -> Queries:
-        """Return queries with the `n_newest` items of each history and without users. If it is 0, return `queries`."""
+        """Return queries without users that have only the `n_newest` items, or `queries` if `n_newest` is 0."""
         if not self.n_newest:
             return queries
         ratings = None if queries.ratings is None else [values[-self.n_newest :] for values in queries.ratings]
@@ -68,11 +68,11 @@ class Protocol:
         Raises ProtocolError if too few items are left.
         """
         assert self.sampler is not None, "only sampled protocols have candidates"
-        samples = [
-            self.sampler(counts, history, self.n_candidates, np.random.default_rng([self.sampling_seed, user]))
-            for history, user in zip(histories, users, strict=True)
-        ]
-        return np.array(samples).reshape(len(samples), self.n_candidates)
+        samples = np.empty((len(users), self.n_candidates), np.int64)
+        for row, (history, user) in enumerate(zip(histories, users, strict=True)):
+            rng = np.random.default_rng([self.sampling_seed, user])
+            samples[row] = self.sampler(counts, history, self.n_candidates, rng)
+        return samples
 
 
 def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -105,9 +105,8 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
 def _check_size(n_left: int, n: int) -> None:
     """Raise ProtocolError if fewer than n items can be sampled."""
     if n_left < n:
-        raise ProtocolError(
-            "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data", n_left=n_left, n=n
-        )
+        text = "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data"
+        raise ProtocolError(text, n_left=n_left, n=n)
 
 
 ORDERS: dict[Ties, str] = {
@@ -118,6 +117,7 @@ ORDERS: dict[Ties, str] = {
 COMMON_RULES = {"score_ties": "count against the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": "leave one out: a user's last film is test, the last but one validation, the rest trains",
+    # "MovieLens but 20M": all MovieLens data sets except ML-20M
     "filter": "MovieLens but 20M: films with fewer than 5 ratings are dropped; other data is taken whole",
     "users": "those with at least 3 films; the others only train",
 }
@@ -189,6 +189,7 @@ TIME = Protocol(
         "at least 10 % of the rest lie",
         "filter": "MovieLens but 20M: films with fewer than 5 ratings, later ones counted, are dropped; other data is "
         "taken whole",
+        # "the cut" of a target: the first cut for validation, the second for test
         "users": "those who watched something before the cut and something after it",
         "history": "everything that the user watched before the cut; films of the same second keep their order",
         "tags": "those given before the first cut; tags without a time are left out",
@@ -202,11 +203,11 @@ TIME = Protocol(
 )
 
 
-def _short(n: int, title: str) -> Protocol:
+def _short(n: int) -> Protocol:
     """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
     return Protocol(
         f"short-{n}",
-        title=title,
+        title="Newest film only" if n == 1 else f"{n} newest films",
         meaning="As with all films, but recommenders get only the newest films of each person, like the list of a "
         "visitor. Films that the person watched before are excluded, too.",
         rules=FULL.rules
@@ -219,20 +220,14 @@ def _short(n: int, title: str) -> Protocol:
     )
 
 
-SHORT = (
-    _short(1, "Newest film only"),
-    _short(2, "2 newest films"),
-    _short(3, "3 newest films"),
-    _short(5, "5 newest films"),
-    _short(10, "10 newest films"),
-)
+SHORT = tuple(_short(n) for n in (1, 2, 3, 5, 10))
 
 
-def _favourites(n: int, title: str) -> Protocol:
+def _favourites(n: int) -> Protocol:
     """Return the protocol in which n liked items of a new user are given, and all other liked items are targets."""
     return Protocol(
         f"favourites-{n}",
-        title=title,
+        title="1 favourite" if n == 1 else f"{n} favourites",
         meaning="Recommenders learn nothing from a tenth of the people. They get a few films that such a person likes, "
         "in random order, like the list of a visitor. They must find all other films that the person likes. HR is then "
         "the share of these films that are among the best, and NDCG counts all of them.",
@@ -260,25 +255,18 @@ def _favourites(n: int, title: str) -> Protocol:
     )
 
 
-FAVOURITES = (
-    _favourites(1, "1 favourite"),
-    _favourites(2, "2 favourites"),
-    _favourites(3, "3 favourites"),
-    _favourites(5, "5 favourites"),
-    _favourites(10, "10 favourites"),
-)
+FAVOURITES = tuple(_favourites(n) for n in (1, 2, 3, 5, 10))
 
 
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     """Return protocols by name. Raises ValueError if a `splitting` or `retraining_reason` is inconsistent."""
     table = {protocol.name: protocol for protocol in protocols}
-    for name, protocol in table.items():
-        splitting = protocol.splitting
-        trained_for = table.get(splitting.protocol)
-        if SPLITTINGS.get(splitting.name) != splitting or trained_for is None or trained_for.splitting != splitting:
-            raise ValueError(f"the splitting of {name} must be in SPLITTINGS and name a protocol with this splitting")
-        if bool(protocol.retraining_reason) == (splitting == LEAVE_ONE_OUT):
-            raise ValueError(f"{name} needs a retraining_reason if, and only if, its splitting is not that of full")
+    splittings = {protocol.name: protocol.splitting for protocol in protocols}
+    for name, splitting in splittings.items():
+        if splitting not in SPLITTINGS.values() or splittings.get(splitting.protocol) != splitting:
+            raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
+        if bool(table[name].retraining_reason) == (splitting == LEAVE_ONE_OUT):
+            raise ValueError(f"{name} needs a retraining_reason, or has one although it uses the models of full")
     return table
 
 
@@ -288,9 +276,8 @@ PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIF
 def get(name: str) -> Protocol:
     """Return the protocol with this name. Raises ProtocolError if there is none."""
     if name not in PROTOCOLS:
-        raise ProtocolError(
-            "no protocol is called {name}; there are: {protocols}", name=name, protocols=", ".join(PROTOCOLS)
-        )
+        text = "no protocol is called {name}; there are: {protocols}"
+        raise ProtocolError(text, name=name, protocols=", ".join(PROTOCOLS))
     return PROTOCOLS[name]
 
 

@@ -30,20 +30,12 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
 
 def _table(dataset: str, protocol: str, content: dict[str, Any]) -> pd.DataFrame:
     """Return the table of `published` from the content of published.json."""
-    rows = [
-        {"note": "", **row, **_rules(row, content["rules"][row["code"]]), "source": content["sources"][row["source"]]}
-        for row in content["figures"]
-        if (row["dataset"], row["protocol"]) == (dataset, protocol)
-    ]
+    rows = []
+    for figure in content["figures"]:
+        if (figure["dataset"], figure["protocol"]) == (dataset, protocol):
+            rules = content["rules"][figure["code"]]
+            code = figure["code"] + ("*" if "note" in figure else "")
+            texts = {"code": code, "rules": rules["text"], "source": content["sources"][figure["source"]]}
+            rows.append({"note": "", "knows_the_time": False} | rules | figure | texts)
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
-
-
-def _rules(row: dict[str, Any], rule: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns code, short, rules and knows_the_time of a row."""
-    return {
-        "code": row["code"] + ("*" if "note" in row else ""),
-        "short": rule["short"],
-        "rules": rule["text"],
-        "knows_the_time": rule.get("knows_the_time", False),
-    }

@@ -44,14 +44,10 @@ def rank_held_out(
     Items whose score equals the score of the held-out item are ranked before it. In lists, equal scores are ordered by
     item number. Sampled protocols give no lists. With `protocol.n_newest`, the model gets shortened histories, but all
     items of the whole histories are excluded. Each process that `torchrun` started ranks a part, and all processes
-    return the whole result.
+    return the whole result. `dataset` is the whole data set, and `seed` the training seed.
 
-    `dataset` is the whole data set. `seed` is the training seed, on which a seeded splitting depends. After each batch,
-    `report` is called with {"stage": "rank", "done", "total"}.
-
-    Raises:
-        ScoreError: The scores are not finite numbers of shape (B, I).
-        ProtocolError: The data set is too small for the protocol.
+    Raises ScoreError if the scores are not finite numbers of shape (B, I), and ProtocolError if the data set is too
+    small for the protocol.
     """
     if protocol.n_given:
         return _rank_liked(model, held_out, protocol.n_given, dataset.n_items, report, batch)
@@ -95,6 +91,7 @@ def _rank_liked(
     model: Model, held_out: HeldOut, n_given: int, n_items: int, report: ProgressCallback, batch: int
 ) -> HeldOutRanks:
     """Rank the liked items of each query. The model gets the first `n_given`, and the others are the targets."""
+    # `held_out` has all liked items but the last as a history, see `data.split.by_user`
     liked = [np.append(items, last) for items, last in zip(held_out.queries.histories, held_out.targets, strict=True)]
     ranks = np.zeros((len(liked), MAX_RELEVANT), np.int64)
     lists = np.zeros((len(liked), LIST_LENGTH), np.int64)
@@ -116,26 +113,19 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """Return scores (B, I). Raises ScoreError if they are not finite or have another shape."""
     scores = model.score(queries)
     if np.shape(scores) != (len(queries), n_items):
-        raise ScoreError(
-            "{title} returned scores of shape {scores}, not {expected}",
-            title=Message(model.title),
-            scores=np.shape(scores),
-            expected=(len(queries), n_items),
-        )
+        text = "{title} returned scores of shape {scores}, not {expected}"
+        expected = (len(queries), n_items)
+        raise ScoreError(text, title=Message(model.title), scores=np.shape(scores), expected=expected)
     if not np.isfinite(scores).all():
-        raise ScoreError(
-            "{title} returned NaN or infinite scores; train it again with a lower learning rate",
-            title=Message(model.title),
-        )
+        text = "{title} returned NaN or infinite scores; train it again with a lower learning rate"
+        raise ScoreError(text, title=Message(model.title))
     return scores
 
 
 def _top(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     """Return the best items (K,), -1 if no item is left, and their probabilities (K,), 0 if there are none."""
-    items, probabilities = np.full(LIST_LENGTH, -1), np.zeros(LIST_LENGTH)
-    best_items = ranking.top(LIST_LENGTH)
-    items[: len(best_items)] = best_items
-    best_probabilities = ranking.probabilities(best_items)
-    if best_probabilities is not None:
-        probabilities[: len(best_items)] = best_probabilities
-    return items, probabilities
+    items = ranking.top(LIST_LENGTH)
+    probabilities = ranking.probabilities(items)
+    padding = (0, LIST_LENGTH - len(items))
+    padded_probabilities = np.zeros(LIST_LENGTH) if probabilities is None else np.pad(probabilities, padding)
+    return np.pad(items, padding, constant_values=-1), padded_probabilities

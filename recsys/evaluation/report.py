@@ -38,15 +38,14 @@ def format_report(
     `brief` selects only leaderboards, as in docs/results.md. The headline metric of `other_protocol` gets a column.
     `warn` is called with an error for each skipped result. Raises ResultError if there is nothing to report.
     """
-    pairs = [
-        (dataset, protocol)
+    documents = {
+        (dataset, protocol): results.documents(dataset, protocol, warn)
         for dataset, protocol in sorted(results.available(), key=lambda pair: (pair[0], menu_position(pair[1])))
         if (not datasets or dataset in datasets) and (not protocol_names or protocol in protocol_names)
-    ]
-    documents = {pair: results.documents(*pair, warn) for pair in pairs}
+    }
     if not any(documents.values()):
         selected = ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])
-        dataset, protocol = pairs[0] if pairs else selected
+        dataset, protocol = next(iter(documents), selected)
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
     formatter = leaderboard if brief else section
@@ -76,24 +75,23 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
     published = _published(dataset, protocol)
     others = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
     headlines = {document["variant"]: format_headline(document) for document in others}
-    other_column = [f"{other_protocol}: NDCG@10 (95 %)"] if other_protocol else []
-    columns = ["recommender", "family", "seeds", "NDCG@10 (95 %)", "± seeds", *other_column]
-    columns += ["HR@10", "HR@1", "MRR", "published NDCG@10"]
-    rows = [
-        [
-            document["variant"],
-            document["family"],
-            len(document["seeds"]),
-            format_headline(document) + (" =" if document["variant"] in equivalent_to_best else ""),
-            short(document["std"][HEADLINE]) if document["std"] else "",
-            *([headlines.get(document["variant"], "")] if other_protocol else []),
-            *(short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")),
-            published.get(document["variant"], ""),
-        ]
-        for document in documents
-    ]
+    rows = []
+    for document in documents:
+        variant = document["variant"]
+        row = {
+            "recommender": variant,
+            "family": document["family"],
+            "seeds": len(document["seeds"]),
+            "NDCG@10 (95 %)": format_headline(document) + (" =" if variant in equivalent_to_best else ""),
+            "± seeds": short(document["std"][HEADLINE]) if document["std"] else "",
+        }
+        if other_protocol:
+            row[f"{other_protocol}: NDCG@10 (95 %)"] = headlines.get(variant, "")
+        row |= {name.upper(): short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")}
+        rows.append(row | {"published NDCG@10": published.get(variant, "")})
+    table = markdown(list(rows[0]), [list(row.values()) for row in rows])
     return (
-        f"{markdown(columns, rows)}\n\n=: not significantly different from the best (paired randomisation test over "
+        f"{table}\n\n=: not significantly different from the best (paired randomisation test over "
         f"users, p ≥ {significance.ALPHA} after Holm's correction for all pairs of models)."
     )
 

@@ -1,15 +1,14 @@
 """Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
-A result in the home folder is preferred to the shipped result. If the data set is on this machine, results of other
-data are ignored. `documents` leaves out results of other users, which cannot be compared. This module loads neither
-torch nor Streamlit.
+A result in the home folder is preferred to the shipped result. If the data set is on this machine, results with
+another fingerprint are ignored. `documents` leaves out results of other users, which cannot be compared. This module
+loads neither torch nor Streamlit.
 """
 
 import json
-import math
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -27,9 +26,8 @@ from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.evaluation import protocols
 from recsys.models import registry
-from recsys.ranking.metrics import METRICS
+from recsys.ranking.metrics import METRICS as METRICS  # for pages, which do not import `ranking`
 
-LABELS = ("variant", "title", "family", "paper")
 UNSEEN_ITEMS = "unseen"  # value of `calibration["over"]`: probabilities sum to 1 over the items that are not excluded
 
 WarningCallback = Callable[[RecsysError], None]  # receives an error about a skipped result
@@ -69,11 +67,10 @@ class Result(TypedDict):
 _RESULT = TypeAdapter(Result)
 
 
-def write(document: dict[str, Any], ranks: np.ndarray) -> None:
+def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
-    dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
-    home_board, _ = _boards(dataset, protocol)
-    _update(home_board, variant, document, ranks)
+    home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
+    _update(home_board, document["variant"], document, all_ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
@@ -85,7 +82,7 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def check(board: Path) -> None:
-    """Raise ResultError, with a command that restores the board, if it is damaged. Reads the files, not the cache."""
+    """Raise ResultError, with a command that restores the board, if it is damaged, also after it was verified."""
     try:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
@@ -163,58 +160,32 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
                 readable.append(document)
             except ResultError as error:
                 warn(error)
-    most_common = _most_common_population(readable)
-    comparable = [document for document in readable if population_key(document) == most_common]
-    command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-    for document in readable:
-        if population_key(document) != most_common:
+    dated_keys = [(population_key(document), document["run"]["date"]) for document in readable]
+    counts = Counter(key for key, _ in dated_keys)
+    # if several keys are equally frequent, the newest result decides
+    most_common, _ = max(dated_keys, key=lambda dated_key: (counts[dated_key[0]], dated_key[1]), default=("", ""))
+    comparable = []
+    for document, (key, _) in zip(readable, dated_keys, strict=True):
+        if key == most_common:
+            comparable.append(document)
+        else:
+            command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
             text = "{variant} is left out: it was measured on other people of {dataset} than most others"
             warn(ResultError(text, command, variant=document["variant"], dataset=dataset))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
 
 
-def as_table(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return a row per result: LABELS, users, number of seeds, METRICS, "std <metric>", fingerprint, date.
-
-    Metrics are means over seeds. Their standard deviations are NaN for one seed.
-    """
-    columns = [*LABELS, "users", "seeds", *METRICS, *(f"std {name}" for name in METRICS), "fingerprint", "date"]
-    rows = [
-        {name: document[name] for name in (*LABELS, "users", "fingerprint")}
-        | {"seeds": len(document["seeds"]), "date": document["run"]["date"]}
-        | document["mean"]
-        | {f"std {name}": value for name, value in document["std"].items()}
-        for document in results
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OUT) -> pd.DataFrame:
     """Return the training log of the lowest seed in the home folder, else the shipped log, else an empty table.
 
-    There is a row per epoch with epoch, loss, seconds and other numbers. ndcg@10 and hr@10 are of the validation part.
+    There is a row per epoch, see `progress.read_epochs`. ndcg@10 and hr@10 are of the validation part.
     """
     checkpoint = (dataset, splitting.name, variant)
     folders = [paths.checkpoint(*checkpoint, seed) for seed in paths.seeds(*checkpoint)]
     for folder in (*folders, paths.shipped_checkpoint(*checkpoint)):
         if (folder / paths.LOG).exists():
-            return epochs(folder / paths.LOG)
+            return pd.DataFrame(progress.read_epochs(folder / paths.LOG) or {"epoch": []})
     return pd.DataFrame({"epoch": []})
-
-
-def epochs(path: Path, needed: Sequence[str] = ("epoch",)) -> pd.DataFrame:
-    """Return the epochs of a training log, a row each. If an epoch was repeated, its last row is used.
-
-    Lines without a number in one of the fields `needed` are skipped.
-    """
-    rows: list[dict[str, Any]] = []
-    for event in progress.read(path):
-        row = {name: value for name, value in event.items() if _is_finite(value) or isinstance(value, str)}
-        if all(_is_finite(row.get(name)) for name in needed):
-            while rows and rows[-1]["epoch"] >= row["epoch"]:  # a resumed training has repeated epochs
-                rows.pop()
-            rows.append(row)
-    return pd.DataFrame(rows or {"epoch": []})
 
 
 def population_key(document: dict[str, Any]) -> str:
@@ -224,19 +195,6 @@ def population_key(document: dict[str, Any]) -> str:
     """
     settings = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
-
-
-def _most_common_population(results: list[dict[str, Any]]) -> str:
-    """Return the most frequent `population_key`. If keys are equally frequent, the newest result decides."""
-    counts = Counter(map(population_key, results))
-    by_date = sorted(results, key=lambda document: document["run"]["date"])
-    newest_date = {population_key(document): document["run"]["date"] for document in by_date}  # the last one is kept
-    return max(counts, key=lambda population: (counts[population], newest_date[population]), default="")
-
-
-def _is_finite(value: object) -> bool:
-    """Return whether a value is a finite number that a float can represent."""
-    return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < 2**53)
 
 
 def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:

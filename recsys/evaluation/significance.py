@@ -61,7 +61,7 @@ def pairwise_tests(
 
 def against_best(tests: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `pairwise_tests` in which `other` is the best recommender, the second best first."""
-    # the best is never `variant`, the worse one of a pair
+    # `variant` is the worse recommender of a pair, so the best recommender is never `variant`
     return tests[~tests["other"].isin(set(tests["variant"]))].reset_index(drop=True)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from recsys import paths, storage
 from recsys.errors import RecsysError, restore_command, warn
@@ -20,23 +20,16 @@ class StudyError(RecsysError):
     """A study cannot be shown."""
 
 
-STRICT = ConfigDict(strict=True, frozen=True)
-
-
-class Column(BaseModel):
+class Column(BaseModel, strict=True, frozen=True):
     """A column of the table."""
-
-    model_config = STRICT
 
     name: str
     title: str | None = None
     digits: int | None = None  # number of decimals; None: not rounded
 
 
-class Chart(BaseModel):
+class Chart(BaseModel, strict=True, frozen=True):
     """How the table is drawn. All fields but `kind` and `log` name columns."""
-
-    model_config = STRICT
 
     kind: Literal["line", "bar", "scatter", "rows"]  # "rows": horizontal, with a row for each x, for long names
     x: str
@@ -48,10 +41,8 @@ class Chart(BaseModel):
     log: list[Literal["x", "y"]] = []  # logarithmic axes
 
 
-class Study(BaseModel):
+class Study(BaseModel, strict=True, frozen=True):
     """The content of a study file."""
-
-    model_config = STRICT
 
     name: str  # of the file
     title: str

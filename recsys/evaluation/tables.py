@@ -51,19 +51,26 @@ class HeldOutUser:
 
 
 def leaderboard(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> pd.DataFrame:
-    """Return `results.as_table` with INTERVAL_COLUMNS (95 %, over users), LIST_METRICS and CALIBRATION_ERROR.
+    """Return a row for each of `results.documents`, in their order.
 
-    A value that a result lacks is NaN. `warn` is called with an error for each skipped result.
+    Columns: variant, title, family, paper, users, seeds (their number), METRICS (means over seeds), "std <metric>",
+    fingerprint, date, INTERVAL_COLUMNS (95 %, over users), LIST_METRICS and CALIBRATION_ERROR. A value that a result
+    lacks is NaN. `warn` is called with an error for each skipped result.
     """
-    documents = results.documents(dataset, protocol, warn)
     rows = [
-        _interval_columns(document.get("interval", {}))
+        {name: document[name] for name in ("variant", "title", "family", "paper", "users", "fingerprint")}
+        | {"seeds": len(document["seeds"]), "date": document["run"]["date"]}
+        | document["mean"]
+        | {f"std {name}": value for name, value in document["std"].items()}
+        | _interval_columns(document.get("interval", {}))
         | document.get("beyond", {})
         | {CALIBRATION_ERROR: (document.get("calibration") or {}).get("ece", np.nan)}
-        for document in documents
+        for document in results.documents(dataset, protocol, warn)
     ]
-    board, columns = results.as_table(documents), [*INTERVAL_COLUMNS, *LIST_METRICS, CALIBRATION_ERROR]
-    return board.join(pd.DataFrame(rows, index=board.index, columns=columns, dtype=np.float64))
+    columns = ["variant", "title", "family", "paper", "users", "seeds", *METRICS, *(f"std {name}" for name in METRICS)]
+    optional = [*INTERVAL_COLUMNS, *LIST_METRICS, CALIBRATION_ERROR]
+    table = pd.DataFrame(rows, columns=[*columns, "fingerprint", "date", *optional])
+    return table.astype(dict.fromkeys(optional, np.float64))
 
 
 def all_ranks(
@@ -148,11 +155,11 @@ def rating_error_table(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
 
     Columns: name (a recommender or a baseline of `rating_errors`), baseline (bool), rmse, mae, "low rmse", ….
     """
-    errors = {document["variant"]: document["stars"] for document in documents if "stars" in document}
-    baselines = next(iter(errors.values()))["baselines"] if errors else {}  # all results have equal baselines
+    summaries = {document["variant"]: document["stars"] for document in documents if "stars" in document}
+    baselines = next(iter(summaries.values()))["baselines"] if summaries else {}  # all results have equal baselines
     rows = [
         {"name": name, "baseline": name in baselines, **row, **_interval_columns(row["interval"])}
-        for name, row in (errors | baselines).items()
+        for name, row in (summaries | baselines).items()
     ]
     columns = ["name", "baseline", "rmse", "mae", "low rmse", "high rmse", "low mae", "high mae"]
     return pd.DataFrame(rows, columns=columns).sort_values("rmse", kind="stable", ignore_index=True)
@@ -243,7 +250,5 @@ def ranks_of_user(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: l
 
 def _interval_columns(intervals: dict[str, tuple[float, float]]) -> dict[str, float]:
     """Return intervals as "low <metric>" and "high <metric>"."""
-    columns: dict[str, float] = {}
-    for name, (low, high) in intervals.items():
-        columns |= {f"low {name}": low, f"high {name}": high}
-    return columns
+    ends = ("low", "high")
+    return {f"{end} {name}": interval[ends.index(end)] for name, interval in intervals.items() for end in ends}

@@ -24,7 +24,7 @@ class PreviousTraining:
 
 
 def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
-    """Return the numeric settings of a recommender's preset for a data set, of those in `names`."""
+    """Return the settings of a recommender's preset for a data set that are in `names` and are numbers."""
     config = registry.get(variant).preset(dataset)
     values = vars(getattr(config, "schedule", config)) | vars(config)  # a network has settings of its schedule too
     # `type` and not isinstance, because a bool is an int

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,32 +25,18 @@ from pydantic import Field
 from recsys import paths, storage
 from recsys.config import Seed, config_class, from_document, replace_settings
 from recsys.errors import N_, Message, RecsysError, disk_errors
-from recsys.progress import read as read_events
+from recsys.progress import read_epochs
 
 ProtocolName = Literal[  # as in evaluation.protocols
-    "full",
-    "untied",
-    "short-1",
-    "short-2",
-    "short-3",
-    "short-5",
-    "short-10",
-    "favourites-1",
-    "favourites-2",
-    "favourites-3",
-    "favourites-5",
-    "favourites-10",
-    "popularity-100",
-    "uniform-100",
-    "time",
-]
+    "full", "untied", "short-1", "short-2", "short-3", "short-5", "short-10", "favourites-1", "favourites-2",
+    "favourites-3", "favourites-5", "favourites-10", "popularity-100", "uniform-100", "time",
+]  # fmt: skip
 Changes = Mapping[str, bool | int | float | str]
 Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, before the year 10000, as `datetime` needs
 
 MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
 MAX_ACTIVE_JOBS = 20
 MAX_FILE_BYTES = 1 << 20  # of job.json
-MAX_EVENT_VALUE = 2**53  # of a number in progress.jsonl; larger numbers come from damage and are dropped
 FILE = "job.json"
 PROGRESS = "progress.jsonl"
 OUTPUT = "output.txt"
@@ -165,12 +152,9 @@ def add(
     job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
         created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        job_id, number = created, 1
-        while (paths.jobs() / job_id).exists():  # another job of the same second
-            number += 1
-            job_id = f"{created}-{number}"
+        ids = chain([created], (f"{created}-{number}" for number in count(2)))  # several jobs of the same second
         job = Job(
-            id=job_id,
+            id=next(job_id for job_id in ids if not (paths.jobs() / job_id).exists()),
             variant=variant,
             dataset=dataset,
             protocol=job_protocol,
@@ -238,27 +222,17 @@ def remove(job_id: str) -> None:
 
 
 def progress(job: Job) -> Progress:
-    """Return the progress of a job. If a resumed training repeated an epoch, its last event counts."""
+    """Return the progress of a job."""
     path = job.folder / PROGRESS
     seconds_left = None
     events: list[dict[str, Any]] = []
     with suppress(OSError):  # not started, or removed
-        for line in read_events(path):
-            event = {name: value for name, value in line.items() if _is_plausible(value)}
-            if {"epoch", "epochs"} <= event.keys():
-                while events and events[-1]["epoch"] >= event["epoch"]:
-                    events.pop()
-                events.append(event)
+        events = [event for event in read_epochs(path) if "epochs" in event]
         written = path.stat().st_mtime
         is_current = job.state is State.RUNNING and written >= (job.started or 0)  # not of an earlier run of the job
         if is_current and events and "seconds_left" in events[-1]:
             seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - written))
     return Progress(events, seconds_left)
-
-
-def _is_plausible(value: object) -> bool:
-    """Return whether a value of an event is a number below MAX_EVENT_VALUE. NaN is not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < MAX_EVENT_VALUE
 
 
 def start_runner() -> None:

@@ -24,9 +24,10 @@ SIGTERM_EXIT_CODES = (143, -signal.SIGTERM)
 
 
 def run() -> None:
-    """Run waiting jobs one after the other. Return at once if enough runners are active."""
-    while any(job.state is State.WAITING for job in queue.jobs()):  # a job may be added before the slot is released
-        slot = _take_slot()
+    """Run waiting jobs one after the other. Return at once if `queue.max_running` runners are active."""
+    # checked again after the slot is released, because a job may have been added since the last `_run_next`
+    while any(job.state is State.WAITING for job in queue.jobs()):
+        slot = _lock_slot()
         if slot is None:
             return
         with slot:
@@ -34,8 +35,8 @@ def run() -> None:
                 pass
 
 
-def _take_slot() -> AbstractContextManager[object] | None:
-    """Return a free runner slot, which stays locked until the end of its `with` block. None: all slots are taken."""
+def _lock_slot() -> AbstractContextManager[object] | None:
+    """Lock a free slot, a file of a runner, and return the lock. None: as many runners as allowed are active."""
     for number in range(queue.max_running()):
         with suppress(Timeout):
             return FileLock(paths.jobs() / f"slot-{number}.lock").acquire(blocking=False)

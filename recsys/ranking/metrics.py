@@ -1,8 +1,6 @@
-"""Ranks of held-out items, and the metrics of these ranks.
+"""Ranks of held-out items, 1 = best, and the metrics of these ranks.
 
-With one relevant item, HR@k equals Recall@k, and the highest DCG is 1.
-
-Shapes: B queries, I items, S seeds. With several relevant items: D orders of what a user likes, T relevant items.
+Shapes: B queries or users, I items, S seeds. With several relevant items: D orders of a user's items, T ranks of each.
 """
 
 from collections.abc import Sequence
@@ -17,48 +15,27 @@ METRICS = (*(f"hr@{k}" for k in CUTOFFS), *(f"ndcg@{k}" for k in CUTOFFS), "mrr"
 
 
 def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the rank of each target, 1 = best, among the items that are not excluded.
+    """Return the rank (B,) int64 of each target (B,) among the items that are not excluded, from scores (B, I).
 
-    A tie counts against the target: an item with an equal score is ranked above it.
-
-    Args:
-        scores: Scores of all items, (B, I). They are not changed.
-        targets: Held-out item of each query, (B,).
-        excluded: Items that are not ranked, an array for each query. A target is ranked even if it is excluded.
-
-    Returns:
-        Ranks, (B,) int64.
-
-    Raises:
-        ScoreError: A score is NaN or plus infinity, the score of a target is minus infinity, or the shapes disagree.
+    Items with an equal score are ranked above the target. `excluded` has an array of items for each query. A target is
+    ranked even if it is excluded. Raises ScoreError if a score is NaN or plus infinity, if the score of a target is
+    minus infinity, or if the shapes disagree.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(excluded) != len(targets):
-        raise ScoreError(
-            "scores of shape {shape} do not fit {targets} targets: models return (B, I)",
-            shape=scores.shape,
-            targets=len(targets),
-        )
-    ranks = np.zeros(len(targets), np.int64)
-    for row, (target, items) in enumerate(zip(targets, excluded, strict=True)):
-        ranks[row] = Ranking.from_scores(scores[row], items[items != target]).rank_ties_last(target)
-    return ranks
+        text = "scores of shape {shape} do not fit {targets} targets: models return (B, I)"
+        raise ScoreError(text, shape=scores.shape, targets=len(targets))
+    ranks = [
+        Ranking.from_scores(row, items[items != target]).rank_ties_last(target)
+        for row, target, items in zip(scores, targets, excluded, strict=True)
+    ]
+    return np.array(ranks, np.int64)
 
 
 def values(ranks: np.ndarray, metric: str) -> np.ndarray:
-    """Return the value of a metric for each rank. The mean of the values is the metric.
+    """Return the value of a metric for the rank of a query's only relevant item. `ranks` has any shape.
 
-    With one relevant item, HR@k is 1 and NDCG@k is 1 / log2(1 + rank) for ranks up to k, and 0 otherwise. MRR is
-    1 / rank, without a cutoff.
-
-    Args:
-        ranks: Ranks of the relevant items, 1 = best, of any shape.
-        metric: "mrr", or "hr@k" or "ndcg@k" for any k.
-
-    Returns:
-        Values in the shape of `ranks`.
-
-    Raises:
-        ValueError: `metric` is another name.
+    `metric` is "mrr", or "hr@k" or "ndcg@k" for any k. For ranks up to k, HR@k is 1, like Recall@k, and NDCG@k is
+    1 / log2(1 + rank). Above k, both are 0. MRR is 1 / rank, without a cutoff. Raises ValueError for another name.
     """
     if metric == "mrr":
         return 1 / ranks
@@ -80,10 +57,9 @@ def mrr(ranks: np.ndarray) -> float:
 
 
 def best_ranks(ranks: np.ndarray) -> np.ndarray:
-    """Return the ranks of the best MAX_RELEVANT relevant items of a query in ascending order, (MAX_RELEVANT,).
+    """Return the T = MAX_RELEVANT lowest ranks of a query's relevant items, ascending, (T,). 0: no further item.
 
-    MRR needs the best rank as it is. The others are only compared with cutoffs, so higher ones are MAX_RELEVANT + 1.
-    0: the query has no further relevant item.
+    MRR needs the best rank as it is. The other ranks are only compared with cutoffs, so they are at most T + 1.
     """
     best = np.sort(ranks)[:MAX_RELEVANT]
     best[1:] = np.minimum(best[1:], MAX_RELEVANT + 1)
@@ -91,17 +67,11 @@ def best_ranks(ranks: np.ndarray) -> np.ndarray:
 
 
 def user_values(ranks: np.ndarray, metric: str) -> np.ndarray:
-    """Return the value of a metric for each user.
+    """Return the value of a metric for each user, (B,) or (S, B).
 
+    `ranks` are of one relevant item of each user, (B,) or (S, B), or they are `best_ranks`, (B, D, T) or (S, B, D, T).
     With several relevant items, HR@k is the number of hits divided by the highest possible number (recall), NDCG@k is
-    the DCG divided by the highest possible DCG, and MRR is of the best item. Values are averaged over drawings.
-
-    Args:
-        ranks: Ranks of one relevant item of each user, (B,) or (S, B), or `best_ranks`, (B, D, T) or (S, B, D, T).
-        metric: As for `values`.
-
-    Returns:
-        Values, (B,) or (S, B).
+    the DCG divided by the highest possible DCG, and MRR is of the best item. Values are averaged over the D orders.
     """
     if ranks.ndim <= 2:
         return values(ranks, metric)

@@ -18,22 +18,20 @@ GROUP_SIZE = 64  # scores of a group, see `_lower_bound_of_kth`
 MIN_GROUPS_PER_K = 4  # with fewer groups, the lower bound would be so low that too many scores reach it
 CHUNK_SIZE = 1 << 14  # scores per chunk of `log_sum_exp`: 64 KB of float32, so that a chunk stays in the CPU cache
 
-LogProbabilities = Callable[[np.ndarray, np.ndarray], np.ndarray | None]  # scores (I,), items (n,) → (n,) or None
+# `Model.log_probabilities`: scores (I,), items (n,) → (n,), or None if the model has no probabilities
+LogProbabilities = Callable[[np.ndarray, np.ndarray], np.ndarray | None]
 
 
 class ScoreError(RecsysError):
-    """Raised for scores that cannot be ranked: NaN, infinite, or of a wrong shape."""
+    """Scores that cannot be ranked: NaN, infinite, or of a wrong shape."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The items of a score row, best first. Items with a score of minus infinity are not listed.
-
-    Equal scores are ordered by item number.
-    """
+    """The items of a score row, best first. Equal scores are ordered by item number."""
 
     scores: np.ndarray  # (I,) float; minus infinity: not listed
-    log_probabilities: LogProbabilities | None = field(default=None, repr=False)  # see `from_scores`
+    log_probabilities: LogProbabilities | None = field(default=None, repr=False)  # None: no probabilities
 
     @classmethod
     def from_scores(
@@ -41,8 +39,7 @@ class Ranking:
     ) -> "Ranking":
         """Rank the items of a copy of scores (I,), except for `excluded`: items (n,) or a mask (I,) bool.
 
-        `log_probabilities` is `Model.log_probabilities`, or None if there are no probabilities. Raises ScoreError if a
-        score is NaN or plus infinity.
+        Raises ScoreError if a score is NaN or plus infinity.
         """
         if not scores.max(initial=-np.inf) < np.inf:  # the maximum is NaN if any score is NaN
             raise ScoreError("the model returned scores that are no numbers; train it again with a lower learning rate")
@@ -70,8 +67,7 @@ class Ranking:
         score = self.scores[item]
         if score == -np.inf:
             return None
-        n_ties_before = np.count_nonzero(self.scores[:item] == score)
-        return 1 + int(np.count_nonzero(self.scores > score) + n_ties_before)
+        return 1 + int(np.count_nonzero(self.scores > score) + np.count_nonzero(self.scores[:item] == score))
 
     def rank_ties_last(self, item: int) -> int:
         """Return the rank of an item below all items with an equal score, as in evaluation.
@@ -94,12 +90,10 @@ class Ranking:
 
 
 def _lower_bound_of_kth(scores: np.ndarray, k: int) -> float:
-    """Return the k-th largest score or, for a long row, a lower bound close to it.
+    """Return the k-th largest score or, for a long row, a lower bound: the k-th largest maximum of groups of scores.
 
-    The bound takes a sixth of the time of np.partition over the row. Group g consists of the scores g, g + n_groups,
-    g + 2 · n_groups, …, GROUP_SIZE in all. The k largest maxima of groups are k scores of the row. So the k-th largest
-    score is at least the smallest of these maxima. Fewer than GROUP_SIZE scores remain at the end of the row.
-    They are ignored, because they can only raise the k-th largest score. Scores (I,) have no NaN, and k is 1 to I.
+    The bound takes a sixth of the time of np.partition over the row. Fewer than GROUP_SIZE scores at the end of the row
+    are in no group. They can only raise the k-th largest score. Scores (I,) have no NaN, and k is 1 to I.
     """
     n_groups = len(scores) // GROUP_SIZE
     if n_groups < MIN_GROUPS_PER_K * k:

@@ -115,10 +115,10 @@ def test_pairs_with_some_rating_can_be_left_out():
 
 def test_films_of_one_second_never_go_back_and_the_others_do_as_often_as_not():
     made = world(by_id, n_users=400)
-    same, _ = descending_shares(ascending_order(made), ConsecutivePairs.from_dataset(made))
+    same = descending_shares(ascending_order(made), ConsecutivePairs.from_dataset(made))["same second"]
     assert same == 0
     single = world(by_id, n_users=400, per_second=1)
-    _, alone = descending_shares(ascending_order(single), ConsecutivePairs.from_dataset(single))
+    alone = descending_shares(ascending_order(single), ConsecutivePairs.from_dataset(single))["alone"]
     assert alone == pytest.approx(0.5, abs=0.03)
     found = histogram(ascending_order(made), ConsecutivePairs.from_dataset(made))
     assert sum(found["same second"]) == pytest.approx(1, abs=1e-3)

@@ -141,14 +141,14 @@ def test_a_former_protocol_is_taken_to_split_as_most_do():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"splitting": Splitting("elsewhere", by_time, "time")}, "must be in SPLITTINGS"),
+        ({"splitting": Splitting("elsewhere", by_time, "time")}, "not in SPLITTINGS"),
         ({"retraining_reason": ""}, "needs a retraining_reason"),
     ],
 )
 def test_a_protocol_whose_parts_do_not_fit_is_refused_at_import(changes, message):
     with pytest.raises(ValueError, match=message):
         protocols.by_name(FULL, replace(TIME, **changes))
-    with pytest.raises(ValueError, match="name a protocol with this splitting"):
+    with pytest.raises(ValueError, match="its protocol has another splitting"):
         protocols.by_name(FULL, replace(TIME, name="renamed"))
     with pytest.raises(ValueError, match="needs a retraining_reason"):
         protocols.by_name(replace(FULL, retraining_reason="They learn from other data."))

@@ -12,7 +12,7 @@ import pytest
 from recsys import boards, paths, storage
 from recsys.data import prepared
 from recsys.errors import recsys_command
-from recsys.evaluation import published_figures, results
+from recsys.evaluation import published_figures, results, tables
 from recsys.evaluation.evaluate import evaluate
 from tests import toys
 from tests.artifacts import change, payload
@@ -26,14 +26,10 @@ def collect(sentences):
     return lambda error: sentences.append(str(error))
 
 
-def leaderboard(*arguments):
-    return results.as_table(results.documents(*arguments))
-
-
 def test_the_best_ndcg_stands_first_and_a_single_seed_has_no_spread():
     keep("worse", [[3, 4]])
     keep("better", [[1, 2]])
-    board = leaderboard("toy", "full")
+    board = tables.leaderboard("toy", "full")
     assert board["variant"].tolist() == ["better", "worse"]
     assert board["hr@1"].tolist() == [0.5, 0.0]
     assert board["seeds"].tolist() == [1, 1]
@@ -51,8 +47,8 @@ def test_ranks_come_back_whole_and_can_be_subtracted_however_few_bytes_hold_them
 
 
 def test_an_empty_leaderboard_has_its_columns_and_what_is_missing_names_the_line_to_type():
-    assert "ndcg@10" in leaderboard("toy", "full").columns
-    assert leaderboard("toy", "full").empty
+    assert "ndcg@10" in tables.leaderboard("toy", "full").columns
+    assert tables.leaderboard("toy", "full").empty
     assert results.available() == []
     with pytest.raises(results.ResultError, match="evaluate als --dataset toy --protocol full"):
         results.load("toy", "full", "als")
@@ -71,7 +67,7 @@ def test_a_stale_result_is_left_out_with_a_command_that_brings_it_back():
     evaluate("counts", CYCLE)
     keep("trained", np.ones((1, 200)), dataset="cycle")
     said = []
-    assert leaderboard("cycle", "full", collect(said))["variant"].tolist() == ["counts"]
+    assert tables.leaderboard("cycle", "full", collect(said))["variant"].tolist() == ["counts"]
     command = recsys_command("evaluate", "trained", "--dataset", "cycle", "--protocol", "full")
     assert said == [f"trained was measured on another form of cycle than the one on this machine; run: {command}"]
     with pytest.raises(results.ResultError, match="another form of cycle"):
@@ -83,7 +79,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
     keep("popular", [[1, 1]])
     keep("a-stale-one", [[1, 1]], fingerprint="other")
     said = []
-    assert leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular", "als"]
+    assert tables.leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular", "als"]
     assert len(said) == 1
     assert said[0].startswith("a-stale-one is left out: it was measured on other people of toy than most others; run: ")
     assert "evaluate all --dataset toy --protocol full" in said[0]
@@ -92,7 +88,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
 def test_of_two_forms_that_are_as_common_the_one_measured_last_counts():
     keep("als", [[2, 2]], run=CIRCUMSTANCES | {"date": "2026-02-01"})
     keep("a-stale-one", [[1, 1]], fingerprint="other")
-    assert leaderboard("toy", "full", lambda error: None)["variant"].tolist() == ["als"]
+    assert tables.leaderboard("toy", "full", lambda error: None)["variant"].tolist() == ["als"]
 
 
 def test_other_dates_are_other_people_but_rules_may_be_put_better():
@@ -101,7 +97,7 @@ def test_other_dates_are_other_people_but_rules_may_be_put_better():
     keep("late", [[1, 1]], rules={"dates": {"test": "2001-01-01"}})
     keep("reworded", [[1, 1]], rules={"dates": {"test": "2000-01-01"}, "ranked": "every film"})
     said = []
-    assert leaderboard("toy", "full", collect(said))["variant"].tolist() == [
+    assert tables.leaderboard("toy", "full", collect(said))["variant"].tolist() == [
         "reworded",
         "als",
         "popular",
@@ -127,11 +123,11 @@ def test_this_machines_result_wins_over_the_shipped_one():
     results.ship("toy", "full", "popular")
     keep("popular", [[9, 9]])
     keep("als", [[2, 2]])
-    board = leaderboard("toy", "full").set_index("variant")
+    board = tables.leaderboard("toy", "full").set_index("variant")
     assert board.loc["popular", "hr@1"] == 0
     assert list(board.index) == ["als", "popular"]
     paths.results(paths.home(), "toy", "full").unlink()
-    assert leaderboard("toy", "full").set_index("variant").loc["popular", "hr@1"] == 1
+    assert tables.leaderboard("toy", "full").set_index("variant").loc["popular", "hr@1"] == 1
 
 
 def test_a_damaged_board_gives_way_to_the_shipped_one_with_the_command_that_repeats_it(home):
@@ -141,7 +137,7 @@ def test_a_damaged_board_gives_way_to_the_shipped_one_with_the_command_that_repe
     path = paths.results(home, "toy", "full")
     path.write_text(path.read_text().replace("0.5", "0.6"))
     said = []
-    assert leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular"]
+    assert tables.leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular"]
     assert len(said) == 1
     assert said[0].startswith(f"{path} is damaged; run: ")
     assert "-m recsys evaluate all --dataset toy --protocol full" in said[0]
@@ -159,7 +155,7 @@ def test_what_a_damaged_board_contained_is_lost_with_a_warning_when_it_is_writte
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.warns(match=r"full.json is damaged, so what it contained is lost; run: .*evaluate all --dataset toy"):
         keep("als", [[2, 3]])
-    assert leaderboard("toy", "full")["variant"].tolist() == ["als"]
+    assert tables.leaderboard("toy", "full")["variant"].tolist() == ["als"]
     results.check(path)
 
 
@@ -169,7 +165,7 @@ def test_damaged_ranks_of_a_board_leave_its_documents(home):
     payload(path, "full.npz").write_bytes(b"nothing")
     with pytest.warns(match=r"full-\w+\.npz is missing or damaged, so what it contained is lost"):
         keep("als", [[2, 3]])
-    assert leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
+    assert tables.leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
     assert results.ranks("toy", "full", "als").tolist() == [[2, 3]]
     with pytest.raises(results.ResultError, match=r"holds no ranks; run: .*evaluate popular --dataset toy"):
         results.ranks("toy", "full", "popular")
@@ -214,7 +210,7 @@ def test_results_of_older_programs_are_moved_into_the_board():
     document = results.load("toy", "full", "popular")
     folder = write_as_before()
     assert results.available() == [("toy", "full")]
-    assert leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
+    assert tables.leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
     assert results.ranks("toy", "full", "als").tolist() == [[3, 4]]
     assert results.load("toy", "full", "popular") == document  # without the hashes of the older files
     assert results.available() == [("toy", "full")]
@@ -228,7 +224,7 @@ def test_a_result_is_written_beside_those_of_older_programs_and_a_damaged_one_of
     damaged.write_bytes(damaged.read_bytes()[:-9])
     with pytest.warns(match=r"ease.json is damaged; run: .*evaluate ease --dataset toy --protocol full"):
         keep("als", [[3, 4]])
-    assert leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
+    assert tables.leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
     assert not damaged.parent.exists()
 
 
@@ -249,7 +245,7 @@ def test_results_of_older_programs_stay_where_they_are_if_the_board_cannot_be_wr
 
 def test_a_measured_model_is_on_the_leaderboard():
     document = evaluate("counts", CYCLE)
-    row = leaderboard("cycle", "full").iloc[0]
+    row = tables.leaderboard("cycle", "full").iloc[0]
     assert row["title"] == "Counts"
     assert row["ndcg@10"] == document["mean"]["ndcg@10"]
 
@@ -257,7 +253,7 @@ def test_a_measured_model_is_on_the_leaderboard():
 def test_an_unlisted_recommender_is_measured_but_has_no_row_on_the_leaderboard():
     keep("lift", [[1, 2]])
     keep("markov", [[3, 4]])
-    assert leaderboard("toy", "full")["variant"].tolist() == ["markov"]
+    assert tables.leaderboard("toy", "full")["variant"].tolist() == ["markov"]
     assert results.load("toy", "full", "lift")["users"] == 2
 
 
