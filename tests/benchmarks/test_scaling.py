@@ -37,7 +37,9 @@ def test_memory_is_that_of_the_weights_and_of_what_training_keeps_beside_them(ki
     # A training step holds five tables: weights, gradient, Adam's two moments and the average. It peaks at 8.5 to 11,
     # depending on the allocator. A request holds the weights.
     table_mb = 200_000 * 64 * 4 / 1e6
-    memory_mb = in_new_process(scaling.measure, Point(kind, films=200_000, history=3))["memory_mb"]
+    point = Point(kind, films=200_000, history=3)
+    # the lowest of three, because the peak of a short process varies by half with the pages that the kernel gives it
+    memory_mb = min(in_new_process(scaling.measure, point)["memory_mb"] for _ in range(3))
     assert least * table_mb < memory_mb < most * table_mb
 
 
