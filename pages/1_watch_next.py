@@ -8,7 +8,8 @@ from pages.watch import evening_plan, last_films, my_list, posters, predictions,
 
 with errors.show_errors():
     dataset = page.header(
-        _("Watch next"), _("Add films in the order you watched them, and get recommendations for the next one.")
+        _("Watch next"),
+        _("Add films that you like or watched, and get recommendations. If you know the order, add the newest last."),
     )
     if dataset:
         films = session.films(dataset)
