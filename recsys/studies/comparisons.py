@@ -17,13 +17,10 @@ TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this 
 
 
 def compare_protocols(dataset: str) -> dict[str, Any]:
-    """Return a document with the rank correlation of each pair of protocols, over the recommenders of both.
+    """Return a document, in the format of `evaluation.studies`, with the rank correlation of each pair of protocols.
 
-    Pairs with few recommenders or few users are left out, because their correlation is noise. The document has the
-    format of `evaluation.studies`.
-
-    Raises:
-        RecsysError: No pair remains.
+    Pairs with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError
+    if no pair remains.
     """
     names = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
     boards = {name: tables.leaderboard(dataset, name) for name in names}
@@ -33,7 +30,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
         if len(table) >= MIN_RECOMMENDERS and table[[f"users {left}", f"users {right}"]].min(axis=None) >= FEW_USERS:
             tau = float(kendalltau(table[left], table[right]).statistic)
             pair = f"{protocols.title(left)} – {protocols.title(right)}"
-            best = table.iloc[0]
+            best = table.iloc[0]  # the best recommender under the left protocol
             rows.append([pair, round(tau, 4), len(table), best["title"], int(best[f"rank {right}"])])
     if not rows:
         raise RecsysError(
@@ -42,7 +39,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
             minimum=MIN_RECOMMENDERS,
             dataset=dataset,
         )
-    rows.sort(key=lambda row: row[1])  # by the correlation
+    rows.sort(key=lambda row: row[1])  # from the lowest to the highest correlation
     (low_pair, low_tau, *_), (high_pair, high_tau, *_) = rows[0], rows[-1]
     sizes = "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
     return {
@@ -67,23 +64,20 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
 
 
 def compare_costs(dataset: str) -> dict[str, Any]:
-    """Return a document with the metric and the training time of each recommender.
+    """Return a document, in the format of `evaluation.studies`, with the metric and training time of each recommender.
 
-    Of the protocols that rank all items, the protocol with the most training times is used. The document has the format
-    of `evaluation.studies`.
-
-    Raises:
-        RecsysError: No result has a training time.
+    Of the protocols that rank all items, the protocol with the most training times is used. Raises RecsysError if no
+    result has a training time.
     """
     unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).n_candidates]
-    measured = {name: tables.costs(results.documents(dataset, name)) for name in unsampled}
-    protocol = max(measured, key=lambda name: len(measured[name].table), default="")
-    if not protocol or measured[protocol].table.empty:
+    costs = {name: tables.costs(results.documents(dataset, name)) for name in unsampled}
+    protocol = max(costs, key=lambda name: len(costs[name].table), default=None)
+    if protocol is None or costs[protocol].table.empty:
         commands = [recsys_command(verb, "bert4rec", "--dataset", dataset) for verb in ("train", "evaluate")]
         raise RecsysError(
             "no result on {dataset} says how long its model was trained", " && ".join(commands), dataset=dataset
         )
-    table = measured[protocol].table.sort_values("seconds")
+    table = costs[protocol].table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]
     fastest = table[table[METRIC] >= (1 - TOLERANCE) * best[METRIC]].iloc[0]
     comparison = f"nothing quicker comes within {TOLERANCE:.0%} of it"
@@ -97,7 +91,7 @@ def compare_costs(dataset: str) -> dict[str, Any]:
         "reach its published figures, and Klenitskiy and Vasilev (RecSys 2023) that SASRec gets there sooner.",
         "answer": f"Here {best['title']} is best ({_result(best)}), and {comparison}.",
         "how": f"{dataset}, protocol “{protocols.title(protocol)}”, test NDCG@10; seconds by the training loop's own "
-        f"clock, one training each, {measured[protocol].hardware}, in part beside other work; validation included.",
+        f"clock, one training each, {costs[protocol].hardware}, in part beside other work; validation included.",
         "columns": [
             {"name": "title", "title": "Recommender"},
             {"name": "family", "title": "Family"},
@@ -110,12 +104,12 @@ def compare_costs(dataset: str) -> dict[str, Any]:
 
 
 def _signed(value: float) -> str:
-    """Return a correlation with two digits and the typographic minus: "−.21"."""
+    """Format a correlation with two digits and a minus sign instead of a hyphen: "−.21"."""
     return ("−" if value < 0 else "") + short(abs(value), 2)
 
 
 def _result(row: Any) -> str:
-    """Return metric and training time of a row of `Costs.table`: ".1234 after 5 min"."""
+    """Format the metric and the training time of a row of `Costs.table`: ".1234 after 5 min"."""
     seconds = row["seconds"]
     return f"{short(row[METRIC])} after " + (f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min")
 

@@ -25,12 +25,11 @@ from recsys.studies.trials import Outcome, Trial
 
 METRIC = "ndcg@10"
 POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
-# Columns of the table of a study: name → title. The title of `setting` is `plan.setting_title`.
-LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}
-# `low` and `high` are the ends of a 95 % interval.
+# Columns of the table of a study: name → title
+LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # `setting`: see `Plan.setting_title`
 METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
 CHANGE_COLUMNS = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
-COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS
+COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of a 95 % interval
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 
 
@@ -45,20 +44,19 @@ def run_trials(
 
     Some points use the first seed only, see `uses_all_seeds`. Raises RecsysError as `trials.measure` does.
     """
-    pending = list(list_trials(plan, dataset.name, seeds))
-    total = len(pending)
+    all_trials = list(list_trials(plan, dataset.name, seeds))
+    pending = list(enumerate(all_trials, 1))
     while pending:
         running_elsewhere = []
-        for number, trial in enumerate(pending, total - len(pending) + 1):
+        for number, trial in pending:
             if trials.read(trial, dataset, protocol):
                 continue
             changes = ", ".join(f"{name} {value}" for name, value in trial.changes.items()) or "usual settings"
-            description = f"{trial.recommender}, {changes}, seed {trial.seed}"
-            report({"stage": "note", "text": f"{number} of {total}: {description}"})
+            text = f"{number} of {len(all_trials)}: {trial.recommender}, {changes}, seed {trial.seed}"
+            report({"stage": "note", "text": text})
             if trials.measure(trial, dataset, protocol, report) is None:
-                running_elsewhere.append(trial)
-        pending = running_elsewhere
-        if pending:
+                running_elsewhere.append((number, trial))
+        if pending := running_elsewhere:
             time.sleep(POLL_SECONDS)
 
 
@@ -87,7 +85,7 @@ def build_document(plan: Plan, dataset: Dataset, protocol: Protocol, seeds: Sequ
 
     Raises RecsysError if fewer than two points have been measured.
     """
-    outcomes = [_outcomes(point, dataset, protocol, seeds) for point in plan.points]
+    outcomes = [_read_outcomes(point, dataset, protocol, seeds) for point in plan.points]
     measured = [(point, by_seed) for point, by_seed in zip(plan.points, outcomes, strict=True) if by_seed]
     if len(measured) < 2:
         raise RecsysError(
@@ -132,8 +130,8 @@ def default_protocol(dataset: str) -> str:
     return UNTIED_FULL.name if serving_split(dataset) is UNTIED_FULL.splitting else FULL.name
 
 
-def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> Outcomes:
-    """Read the stored outcomes of a point, {} if there are none."""
+def _read_outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> Outcomes:
+    """Return the stored outcomes of a point, {} if there are none."""
     point_trials = [Trial(point.recommender, point.changes, seed) for seed in seeds]
     return {trial.seed: outcome for trial in point_trials if (outcome := trials.read(trial, dataset, protocol))}
 
@@ -141,8 +139,8 @@ def _outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequenc
 def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
     """Return a row of the table: metrics of a point, means over its seeds, and its change from the baseline.
 
-    The change is paired by user and seed. Trials with the same seed share initial weights and the order of samples, if
-    the changed setting allows it. If the point and the baseline have no seed in common, the row has no change.
+    The change is paired by user and seed, because trials with the same seed share initial weights and the order of
+    samples, if the setting allows it. Without a common seed of point and baseline, the row has no change.
     """
     ndcg = _by_user(by_seed.values(), METRIC)
     low, high = bootstrap(ndcg[:, None])
@@ -157,15 +155,15 @@ def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
         "hr": _by_user(by_seed.values(), "hr@10").mean(),
     }
     if common_seeds := by_seed.keys() & baseline.keys():
-        changed = _by_user([by_seed[seed] for seed in common_seeds], METRIC)
-        change = changed - _by_user([baseline[seed] for seed in common_seeds], METRIC)
+        pair = [_by_user([outcomes[seed] for seed in common_seeds], METRIC) for outcomes in (by_seed, baseline)]
+        change = pair[0] - pair[1]
         low, high = bootstrap(change[:, None])
         row |= {"change": change.mean(), "change_low": low[0], "change_high": high[0]}
     return row
 
 
 def _by_user(outcomes: Iterable[Outcome], metric: str) -> np.ndarray:
-    """Return a metric of each test user, (B,), averaged over outcomes."""
+    """Return a metric of each test user (B,), the mean over outcomes."""
     return user_values(np.stack([outcome.ranks for outcome in outcomes]), metric).mean(0)
 
 

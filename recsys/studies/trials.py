@@ -61,25 +61,20 @@ class Trial:
 class Outcome:
     """The measurements of a trial."""
 
-    ranks: np.ndarray  # (B,) of the held-out test items
+    ranks: np.ndarray  # (B,) ranks of the held-out test items
     valid: dict[str, float]  # validation metrics of the best epoch
     training: dict[str, Any]  # see `TrainingSummary.notes`; {} if the model was not trained in epochs
     run: dict[str, Any]  # `machine.describe`
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """Return the stored or shipped outcome of a trial. Warns of damaged files.
-
-    Returns:
-        None if there is no outcome, or if the data or a member of the recommender has changed.
-    """
+    """Return the outcome of a trial from the home folder, else from assets/. See `_read`."""
     return _read(trial, dataset, protocol, paths.home()) or _read(trial, dataset, protocol, paths.ASSETS)
 
 
 def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
-    """Copy a stored trial to assets/, if its model was trained, so that other machines need not train it."""
-    outcome = _read(trial, dataset, protocol, paths.home())
-    if outcome and outcome.training:
+    """Copy a trial from the home folder to assets/, if its model was trained, so that nobody has to train it again."""
+    if (outcome := _read(trial, dataset, protocol, paths.home())) and outcome.training:
         _write(trial, dataset, protocol, paths.ASSETS, outcome)
 
 
@@ -89,13 +84,8 @@ def measure(
     """Train the model of a trial, rank the held-out test items, and store the outcome.
 
     A stored outcome is returned at once. A checkpoint of the command `train` with the same config is used instead of a
-    training. An interrupted training is resumed.
-
-    Returns:
-        The outcome, or None if another process is running the trial.
-
-    Raises:
-        RecsysError: A setting or device is invalid, the training fails, or a member of a mixture has not been trained.
+    training. An interrupted training is resumed. Returns None if another process is running the trial. Raises
+    RecsysError if a setting or device is invalid, the training fails, or a member of a mixture has not been trained.
     """
     folder = trial.folder(dataset.name, protocol.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -105,16 +95,19 @@ def measure(
         if outcome := read(trial, dataset, protocol):
             return outcome
         model, training = _load(trial, dataset, protocol) or _train(trial, dataset, protocol, report)
-        held_out = protocol.split(dataset, trial.seed).test
-        test_ranks = rank_held_out(model, held_out, protocol, dataset, report, trial.seed, with_lists=False).ranks
-        outcome = Outcome(test_ranks, training.get("validation", {}), training, machine.describe())
+        test = protocol.split(dataset, trial.seed).test
+        ranks = rank_held_out(model, test, protocol, dataset, report, trial.seed, with_lists=False).ranks
+        outcome = Outcome(ranks, training.get("validation", {}), training, machine.describe())
         _write(trial, dataset, protocol, paths.home(), outcome)
         RunFolder(folder).finish()  # deletes the resumable state
         return outcome
 
 
 def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Outcome | None:
-    """Return the outcome of a trial as `read` does, from the home folder or assets/."""
+    """Return the outcome of a trial from a board in `root`, the home folder or assets/. Warns of damaged files.
+
+    Returns None if there is no outcome, or if the data or a member of the recommender has changed since then.
+    """
     name, board = trial.name(dataset.name), paths.trials(root, dataset.name, protocol.name)
     older_file = trial.folder(dataset.name, protocol.name) / OLDER_FILE
     try:
@@ -122,21 +115,21 @@ def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Out
             document, ranks = documents[name], boards.read_ranks(board, [name])[name]
         elif root == paths.home() and older_file.exists():
             document = storage.read_document(older_file)
-            document["run"].pop("sha256", None)  # a hash of the older file
+            document["run"].pop("sha256", None)  # the board stores no hash of the older file
             ranks = np.array(document["ranks"].split())
         else:
             return None
     except (OSError, storage.DamagedFileError) as error:
         errors.warn(errors.RecsysError("{reason}, so a trial is run again", reason=str(error)))
         return None
-    members = document.get("members", {})
-    if document["fingerprint"] != dataset.fingerprint or members != _members(trial, dataset, protocol):
+    identity = document["fingerprint"], document.get("members", {})
+    if identity != (dataset.fingerprint, _member_versions(trial, dataset, protocol)):
         return None
     return Outcome(ranks.astype(np.int64), document["valid"], document["training"], document["run"])
 
 
 def _write(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path, outcome: Outcome) -> None:
-    """Write the outcome of a trial to a board in the home folder or in assets/."""
+    """Write the outcome of a trial to a board in `root`, the home folder or assets/."""
     document = {
         "variant": trial.recommender,
         "config": to_document(trial.config(dataset.name)),
@@ -148,35 +141,34 @@ def _write(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path, outco
         "training": outcome.training,
         "run": outcome.run,
     }
-    if members := _members(trial, dataset, protocol):
+    if members := _member_versions(trial, dataset, protocol):
         document["members"] = members
     name = trial.name(dataset.name)
     boards.update(paths.trials(root, dataset.name, protocol.name), {name: document}, {name: outcome.ranks})
 
 
-def _members(trial: Trial, dataset: Dataset, protocol: Protocol) -> dict[str, str]:
-    """Return the current versions of the members of a recommender."""
+def _member_versions(trial: Trial, dataset: Dataset, protocol: Protocol) -> dict[str, str]:
+    """Return member → version of its checkpoint, {} if the recommender is not a mixture."""
     return checkpoints.member_versions(trial.model(dataset.name), dataset.name, trial.seed, protocol.splitting)
 
 
 def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, dict[str, Any]] | None:
     """Return the model of a checkpoint with the config and seed of a trial, and the notes of its training, or None.
 
-    The checkpoint may be of another recommender with the same model class, because changed settings can make two
-    recommenders equal. `memory` adds counts after the training of the network. So a trial without counts can use a
-    checkpoint with counts, which are then removed from the model.
+    Changed settings can make two recommenders of a model class equal, so checkpoints of all of them are tried. A trial
+    without the setting `memory` can use a checkpoint with a count memory, which is fitted after the network.
     """
     config = to_document(trial.config(dataset.name))
-    with_counts = config | {"memory": True}
+    configs = (config, config | {"memory": True})
     for name in registry.siblings(trial.recommender):
         with suppress(checkpoints.StoreError, ValueError):
             if folder := checkpoints.find(name, dataset.name, trial.seed, protocol.splitting):
                 meta = checkpoints.read_meta(folder)
-                if to_document(registry.get(name).read_config(meta.config)) in (config, with_counts):
+                if to_document(registry.get(name).read_config(meta.config)) in configs:
                     model = checkpoints.load(folder, dataset, protocol.splitting, reject_stale=True)
                     if not config.get("memory"):
                         model.remove_count_memory()
-                    if not model.added_dataset:  # trained on this data set alone
+                    if not model.added_dataset:  # no second data set was added to the training data
                         return model, meta.notes
     return None
 
