@@ -19,7 +19,7 @@ from recsys import monitoring, paths
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Load torch and the films in the background, before the first page needs them."""
+    """Set up the logs and the metrics server. Load torch and the films in the background."""
     logs.tidy()
     health.serve_metrics()
     Thread(target=_warm_up, daemon=True).start()
@@ -27,13 +27,13 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 def _warm_up() -> None:
-    gc.disable()  # it takes a sixth of the time of the imports
+    gc.disable()  # the garbage collector would take a sixth of the import time
     try:
         if paths.is_public():
             from recsys.text import encoder
 
             encoder.disable_downloads()
-        from pages.ui import warm  # here, so that the server answers before pandas is loaded
+        from pages.ui import warm  # imported late, so that the server answers before pandas is loaded
 
         warm.preload()
     finally:
@@ -41,7 +41,7 @@ def _warm_up() -> None:
 
 
 def _is_ready() -> bool:
-    from pages.ui import warm
+    from pages.ui import warm  # imported late, as in `_warm_up`
 
     return warm.is_ready()
 

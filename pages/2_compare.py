@@ -14,9 +14,23 @@ from recsys.data.dataset import Dataset
 @st.fragment
 @errors.show_errors()
 def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the tabs. Only the content of the open tab is computed. k: Number of films in each list."""
+    """Render the tabs. Only the content of the open tab is computed.
+
+    Args:
+        dataset: The open data set.
+        films: Film numbers of the visitor's list.
+        names: Names of the compared recommenders.
+        k: Number of films in each list.
+    """
     state = st.session_state
-    labels = [_("The lists"), _("Rank of a film"), _("Effect of order"), _("Hide a film"), _("Blend two")]
+    show_by_label = {
+        _("The lists"): lambda: lists.show(dataset, films, names, k),
+        _("Rank of a film"): lambda: film_rank.show(dataset, films, names),
+        _("Effect of order"): lambda: order.show(dataset, films, names, k),
+        _("Hide a film"): lambda: hidden_film.show(dataset, films, names),
+        _("Blend two"): lambda: blend.show(dataset, films, names, k),
+    }
+    labels = list(show_by_label)
     # Streamlit stores the label of the tab. After a change of language, this label is not valid.
     if state.get("compare_tab", labels[0]) not in labels:
         state.compare_tab = labels[state.get("compare_tab_index", 0)]
@@ -24,16 +38,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
     open_index = next((index for index, tab in enumerate(tabs) if tab.open), 0)
     state.compare_tab_index = open_index
     with tabs[open_index]:
-        if open_index == 0:
-            lists.show(dataset, films, names, k)
-        elif open_index == 1:
-            film_rank.show(dataset, films, names)
-        elif open_index == 2:
-            order.show(dataset, films, names, k)
-        elif open_index == 3:
-            hidden_film.show(dataset, films, names)
-        else:
-            blend.show(dataset, films, names, k)
+        show_by_label[labels[open_index]]()
 
 
 with errors.show_errors():

@@ -16,8 +16,8 @@ with errors.show_errors():
     st.caption(_("How well each recommender predicts the film that people watched next."))
     ui_page.show_notices()
     available = results.available()
-    is_own_dataset = visitor().current.dataset not in datasets.SETS  # the page itself can evaluate recommenders on it
-    if available or is_own_dataset:
+    # the page has a button that evaluates recommenders on a data set of the visitor
+    if available or visitor().current.dataset not in datasets.SETS:
         page.show(*page.select_dataset_and_protocol(available))
     else:
         st.info(_("No recommender has been evaluated yet. Evaluate one first."), icon=":material/leaderboard:")

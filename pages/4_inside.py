@@ -27,7 +27,7 @@ with errors.show_errors():
     advice = _("This page needs your films. Start with a ready-made list or build your own.")
     if dataset and (films := page.require_films(dataset, advice)):
         for film in dict.fromkeys(films):
-            if substitute := substitutes.label(dataset, film):
+            if substitute := substitutes.label(dataset, film):  # "" if the models have the film
                 text = _(
                     "The models do not know {film}, because it has too few ratings. They use {substitute} instead.",
                     film=dataset.catalog.films[film].label,
@@ -36,4 +36,5 @@ with errors.show_errors():
                 st.caption(escape_markdown(text))
         sections = translated(INSIDE_SECTIONS)
         section = segmented_control(_("Section"), sections, "inside_section", label_visibility="collapsed")
-        SHOW_SECTION[section](dataset, tuple(substitutes.replace_infrequent(dataset, np.array(films)).tolist()))
+        items = substitutes.replace_infrequent(dataset, np.array(films))
+        SHOW_SECTION[section](dataset, tuple(items.tolist()))

@@ -11,8 +11,7 @@ with errors.show_errors():
         _("Train"), _("Train a model on this computer. When it is ready, you can use it on every page.")
     )
     if dataset:
-        # converts the film ids of the URL, so that the list is kept when another data set is opened
-        session.films(dataset)
+        session.films(dataset)  # converts the film ids of the URL, so that another data set gets the list
     page.show_notices()
     left, right = st.columns([5, 8], gap="large")
     with left:

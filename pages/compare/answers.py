@@ -22,6 +22,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition
 
 Answer = TypeVar("Answer")
+MAX_ALPHA = 140  # opacity of a cell with share 1, of 255
 
 
 def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
@@ -55,8 +56,8 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     """Start the missing fits in the background, in parallel.
 
     Returns:
-        A function name → predictor. If a recommender is not ready, the function shows why and returns None. All calls
-        together wait for at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        A function that returns the predictor of a name. If the recommender is not ready, it shows why and returns None.
+        The total wait of all calls is at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
@@ -97,26 +98,20 @@ def bold_list(titles: list[str]) -> str:
 
 
 def show_ranks(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
-    """Show the rank of a film in the ranking of each recommender, best first, with a bar behind the rank."""
+    """Show the rank of a film with each recommender, best first. A full bar behind a rank means rank 1."""
     ordered = dict(sorted(ranks.items(), key=lambda entry: entry[1].log_rank_score, reverse=True))
     rank_column = _("Rank")
-    rows = [
-        (
-            rank_text(position, mark_hits),
-            "–" if position.probability is None else format.escape_markdown(format.percent(position.probability)),
-        )
-        for position in ordered.values()
-    ]
-    bars = [
-        f"background: linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)"
-        for position in ordered.values()
-    ]
+    rows, bars = [], []
+    for position in ordered.values():
+        share = "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
+        rows.append((rank_text(position, mark_hits), share))
+        bars.append(f"background: linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)")
     titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
     table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bars, subset=[rank_column]), border="horizontal", alt=alt)
-    rows_by_title = {title: [position] for title, position in ranks.items()}  # a list of one film
-    charts.download_buttons(list_comparison.rank_table(rows_by_title, [film]), file_name)
+    positions = {title: [position] for title, position in ranks.items()}  # `rank_table` expects a list of films
+    charts.download_buttons(list_comparison.rank_table(positions, [film]), file_name)
 
 
 def rank_text(position: RankPosition, mark_hits: bool) -> str:
@@ -131,5 +126,7 @@ def rank_text(position: RankPosition, mark_hits: bool) -> str:
 
 def shade(table: pd.DataFrame, shares: pd.DataFrame) -> Styler:
     """Return a table with cells that are shaded by shares 0…1. NaN: no shade."""
-    css = shares.map(lambda share: "" if pd.isna(share) else f"background-color: {ACCENT}{round(140 * share):02x}")
+    css = shares.map(
+        lambda share: "" if pd.isna(share) else f"background-color: {ACCENT}{round(MAX_ALPHA * share):02x}"
+    )
     return table.style.apply(lambda _cells: css, axis=None)

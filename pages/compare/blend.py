@@ -31,6 +31,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         options: dict[str, Any] = {"format_func": titles.__getitem__, "width": 300}
         first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
         others = [name for name in ready if name != first_name]
+        # the options depend on the first recommender, so the key does, too
         second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
     pair = [first_name, second_name]
     get_predictor = answers.start_fits(dataset, pair)
@@ -46,10 +47,10 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
     """Show the films of the blend, each with its rank in both lists."""
-    ranks_by_item = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
+    rank_by_item = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
     html_rows, csv_rows = [], []
     for pick in picks:
-        ranks = {title: ranks_by_item[title].get(pick.item) for title in lists}
+        ranks = {title: ranks.get(pick.item) for title, ranks in rank_by_item.items()}
         notes = [
             _("{model}: rank {rank}", model=title, rank=rank)
             if rank

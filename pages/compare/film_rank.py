@@ -55,7 +55,10 @@ def select(dataset_name: str, film: SearchResult) -> None:
 
 
 def selected_item(dataset: Dataset) -> int | None:
-    """Return the selected item, or None. A film that was selected in another data set is found by its label."""
+    """Return the selected item, or None.
+
+    A film that was selected in another data set is searched by its label. A caption says if this data set lacks it.
+    """
     dataset_name, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
     if dataset_name == dataset.name:
         return item

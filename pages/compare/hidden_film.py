@@ -12,9 +12,10 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from pages.compare import answers
-from pages.ui import cache, charts, errors, format, page, recommenders
+from pages.ui import cache, charts, errors, format, page, recommenders, session
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
+from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
@@ -29,11 +30,7 @@ class HiddenFilmTest:
     question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # English title of a recommender → rank
     asked: list[str] = field(default_factory=list)  # names of recommenders, including recommenders that failed
-    is_running: bool = False
-
-    def set_running(self, is_running: bool) -> None:
-        """Start or stop asking further recommenders. A running fit continues in the background."""
-        self.is_running = is_running
+    is_running: bool = False  # whether each run of the page asks further recommenders
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
@@ -72,7 +69,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 
 
 def summary(ranks: dict[str, RankPosition], film: str) -> str:
-    """Return Markdown about the recommenders with a film in the top TOP_K. Above MAX_NAMES, only their number."""
+    """Return Markdown with the recommenders that have a film in the top TOP_K, or their number if above MAX_NAMES."""
     hits = [title for title, rank in ranks.items() if list_comparison.is_hit(rank)]
     label, k = format.escape_markdown(film), list_comparison.TOP_K
     if not hits:
@@ -97,26 +94,21 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
 
 def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
     """Render a button that asks all other recommenders or, while they are asked, the progress and a Stop button."""
-    waiting = [
+    remaining = [
         name
         for name in cache.all_recommenders()
         if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:
-        st.button(_("Stop"), key="stop_trying", icon=":material/stop:", on_click=test.set_running, args=(False,))
-        ask_in_turn(dataset, test, waiting)
-    elif waiting:
-        st.button(
-            ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(waiting)),
-            key="try_all",
-            icon=":material/groups:",
-            on_click=test.set_running,
-            args=(True,),
-            help=_("All recommenders that are ready or can be fitted within seconds. Each is fitted only once."),
-        )
+        button(_("Stop"), "stop_trying", "stop", setattr, test, "is_running", False)
+        ask_in_turn(dataset, test, remaining)
+    elif remaining:
+        label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
+        help_text = _("All recommenders that are ready or can be fitted within seconds. Each is fitted only once.")
+        button(label, "try_all", "groups", setattr, test, "is_running", True, help=help_text)
 
 
-def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> None:
+def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
     After `recommenders.WAIT_BEFORE_PROGRESS` seconds, the page shows the progress of the fit, and this run ends. When
@@ -125,19 +117,19 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, waiting: list[str]) -> N
     _data, films, position = test.question
     bar = st.progress(0.0)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
-    for n, name in enumerate(waiting):
+    for n, name in enumerate(remaining):
         title = cache.all_recommenders()[name].title
-        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(waiting))
-        bar.progress(n / len(waiting), format.escape_markdown(text))
+        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining))
+        bar.progress(n / len(remaining), format.escape_markdown(text))
         with errors.show_errors():
             predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
-            fit = recommenders.find_fit(name, dataset.name)
-            if predictor is None and fit and not fit.error and not fit.is_cancelled:
-                return  # the fit is running
             if predictor:
+                predictor = session.for_current_list(predictor, dataset)
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
+            elif (fit := recommenders.find_fit(name, dataset.name)) and not fit.error and not fit.is_cancelled:
+                return  # the fit is running
         test.asked.append(name)
-    test.set_running(False)
+    test.is_running = False
     st.rerun()  # updates the table above
 
 
@@ -173,16 +165,15 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
 
 def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of ranks, films by recommenders. Hits are bold. The last two rows are metrics."""
-    numbered = [f"{position + 1} · {label}" for position, label in zip(positions, labels, strict=True)]
-    films = [format.escape_markdown(label) for label in numbered]
+    films = [format.escape_markdown(f"{n + 1} · {label}") for n, label in zip(positions, labels, strict=True)]
     cells, shades = {}, {}
     for title, column in ranks.items():
-        is_hit = [list_comparison.is_hit(rank_position) for rank_position in column]
-        texts = [count(rank_position.rank) if rank_position.rank else "–" for rank_position in column]
-        rank_cells = [f"**{text}**" if hit else text for text, hit in zip(texts, is_hit, strict=True)]
+        hits = [list_comparison.is_hit(rank) for rank in column]
+        texts = [count(rank.rank) if rank.rank else "–" for rank in column]
+        rank_cells = [f"**{text}**" if is_hit else text for text, is_hit in zip(texts, hits, strict=True)]
         mrr = format.metric(list_comparison.mean_reciprocal_rank(column))
         heading = format.escape_markdown(title)
-        cells[heading] = [*rank_cells, str(sum(is_hit)), mrr]
-        shades[heading] = [*(rank_position.log_rank_score for rank_position in column), np.nan, np.nan]
+        cells[heading] = [*rank_cells, str(sum(hits)), mrr]
+        shades[heading] = [*(rank.log_rank_score for rank in column), np.nan, np.nan]
     index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shades, index))

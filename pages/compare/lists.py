@@ -27,12 +27,12 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
                 lists[name] = recommend(predictor, request)
-    counts = list_comparison.lists_per_item({name: items(picks) for name, picks in lists.items()})
+    n_lists = list_comparison.lists_per_item({name: item_numbers(picks) for name, picks in lists.items()})
     for name, picks in lists.items():
-        slots[name].html(film_cards.compared_list(picks, counts, len(lists)))
+        slots[name].html(film_cards.compared_list(picks, n_lists, len(lists)))
     if len(lists) > 1:
-        titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in lists}
-        show_overlap(dataset, {titles[name]: picks for name, picks in lists.items()}, k)
+        by_name = cache.all_recommenders()
+        show_overlap(dataset, {cache.recommender_title(by_name[name]): picks for name, picks in lists.items()}, k)
 
 
 def columns(names: list[str]) -> dict[str, DeltaGenerator]:
@@ -51,7 +51,8 @@ def columns(names: list[str]) -> dict[str, DeltaGenerator]:
 def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     """Show which films two or more lists share, and which films only one list has."""
     st.header(_("How much the lists agree"))
-    films, by_title = dataset.catalog.films, {title: items(picks) for title, picks in lists.items()}
+    films = dataset.catalog.films
+    by_title = {title: item_numbers(picks) for title, picks in lists.items()}
     in_all = [films[item].label for item, n in list_comparison.lists_per_item(by_title).items() if n == len(lists)]
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
     if pair := list_comparison.closest_lists(by_title):
@@ -60,11 +61,11 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
         sentences.append(text)
     st.markdown(format.escape_markdown(" ".join(sentences)))
     shared = list_comparison.shared_counts(by_title)
-    diagonal = np.eye(len(shared), dtype=bool)
     titles = pd.Index([format.escape_markdown(title) for title in shared], name=_("Recommender"))
-    counts = shared.astype(str).mask(diagonal, "").set_axis(titles).set_axis(titles, axis=1)
-    shares = (shared / k).mask(diagonal).set_axis(titles).set_axis(titles, axis=1)
-    st.table(answers.shade(counts, shares), alt=_("Number of films that two lists share"))
+    escaped = shared.set_axis(titles).set_axis(titles, axis=1)
+    diagonal = np.eye(len(shared), dtype=bool)
+    cells = escaped.astype(str).mask(diagonal, "")
+    st.table(answers.shade(cells, (escaped / k).mask(diagonal)), alt=_("Number of films that two lists share"))
     st.markdown("**" + _("In one list only") + "**")
     unique_films = [
         format.escape_markdown(" · ".join(films[item].label for item in unique) or "–")
@@ -77,6 +78,6 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
         charts.download_buttons(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
 
 
-def items(picks: list[Recommendation]) -> list[int]:
+def item_numbers(picks: list[Recommendation]) -> list[int]:
     """Return the items of a list."""
     return [pick.item for pick in picks]

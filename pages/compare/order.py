@@ -86,17 +86,23 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given))
         for title, effect in ordered
     ]
-    marks = (  # name, symbol, colour, size, overlaps of each recommender; overlaps[0] is of the reversed order
-        (_("shuffled"), "circle", ACCENT, 10, [effect.overlaps[1:] for _title, effect in ordered]),
-        (_("latest first"), "diamond-open", SECOND_ACCENT, 10, [effect.overlaps[:1] for _title, effect in ordered]),
-        (_("mean"), "line-ns-open", GREY, 18, [[effect.overlap] for _title, effect in ordered]),
+    reversed_overlaps = [effect.overlaps[0] for _title, effect in ordered]
+    shuffled = [
+        (overlap, label)
+        for label, (_title, effect) in zip(labels, ordered, strict=True)
+        for overlap in effect.overlaps[1:]
+    ]
+    means = [effect.overlap for _title, effect in ordered]
+    marks = (  # name, symbol, colour, size, overlaps, label of each overlap
+        (_("shuffled"), "circle", ACCENT, 10, [x for x, _y in shuffled], [y for _x, y in shuffled]),
+        (_("latest first"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),
+        (_("mean"), "line-ns-open", GREY, 18, means, labels),
     )
     figure = go.Figure()
-    for name, symbol, colour, size, overlaps in marks:
-        points = [(x, label) for label, row in zip(labels, overlaps, strict=True) for x in row]
+    for name, symbol, colour, size, overlaps, rows in marks:
         figure.add_scatter(
-            x=[x for x, _label in points],
-            y=[label for _x, label in points],
+            x=overlaps,
+            y=rows,
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
@@ -108,10 +114,10 @@ def plot_overlaps(effects: Effects) -> go.Figure:
 
 def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
     """Render a slider over the orders, and all lists for the selected order."""
-    n_orders = len(orders)  # without the given order, which has index 0
-    label, key = _("Order of your films"), f"order-of-{n_orders}"
-    index = st.select_slider(label, range(n_orders + 1), value=1, format_func=order_name, key=key)
-    page.show_titles(dataset, (films, *orders)[index])
+    all_orders = (films, *orders)
+    label, key = _("Order of your films"), f"order-of-{len(orders)}"
+    index = st.select_slider(label, range(len(all_orders)), value=1, format_func=order_name, key=key)
+    page.show_titles(dataset, all_orders[index])
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
             with st.container(gap="small"):

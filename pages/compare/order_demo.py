@@ -11,14 +11,14 @@ import streamlit as st
 from pages.compare import answers
 from pages.ui import cache, errors, format, page, recommenders, session
 from pages.ui.i18n import _, ngettext
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving import history
 from recsys.serving.insight.list_comparison import Order, orders_of_examples, reorderings
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-# candidates for the demonstration
+# recommenders for the demonstration, the preferred one first
 ORDER_AWARE = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
 ORDER_UNAWARE = ("user-knn", "popular")
 
@@ -42,7 +42,7 @@ def show(dataset: Dataset, films: Order) -> None:
     if not pairs:
         st.caption(_("Add two films to see what their order changes."))
         return
-    pair = choose(pairs)
+    pair = select_pair(pairs)
     for order_name, order in zip(pair.order_names, pair.orders, strict=True):
         page.show_titles(dataset, order, order_name)
     names = [select_recommender(dataset.name, candidates) for candidates in (ORDER_AWARE, ORDER_UNAWARE)]
@@ -54,13 +54,8 @@ def show(dataset: Dataset, films: Order) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.is_example:
             for number, (order_name, order) in enumerate(zip(pair.order_names, pair.orders, strict=True)):
-                st.button(
-                    _("Use these films: {order}", order=order_name),
-                    key=f"take-order-{number}",
-                    icon=":material/playlist_add:",
-                    on_click=use_films,
-                    args=(order,),
-                )
+                label = _("Use these films: {order}", order=order_name)
+                button(label, f"take-order-{number}", "playlist_add", use_films, order)
         with st.popover(_("Why order matters: the pet shop"), icon=":material/pets:", type="tertiary"):
             text = _(
                 "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
@@ -73,7 +68,7 @@ def show(dataset: Dataset, films: Order) -> None:
 
 
 def select_recommender(dataset_name: str, candidates: Sequence[str]) -> str:
-    """Return the first recommender that can answer, or else the last one."""
+    """Return the first candidate that can answer. If none can, return the last one, which needs no training."""
     return next((name for name in candidates if recommenders.can_answer(name, dataset_name)), candidates[-1])
 
 
@@ -84,7 +79,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
         ("backwards", _("Your films, latest first"), _("Latest first")),
         ("shuffled", _("Your films, shuffled"), _("Shuffled")),
     )
-    # two films have no shuffled order, and a single film has no other order
+    # `reorderings` returns the reversed and the shuffled order, without the second for two films, none for one film
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), order_name), (films, order), is_example=False)
     if evenings := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
@@ -94,7 +89,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     return pairs
 
 
-def choose(pairs: dict[str, OrderPair]) -> OrderPair:
+def select_pair(pairs: dict[str, OrderPair]) -> OrderPair:
     """Render the selector of a pair, if there are several. Return the selected pair."""
     if len(pairs) == 1:
         return next(iter(pairs.values()))
@@ -107,7 +102,14 @@ def choose(pairs: dict[str, OrderPair]) -> OrderPair:
 def show_lists(
     title: str, order_names: tuple[str, str], lists: Sequence[list[Recommendation]], reads_order: bool
 ) -> None:
-    """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey."""
+    """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey.
+
+    Args:
+        title: Title of the recommender.
+        order_names: Name of the order of each list.
+        lists: The list for each order.
+        reads_order: Whether the recommender uses the order, even if the two lists are equal.
+    """
     left, right = ([pick.item for pick in picks] for picks in lists)
     model, k = format.escape_markdown(title), len(left)
     n_replaced = len({*left} - {*right})

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.compare import answers
-from pages.ui import cache, format, recommenders, tasks
+from pages.ui import cache, format, recommenders, session, tasks
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import list_comparison
@@ -288,6 +288,20 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
     assert ranks(app).keys() == {variant.title for variant in able}
     with pytest.raises(KeyError):
         app.button(key="try_all")
+
+
+def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeypatch):
+    adapted = set()
+
+    def record(predictor, _dataset):
+        adapted.add(predictor.recommender.name)
+        return predictor
+
+    monkeypatch.setattr(session, "for_current_list", record)
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
+    adapted.clear()  # the default selection has also been asked
+    app.button(key="try_all").click().run()
+    assert "item-knn" in adapted
 
 
 def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
