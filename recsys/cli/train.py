@@ -88,7 +88,7 @@ class Train(Options, Generic[Config]):
                 precision=self.precision,
                 compile=self.compile,
                 count_configs=registry.count_configs(self.settings, self.dataset),
-                counted=parts.train,  # networks learn from the added users, but counts get worse with them
+                count_data=parts.train,  # networks learn from the added users, but counts get worse with them
             )
             model.fit(training_part, parts.valid, options)
             model.added_dataset = self.also or model.added_dataset  # a mixture takes it from its members

@@ -35,7 +35,7 @@ from recsys.data.dataset import Dataset
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.batches import Batch, CounterRNG
-from recsys.training.losses import Loss, Sampler, sampling_distribution, scores_of
+from recsys.training.losses import Loss, Sampler, compute_scores, sampling_distribution
 from recsys.training.options import TrainConfig
 
 N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
@@ -75,7 +75,7 @@ class NegativeSampling:
         """Return the sum of the losses, ()."""
         self.log_kq = self.log_kq.to(hidden.device)
         drawn = self.sampler(N_NEGATIVES, hidden.device)
-        positive, negative = scores_of(hidden, weight, bias - self.log_kq, targets, drawn)
+        positive, negative = compute_scores(hidden, weight, bias - self.log_kq, targets, drawn)
         return -F.logsigmoid(positive).sum() - self.negatives * F.logsigmoid(-negative).mean(1).sum()
 
 

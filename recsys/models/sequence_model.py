@@ -199,8 +199,8 @@ class SequenceModel(Model):
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
         if self.uses_memory:
-            counted = train if run.counted is None else run.counted
-            self.memory = CountMemory(run.count_configs).fit(counted, valid, self.network_scores, run)
+            count_data = train if run.count_data is None else run.count_data
+            self.memory = CountMemory(run.count_configs).fit(count_data, valid, self.network_scores, run)
         elif self.has_probabilities and valid:
             self.calibrate(valid, run.seed)
         return self

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-BUCKET_BATCHES = 16  # batches cut from one bucket, which is sorted by length: 2–5 % padding, still random batches
+BUCKET_BATCHES = 16  # batches per bucket, see `bucketed_batches`; with 16, 2–5 % of the tokens are padding
 WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
 NEVER_EXCLUDED = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than any column number
 
@@ -26,12 +26,12 @@ class Batch:
 
     tokens: Tensor  # (B, T) int64
     positions: Tensor | None  # (B, Q) int64, positions at which the module returns hidden states; None: Q = T
-    loss_index: Tensor  # (M,) int64, indices into the flattened hidden states (B·Q, D), one per target
+    loss_index: Tensor  # (M,) int64, for each target the row of its hidden state in the flattened states (B·Q, D)
     targets: Tensor  # (M,) int64, the items to predict
     rating_ids: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.to_rating_ids`
     attribute_ids: Tensor | None = None  # (B, 3) int64, ids of gender, age and occupation, see `side.PersonVectors`
-    # (B, I) int16, for each row the first of its Q columns at which the softmax excludes an item, because the user has
-    # watched it before; NEVER_EXCLUDED: at none of them. None: the softmax is over all items.
+    # (B, I) int16: the softmax excludes an item from this column of the Q columns on, because the user has watched it
+    # before. NEVER_EXCLUDED: it excludes the item at no column. None: the softmax is over all items.
     excluded_from: Tensor | None = None
 
     @classmethod
@@ -62,7 +62,7 @@ class Batch:
 
     @property
     def loss_positions(self) -> tuple[Tensor, Tensor]:
-        """The row of each loss and its column among the Q positions of that row, (M,) each."""
+        """Row and column of each loss in the (B, Q) table of hidden states, (M,) each."""
         width = (self.tokens if self.positions is None else self.positions).shape[1]
         return self.loss_index // width, self.loss_index % width
 
@@ -131,10 +131,12 @@ class CounterRNG:
     def crop(self, histories: Sequence[np.ndarray], rows: np.ndarray, length: int, kind: Crop) -> list[np.ndarray]:
         """Return at most `length` consecutive items of each of the histories `rows` (B,).
 
-        The kind "newest" returns the newest items. With the other kinds, half of the samples are the newest items too.
-        The others end at a random item: a prefix has at least two items, and a window has `length` items, if the
-        history has as many. The number of items of a segment is log-uniform between 1 and the number of items up to its
-        end.
+        "newest" returns the newest items. With each other kind, a random half of the samples has the newest items, and
+        the other half ends at a random item:
+
+        - "windows": `length` items, or the whole history if it is shorter.
+        - "prefixes": all items up to the end, at least two, and at most `length`.
+        - "segments": a log-uniform number of items, between 1 and the number of items up to the end.
         """
         ends = np.array([len(histories[row]) for row in rows])
         sizes = np.full(len(rows), length)
@@ -167,12 +169,12 @@ def bucketed_batches(lengths: np.ndarray, batch_size: int, rng: np.random.Genera
     batches = []
     for start in range(0, len(order), BUCKET_BATCHES * batch_size):
         bucket = order[start : start + BUCKET_BATCHES * batch_size]
-        batches += [bucket[rows] for rows in by_length(lengths[bucket], batch_size)]
+        batches += [bucket[indices] for indices in by_length(lengths[bucket], batch_size)]
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
 def by_length(lengths: np.ndarray, batch_size: int) -> Iterator[np.ndarray]:
-    """Yield batches of row numbers (b,), from short to long sequences."""
+    """Yield batches of indices (b,) into `lengths` (n,), from short to long sequences."""
     order = np.argsort(lengths, kind="stable")
     for start in range(0, len(order), batch_size):
         yield order[start : start + batch_size]

@@ -11,8 +11,8 @@ import torch
 
 from recsys.errors import RecsysError
 
-DEVICE_VARIABLE = "RECSYS_DEVICE"  # environment variable with the device of "auto" outside a `default_device` block
-_default_device: ContextVar[str] = ContextVar("default_device")  # the device of "auto" in a `default_device` block
+DEVICE_VARIABLE = "RECSYS_DEVICE"  # environment variable that sets the device of "auto" for a process
+_default_device: ContextVar[str] = ContextVar("default_device")  # set by `default_device`
 
 
 def choose(name: str) -> torch.device:
@@ -24,7 +24,7 @@ def choose(name: str) -> torch.device:
     """
     if name == "auto":
         name = _default_device.get(os.environ.get(DEVICE_VARIABLE, "auto"))
-    if name == "auto":
+    if name == "auto":  # neither of them names a device
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)

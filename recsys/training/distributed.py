@@ -58,5 +58,5 @@ def all_reduce_array(values: np.ndarray) -> np.ndarray:
     """Return the sum of an array over all processes, for example of results that are zero outside the `shard`."""
     if not distributed.is_initialized():
         return values
-    device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
+    device = "cuda" if distributed.get_backend() == "nccl" else "cpu"  # NCCL sends tensors of a GPU only
     return all_reduce(torch.from_numpy(values).to(device)).cpu().numpy()

@@ -18,8 +18,8 @@ from torch import Tensor
 from recsys.training.kernels import ROW_MULTIPLE, softmax_cross_entropy
 
 # Up to this number of negatives, gBCE draws them for each target, else for all targets at once. With 8 on ML-100K,
-# NDCG@10 was .079 with own negatives and .036 with shared ones (docs/experiments.md).
-MAX_OWN_NEGATIVES = 8
+# NDCG@10 was .079 with negatives per target and .036 with shared ones (docs/experiments.md).
+MAX_NEGATIVES_PER_TARGET = 8
 BPR_MAX_PENALTY = 0.5  # λ of BPR-max
 
 
@@ -43,7 +43,7 @@ class Sampler:
         return torch.searchsorted(self.cumulative, uniform).clamp(max=len(self.cumulative) - 1)
 
 
-def scores_of(
+def compute_scores(
     hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negatives: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the scores of the targets (M,) and of the negatives (M, K), in fp32."""
@@ -74,7 +74,7 @@ def sampled_softmax(
 
     Reference: Bengio and Senécal (2008); Ma and Collins, arXiv:1809.01812; Yi et al., RecSys 2019.
     """
-    positive, negative = scores_of(hidden, weight, bias, targets, negatives)
+    positive, negative = compute_scores(hidden, weight, bias, targets, negatives)
     positive, negative = positive - log_q[targets], negative - log_q[negatives]
     return (torch.cat([positive[:, None], negative], 1).logsumexp(1) - positive).sum()
 
@@ -88,15 +88,15 @@ def gbce(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negative
 
     Reference: Petrov and Macdonald, RecSys 2023, arXiv:2308.07192.
     """
-    positive, negative = scores_of(hidden, weight, bias, targets, negatives)
+    positive, negative = compute_scores(hidden, weight, bias, targets, negatives)
     alpha = negatives.shape[-1] / max(1, len(weight) - 1)
     beta = alpha * (t * (1 - 1 / alpha) + 1 / alpha)
     negative = negative.masked_fill(negatives == targets[:, None], -torch.inf)
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
 
 
-# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a negative equals the target. Such a
-# negative adds 0. A mean still divides by K. Otherwise the other negatives of popular targets would weigh more.
+# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a drawn item equals the target. It
+# adds 0, and the mean still divides by K, so that targets which are drawn often get no higher weight.
 
 
 def bpr(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
@@ -138,7 +138,7 @@ def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray,
     Args:
         name: For "gbce", log I is subtracted from the scores (see below). For "bce", gBCE with t = 0, it is not.
         negatives: K, the number of negatives of a sampled loss. All targets of a call share them. Only gBCE and BCE
-            draw K for each target, if K is at most MAX_OWN_NEGATIVES.
+            draw K for each target, if K is at most MAX_NEGATIVES_PER_TARGET.
         gbce_t: The t of gBCE.
         counts: The number of interactions of each item in the training data, (I,).
         sampling_power: The exponent of `sampling_distribution`. gBCE and BCE draw uniformly.
@@ -149,7 +149,7 @@ def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray,
         n_items = len(weight)
         if name in ("gbce", "bce"):
             k = max(1, min(negatives, n_items - 1))  # a larger k would make the sampling rate α exceed 1
-            shape = (len(targets), k) if k <= MAX_OWN_NEGATIVES else (k,)
+            shape = (len(targets), k) if k <= MAX_NEGATIVES_PER_TARGET else (k,)
             drawn = torch.randint(n_items, shape, device=hidden.device)
             if name == "bce":
                 return gbce(hidden, weight, bias, targets, drawn, t=0.0)
@@ -159,7 +159,7 @@ def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray,
         drawn = sampler(negatives, hidden.device)
         if name == "sampled-softmax":
             return sampled_softmax(hidden, weight, bias, targets, drawn, sampler.log_q)
-        positive, negative = scores_of(hidden, weight, bias, targets, drawn)
+        positive, negative = compute_scores(hidden, weight, bias, targets, drawn)
         return PAIRWISE[name](positive[:, None], negative, drawn != targets[:, None])
 
     return softmax_cross_entropy if name == "softmax" else sampled_loss

@@ -27,7 +27,7 @@ class TrainConfig:
 
 @config_class
 class RunOptions:
-    """Options of a training run. Only `seed`, `count_configs` and `counted` change the result by more than rounding."""
+    """Options of a training run. Besides `seed`, only `count_configs` and `count_data` change more than rounding."""
 
     seed: Seed = 0
     device: str = "auto"  # auto, cpu, cuda, cuda:1 …
@@ -39,7 +39,7 @@ class RunOptions:
     compile: bool = False  # pass the encoder to torch.compile, if there is a compiler
     # settings of the Markov chain and EASE of a network with `memory`, see `registry.count_configs`; None: the defaults
     count_configs: Any = None
-    counted: Any = None  # the `Dataset` whose events a network with `memory` counts; None: the training data
+    count_data: Any = None  # the `Dataset` whose events a network with `memory` counts; None: the training data
 
 
 @dataclass(frozen=True)

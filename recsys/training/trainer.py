@@ -35,7 +35,9 @@ from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 METRIC = "ndcg@10"  # the validation metric for early stopping; higher is better
 STATE_VERSION = 2  # format of the saved state
 STATE_DICTS = ("module", "average", "optimizer")  # attributes of `Trainer` whose `state_dict` is saved
-STATE_NUMBERS = ("step", "sequences", "epoch_start_seconds", "stale_validations", "best_epoch")  # saved as they are
+STATE_VALUES = (  # attributes that are saved as they are
+    "step", "sequences", "epoch_start_seconds", "stale_validations", "best", "best_epoch", "best_metrics", "events",
+)  # fmt: skip
 STOP_CHECK_STEPS = 20  # steps between two checks of `stop_votes` on several GPUs, because a check waits for the GPU
 
 
@@ -51,7 +53,7 @@ class Task:
     steps: int  # batches per epoch
     batches: Callable[[int], Iterator[Batch]]  # epoch, the first is 0 → its batches, the same in every call
     loss: Callable[[Any, Batch], Tensor]  # module, batch → the sum of the losses of all targets, ()
-    validate: Callable[[Any], dict[str, float]] | None  # module → metrics by name, including METRIC
+    validate: Callable[[Any], dict[str, float]] | None  # module → metrics with METRIC; None: no validation data
     identity: dict[str, Any]  # config and data fingerprint; a run resumes only from a state with an equal identity
 
 
@@ -70,7 +72,8 @@ class RunFolder:
         """Keep other trainings out of the folder. Raise TrainingError on all ranks if another one holds the lock."""
         self.path.mkdir(parents=True, exist_ok=True)
         lock = self.path / self.LOCK
-        with storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True) as has_lock:
+        lock_context = storage.try_locked(lock) if distributed.rank() == 0 else nullcontext(True)
+        with lock_context as has_lock:
             if distributed.all_reduce_array(np.array([not has_lock], np.int64)).any():
                 holder = Message("another process")
                 with suppress(OSError, ValueError):
@@ -155,9 +158,9 @@ class Trainer:
         self.precision = "bf16" if has_bf16 else "fp32"
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
         self.module = task.module.to(device)
-        self.encoder: Any = self.module
+        self.compiled: Any = self.module  # computes the loss: the module, or with `run.compile` its compiled form
         if run.compile and devices.can_compile(device):
-            self.encoder = torch.compile(self.module, dynamic=True)
+            self.compiled = torch.compile(self.module, dynamic=True)
         elif run.compile:
             warnings.warn("found no compiler (Triton, g++), so training goes on without --compile", stacklevel=3)
         self.average = deepcopy(self.module) if schedule.ema_decay else self.module
@@ -196,8 +199,8 @@ class Trainer:
         return len(self.events) >= self.schedule.epochs or self.stale_validations >= self.schedule.patience
 
     @property
-    def can_read_each_step(self) -> bool:
-        """Whether a step may read tensor values in Python. On a GPU that waits for all queued work."""
+    def reads_each_step(self) -> bool:
+        """Whether each step reads tensor values in Python. On a GPU that would wait for all queued work."""
         return self.device.type == "cpu"
 
     @property
@@ -205,7 +208,8 @@ class Trainer:
         """Whether a process has received a signal. All processes return the same value, so they stop together."""
         if distributed.world_size() == 1:
             return self.stop.signal is not None
-        return (self.can_read_each_step or self.step % STOP_CHECK_STEPS == 0) and bool(self.stop_votes)
+        is_check_due = self.reads_each_step or self.step % STOP_CHECK_STEPS == 0
+        return is_check_due and bool(self.stop_votes)
 
     def start(self) -> None:
         """Load the saved state if the run resumes."""
@@ -241,12 +245,12 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate * (1 - self.step / (self.task.steps * self.schedule.epochs))  # linear decay to zero
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            loss = self.task.loss(self.encoder, batch)
+            loss = self.task.loss(self.compiled, batch)
         n_targets = torch.full_like(loss, len(batch.targets))
         stop_vote = torch.full_like(loss, self.stop.signal is not None)
         totals = distributed.all_reduce(torch.stack([loss.detach(), n_targets, stop_vote]))  # (3,), of all processes
         self.optimizer.zero_grad()
-        # The mean is over the targets of all processes. The clamp gives 0, not 0 / 0, if no process has a target.
+        # The mean is over the targets of all processes. Without any target, the clamp avoids a division of 0 by 0.
         (loss * (1 / totals[1].clamp(min=1))).backward()
         gradients = [weights.grad for weights in self.module.parameters() if weights.grad is not None]
         distributed.sum_gradients(gradients)
@@ -268,10 +272,10 @@ class Trainer:
         save raise the error, so a state with NaN is never saved.
         """
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
-        if self.can_read_each_step and not is_finite:
+        if self.reads_each_step and not is_finite:
             self.save()  # before `all_finite` is false, which makes `save` raise; the weights have not changed yet
         self.all_finite &= is_finite
-        if self.can_read_each_step:
+        if self.reads_each_step:
             self.raise_if_not_finite()
 
     def raise_if_not_finite(self) -> None:
@@ -342,19 +346,16 @@ class Trainer:
         return {
             "run": self.identity,
             "precision": self.precision,
-            "best": self.best,
-            "best_metrics": self.best_metrics,
             "sums": self.sums,
-            "events": self.events,
             "seconds": self.seconds,
-            **{name: getattr(self, name) for name in STATE_NUMBERS},
+            **{name: getattr(self, name) for name in STATE_VALUES},
             **{name: getattr(self, name).state_dict() for name in STATE_DICTS},
         }
 
     def resume(self, folder: RunFolder, state: dict[str, Any]) -> None:
         """Continue from a saved state. Raise TrainingError for another run, precision or version."""
-        path, precision = folder.state_path, state["precision"]
-        if state["run"] != self.identity:
+        path, precision = folder.state_path, state.get("precision")
+        if state.get("run") != self.identity:
             raise TrainingError(
                 "{path} belongs to a run with other settings or data; train without --resume to begin anew", path=path
             )
@@ -369,10 +370,9 @@ class Trainer:
         try:
             for name in STATE_DICTS:
                 getattr(self, name).load_state_dict(state[name])
-            for name in STATE_NUMBERS:
+            for name in STATE_VALUES:
                 setattr(self, name, state[name])
+            self.sums.copy_(state["sums"])
+            self.start_time -= state["seconds"]
         except (KeyError, ValueError, RuntimeError) as error:  # the network has changed since the state was saved
             raise folder.version_error() from error
-        self.best, self.best_metrics, self.events = state["best"], state["best_metrics"], state["events"]
-        self.sums.copy_(state["sums"])
-        self.start_time -= state["seconds"]

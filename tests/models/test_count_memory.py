@@ -67,7 +67,7 @@ def test_the_memory_counts_another_data_set_than_the_network_learns_from():
     split, variant = leave_one_out(CIRCLE), registry.get("sasrec-softmax")
     backwards = leave_one_out(toys.dataset([history[::-1] for history in CIRCLE.histories], CIRCLE.n_items)).train
     model = variant.model(changed(variant.preset(""), memory=True, **QUICK))
-    model.fit(split.train, split.valid, RunOptions(counted=backwards))
+    model.fit(split.train, split.valid, RunOptions(count_data=backwards))
     expected = Markov(MarkovConfig()).fit(backwards).transitions
     np.testing.assert_array_equal(model.memory.markov.transitions.toarray(), expected.toarray())
 

@@ -254,6 +254,7 @@ def test_a_damaged_state_is_refused_with_one_line(tmp_path):
     [
         lambda state: state.pop("module"),
         lambda state: state.pop("step"),
+        lambda state: state.pop("events"),
         lambda state: state["average"].update({"items.weight": torch.zeros(1)}),
         lambda state: state["optimizer"]["param_groups"].clear(),
     ],
@@ -465,7 +466,7 @@ def test_a_loss_or_gradient_that_is_no_number_ends_the_run_before_a_weight_is_to
 def test_on_a_gpu_no_state_that_is_not_finite_is_saved(tmp_path, monkeypatch, how, save_every):
     """No step waits for a GPU. The end of the epoch and each save read the result."""
     module, loss, trajectory = breaking(3, how)
-    monkeypatch.setattr(trainer.Trainer, "can_read_each_step", False)
+    monkeypatch.setattr(trainer.Trainer, "reads_each_step", False)
     schedule = TrainConfig(epochs=2, lr=0.1, ema_decay=0)
     with pytest.raises(trainer.TrainingError, match=r"in epoch 1, so .* lower --lr"):
         trainer.train(
