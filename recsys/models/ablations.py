@@ -6,7 +6,7 @@
 Shapes: B sequences, E items of all sequences, T positions, I items, D dimensions.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from torch import Tensor, nn
@@ -36,7 +36,7 @@ class NoFeedForwardBlock(Block):
     """A block with attention only."""
 
     def make_feed_forward(self, dim: int, width: int) -> None:
-        """Create no layers, and remove the unused normalisation."""
+        """Create no layers. Remove the normalisation of their input, which `Block.__init__` has created."""
         del self.norm_forward
 
     def forward(self, x: Tensor, attention_mask: Tensor | None, positions: Tensor | None = None) -> Tensor:
@@ -57,7 +57,10 @@ BLOCKS = {"feed-forward": NoFeedForwardBlock, "residual": NoResidualBlock}
 
 
 class AblatedEncoder(TransformerEncoder):
-    """Mixin that leaves a part out: `class Encoder(AblatedEncoder, Bert4RecEncoder)`. `super()` is Bert4RecEncoder."""
+    """Mixin that leaves out `config.without`: `class Encoder(AblatedEncoder, Bert4RecEncoder)`.
+
+    `super()` is Bert4RecEncoder.
+    """
 
     def __init__(self, config: Any, n_items: int) -> None:
         super().__init__(config, n_items)
@@ -65,13 +68,13 @@ class AblatedEncoder(TransformerEncoder):
             remove_norms(self)
 
     def make_block(self, config: Any) -> Block:
-        """Return a block without the part."""
+        """See `TransformerEncoder.make_block`."""
         block_class = BLOCKS.get(config.without, Block)
         has_bias = config.without not in ("relative bias", "order")
         return block_class(config.dim, config.heads, config.dropout, self.causal, has_bias)
 
     def make_output(self, config: Any) -> nn.Embedding | None:
-        """Return separate output weights (I, D) without a tied output."""
+        """See `TransformerEncoder.make_output`."""
         return nn.Embedding(self.n_items, config.dim) if config.without == "tied output" else None
 
     def make_positions(self, config: Any) -> PositionEmbedding | None:
@@ -104,8 +107,8 @@ class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
 class Bert4RecAblated(Bert4Rec):
     """BERT4Rec without one of its parts, or with BERT's masking rule."""
 
-    Config: ClassVar[type] = Bert4RecAblatedConfig
-    Encoder: ClassVar[type] = Bert4RecAblatedEncoder
+    Config = Bert4RecAblatedConfig
+    Encoder = Bert4RecAblatedEncoder
     config: Bert4RecAblatedConfig
 
     def mask_items(
@@ -113,14 +116,13 @@ class Bert4RecAblated(Bert4Rec):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return tokens and targets (E,), see `Bert4Rec.mask_items`. `config.masking` is the rule."""
         tokens, targets = super().mask_items(items, lengths, rows, n_items, rng)
-        if self.config.masking == "mask":
-            return tokens, targets
-        masked = targets != IGNORE_INDEX  # (E,)
-        row, position = np.repeat(rows, lengths), positions_of(lengths)  # (E,) each
-        draws = rng.uniform(Stream.REPLACE_OR_KEEP, row, position)
-        random_items = rng.integers(Stream.RANDOM_ITEM, np.full(len(items), n_items), row, position)
-        tokens = np.where(masked & (draws < 0.8), n_items + 1, items.astype(np.int64))
-        return np.where(masked & (draws >= 0.9), random_items, tokens), targets
+        if self.config.masking == "80-10-10":
+            row, position = np.repeat(rows, lengths), positions_of(lengths)  # (E,) each
+            draws = rng.uniform(Stream.REPLACE_OR_KEEP, row, position)
+            random_items = rng.integers(Stream.RANDOM_ITEM, np.full(len(items), n_items), row, position)
+            replacements = np.select([draws < 0.8, draws < 0.9], [tokens, targets], random_items)
+            tokens = np.where(targets == IGNORE_INDEX, tokens, replacements)
+        return tokens, targets
 
 
 @config_class
@@ -135,5 +137,5 @@ class SasRecAblatedEncoder(AblatedEncoder, SasRecEncoder):
 class SasRecAblated(SasRec):
     """SASRec without one of its parts."""
 
-    Config: ClassVar[type] = SasRecAblatedConfig
-    Encoder: ClassVar[type] = SasRecAblatedEncoder
+    Config = SasRecAblatedConfig
+    Encoder = SasRecAblatedEncoder

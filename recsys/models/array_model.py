@@ -16,12 +16,12 @@ from recsys.training.options import RunOptions
 class ArrayModel(Model):
     """A model whose state is a few arrays. An empty history is scored by popularity.
 
-    A new model names the attributes of its state in `array_names` and `matrix_name`. It overrides `_fit`, which sets
-    them, and `_score`.
+    A new model names the attributes of its state in `array_names` and, if one is sparse, in `matrix_name`. It overrides
+    `_fit`, which sets them, and `_score`.
     """
 
     array_names: ClassVar[tuple[str, ...]] = ("counts",)  # attributes with one row per item
-    matrix_name: ClassVar[str] = ""  # an attribute with a sparse matrix of I columns
+    matrix_name: ClassVar[str] = ""  # attribute with a sparse matrix of I columns; "": no such attribute
     counts: np.ndarray  # (I,) float32, how often each item was watched
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
@@ -31,14 +31,14 @@ class ArrayModel(Model):
         """
         self.counts = train.counts.astype(np.float32)
         self._fit(train, run or RunOptions())
-        self._prepare()
+        self._derive()
         return self
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         """Set the attributes of the state. `counts` is already set."""
 
-    def _prepare(self) -> None:
-        """Compute attributes from the state. It is called after `_fit` and at the end of `load_state`."""
+    def _derive(self) -> None:
+        """Compute further attributes from the state, after `_fit` and at the end of `load_state`."""
 
     def score(self, queries: Queries) -> np.ndarray:
         """See `Model.score`. For an empty history, a score is the item's share of `counts`."""
@@ -62,7 +62,7 @@ class ArrayModel(Model):
             setattr(self, name, item_array(state, name, n_items))
         if self.matrix_name:
             setattr(self, self.matrix_name, csr_from_state(state, n_items))
-        self._prepare()
+        self._derive()
 
 
 def item_array(state: dict[str, np.ndarray], name: str, n_items: int) -> np.ndarray:

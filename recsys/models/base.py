@@ -16,6 +16,15 @@ from recsys.errors import N_, Message
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions, TrainingSummary
 
+TOO_LITTLE_RAM = N_(
+    "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
+    "model, such as item-knn"
+)
+TOO_LITTLE_GPU_MEMORY = N_(
+    "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
+    "cpu, or choose another model, such as item-knn"
+)
+
 
 @config_class
 class NoConfig:
@@ -25,7 +34,8 @@ class NoConfig:
 class Model(ABC):
     """Scores every item for each query. Excluded items, top k and ties are handled in `recsys.ranking`.
 
-    Abilities beyond scoring are declared here as attributes, so callers never check the type of a model.
+    Abilities beyond scoring are declared here as attributes, so callers never check the type of a model. Attributes
+    without ClassVar may depend on the config or on the members.
     """
 
     Config: ClassVar[type] = NoConfig  # declared with `config_class`
@@ -45,7 +55,7 @@ class Model(ABC):
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
-    members: tuple[str, ...] = ()  # names of the combined recommenders, see `checkpoints.attach_members`
+    members: tuple[str, ...] = ()  # names of the combined recommenders; `checkpoints.attach_members` loads them
     # name of the data set whose users were added to the training data, "" for none; a mixture joins names by ", "
     added_dataset: str = ""
     note: str = ""  # a sentence for users about the fit, "" for none
@@ -99,20 +109,12 @@ class Model(ABC):
         free_bytes = machine.free_memory() if free_gpu_bytes is None else free_gpu_bytes
         if 2 * needed_bytes <= free_bytes:
             return
-        need_template = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
-        if train.noun == "film":
-            need_template = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
-        error_template = N_(
-            "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
-            "model, such as item-knn"
-        )
-        if free_gpu_bytes is not None:
-            error_template = N_(
-                "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
-                "cpu, or choose another model, such as item-knn"
-            )
-        need = Message(need_template, title=Message(self.title), needed=needed_bytes / 1e9, n_items=train.n_items)
-        raise DataError(error_template, wanted=need, free=free_bytes / 1e9)
+        for_items = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} items")
+        for_films = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
+        template = for_films if train.noun == "film" else for_items
+        wanted = Message(template, title=Message(self.title), needed=needed_bytes / 1e9, n_items=train.n_items)
+        error = TOO_LITTLE_RAM if free_gpu_bytes is None else TOO_LITTLE_GPU_MEMORY
+        raise DataError(error, wanted=wanted, free=free_bytes / 1e9)
 
     @property
     def max_length(self) -> int | None:

@@ -27,9 +27,8 @@ from recsys.models.transformer import TransformerEncoder, TransformerModel
 from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
 
-FORMER_SETTINGS = {"bert_80_10_10": False, "windows": False}  # see `Model.former_settings`
 IGNORE_INDEX = -100  # the target of an item that is not masked
-MaskedLength = Annotated[int, Field(ge=2, le=MAX_LENGTH)]  # an item and the [mask]
+MaskedLength = Annotated[int, Field(ge=2, le=MAX_LENGTH)]  # at least one item and the [mask]
 
 
 @config_class
@@ -55,10 +54,14 @@ class Bert4Rec(TransformerModel):
 
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
-    former_settings = FORMER_SETTINGS | {"relative_bias": True, "pre_norm": True, "projection": False}
-    # The architectural departures (points 1 and 2 of the module docstring; point 2 has two), under the names of
-    # `bert4rec_steps.paper_differences`
-    architecture_departures: ClassVar[tuple[str, ...]] = ("relative_bias", "pre_norm", "projection")
+    former_settings = {
+        "bert_80_10_10": False,
+        "windows": False,
+        "relative_bias": True,
+        "pre_norm": True,
+        "projection": False,
+    }
+    has_paper_architecture: ClassVar[bool] = False  # without the first two departures of the module docstring
     can_fill_masks: bool = True
     config: Bert4RecConfig
     module: Bert4RecEncoder
@@ -77,8 +80,7 @@ class Bert4Rec(TransformerModel):
         lengths = np.array([len(sequence) for sequence in sequences])
         tokens, targets = self.mask_items(np.concatenate(sequences), lengths, rows, n_items, rng)
         masked = targets != IGNORE_INDEX  # (E,)
-        sequence_numbers = np.repeat(np.arange(len(rows)), lengths)  # (E,)
-        n_masked = np.bincount(sequence_numbers[masked], minlength=len(rows))  # (B,)
+        n_masked = np.add.reduceat(masked, np.cumsum(lengths) - lengths)  # (B,)
         positions = pad(positions_of(lengths)[masked], n_masked, 0)  # (B, Q)
         return Batch.from_numpy(pad(tokens, lengths, n_items), positions, n_masked, targets[masked])
 
@@ -135,12 +137,12 @@ def choose_masks(lengths: np.ndarray, rows: np.ndarray, config: Bert4RecConfig, 
     `rows` (B,) are the indices of the sequences in the training data. They select the random numbers.
     """
     ends = np.cumsum(lengths)
-    starts, last = ends - lengths, ends - 1  # indices of the first and the last item of each sequence, (B,)
+    starts, last_items = ends - lengths, ends - 1  # indices of the first and the last item of each sequence, (B,)
     masked = rng.uniform(Stream.MASK, np.repeat(rows, lengths), positions_of(lengths)) < config.mask_prob
     lacks_mask = np.add.reduceat(masked, starts) == 0  # (B,)
-    random_item = last - rng.integers(Stream.MASK_ONE, lengths, rows)  # (B,)
-    masked[random_item[lacks_mask]] = True
+    random_items = last_items - rng.integers(Stream.MASK_ONE, lengths, rows)  # (B,)
+    masked[random_items[lacks_mask]] = True
     is_last_only = rng.uniform(Stream.LAST_ITEM_ONLY, rows) < config.last_item_mask_prob  # (B,)
     masked[np.repeat(is_last_only, lengths)] = False
-    masked[last[is_last_only]] = True
+    masked[last_items[is_last_only]] = True
     return masked

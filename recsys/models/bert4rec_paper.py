@@ -16,11 +16,9 @@ Departures:
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions.
 """
 
-from typing import ClassVar
-
 from torch import Tensor, nn
 
-from recsys.models.bert4rec import FORMER_SETTINGS, Bert4Rec, Bert4RecConfig
+from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.models.layers import init_weights
 from recsys.models.sequence_model import SequenceEncoder
 from recsys.models.transformer import PositionEmbedding, PostNormBlock, TransformerEncoder, padding_mask
@@ -30,7 +28,8 @@ class Bert4RecPaperEncoder(TransformerEncoder):
     """Item and position embeddings, L post-norm blocks, a GELU layer, output tied to the embeddings."""
 
     def __init__(self, config: Bert4RecConfig, n_items: int) -> None:
-        SequenceEncoder.__init__(self, n_items, config.dim)  # without the parts of `TransformerEncoder`
+        # `TransformerEncoder.__init__` would create other parts. Its methods use `blocks`, `embed` and `final_layer`.
+        SequenceEncoder.__init__(self, n_items, config.dim)
         self.positions = PositionEmbedding(config.length, config.dim, self.padding, newest_first=False)
         self.blocks = nn.ModuleList(
             PostNormBlock(config.dim, config.heads, config.dropout, relative_bias=False) for _ in range(config.layers)
@@ -50,6 +49,6 @@ class Bert4RecPaperEncoder(TransformerEncoder):
 class Bert4RecPaper(Bert4Rec):
     """BERT4Rec with the published architecture."""
 
-    Encoder: ClassVar[type] = Bert4RecPaperEncoder
-    architecture_departures = ()  # settings of `Bert4Rec` that change the published architecture: none here
-    former_settings = FORMER_SETTINGS | {"relative_bias": False, "pre_norm": False, "projection": True}
+    Encoder = Bert4RecPaperEncoder
+    has_paper_architecture = True
+    former_settings = Bert4Rec.former_settings | {"relative_bias": False, "pre_norm": False, "projection": True}

@@ -24,11 +24,9 @@ Departures from the paper, besides those of docs/models.md:
 
 Results with a softmax loss are in docs/experiments.md.
 
-Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N filters of a kind, I
-items.
+Shapes: B sequences, T positions, Q positions per sequence, D dimensions, L items of a window, N horizontal
+filters of each height, V vertical filters, I items.
 """
-
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -50,7 +48,7 @@ class CaserConfig(PmiConfig):
     window: Size = 5  # L, items that the filters span
     horizontal: Size = 16  # filters of each height from 1 to `window`
     vertical: Size = 4  # filters that weigh the items of a window
-    person: bool = True  # add U x̄
+    person: bool = True  # add U x̄, see the module docstring
     dropout: DropoutRate = 0.2  # share of the values set to zero
     loss: LossName = "gbce"  # with t = 0: BCE of scores minus log I
     negatives: Size = 3  # sampled negatives, see `SequenceConfig.negatives`
@@ -63,7 +61,7 @@ class CaserEncoder(SequenceEncoder):
     def __init__(self, config: CaserConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.window, dim = config.window, config.dim
-        self.horizontal = nn.ModuleList(nn.Conv1d(dim, config.horizontal, h + 1) for h in range(config.window))
+        self.horizontal = nn.ModuleList(nn.Conv1d(dim, config.horizontal, h) for h in range(1, config.window + 1))
         self.vertical = nn.Linear(config.window, config.vertical, bias=False)
         self.combine = nn.Linear(config.window * config.horizontal + config.vertical * dim, dim)  # W, b
         self.person = nn.Linear(dim, dim, bias=False) if config.person else None  # U
@@ -76,7 +74,7 @@ class CaserEncoder(SequenceEncoder):
         items = self.items(tokens)  # (B, T, D), item embeddings
         x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
         features = [self.max_in_windows(conv, h, x.transpose(1, 2)) for h, conv in enumerate(self.horizontal, 1)]
-        features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·N)
+        features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·V)
         hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), positions)))
         if self.person is not None:
             hidden = hidden + self.person(self.dropout(gather_positions(running_mean(items), positions)))
@@ -92,5 +90,5 @@ class CaserEncoder(SequenceEncoder):
 class Caser(SequenceModel):
     """The model. The window that ends with the newest item and, with `person`, the mean x̄ predict the next item."""
 
-    Config: ClassVar[type] = CaserConfig
-    Encoder: ClassVar[type] = CaserEncoder
+    Config = CaserConfig
+    Encoder = CaserEncoder

@@ -49,10 +49,10 @@ class Content(ArrayModel):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.has_item_embeddings = self.config.vectors == "sentences"  # `fit` resets it if the encoder cannot be loaded
+        self.has_item_embeddings = self.config.vectors == "sentences"  # expected before the fit, see `_derive`
         self.uses_credits = self.config.vectors in ("tf-idf", "fields")
-        # A model that scores cold items (infrequent films) is fitted on all films. For sentences that would take
-        # minutes, so they do not.
+        # A model that scores cold items (infrequent films) is fitted on all films. Their sentence embeddings would take
+        # minutes.
         self.scores_cold_items = not self.has_item_embeddings
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
@@ -69,20 +69,20 @@ class Content(ArrayModel):
         else:
             self.vectors = films.genre_vectors(train.catalog)
 
-    def _prepare(self) -> None:
-        """Set `note` and `has_item_embeddings`. A sparse matrix for "sentences" means that TF-IDF was used."""
-        wants_sentences, is_sparse = self.config.vectors == "sentences", sparse.issparse(self.vectors)
-        self.has_item_embeddings = wants_sentences and not is_sparse
-        self.note = films.NO_ENCODER if wants_sentences and is_sparse else ""
+    def _derive(self) -> None:
+        """Set `note` and `has_item_embeddings`. Sparse vectors for "sentences" mean that TF-IDF was used."""
+        lacks_encoder = self.config.vectors == "sentences" and sparse.issparse(self.vectors)
+        self.has_item_embeddings = self.config.vectors == "sentences" and not lacks_encoder
+        self.note = films.NO_ENCODER if lacks_encoder else ""
 
     def _score(self, queries: Queries) -> np.ndarray:
         """Return cosines, and 0 for a profile of zeros."""
         weights = profile_weights(queries.histories, self.vectors.shape[0], self.config.half_life)  # (B, I)
         profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
-        # The second factor is dense, because the product has few zeros.
-        scores = (self.vectors @ (profiles.toarray() if sparse.issparse(profiles) else profiles).T).T  # (B, I)
-        return scores / np.where(lengths > 0, lengths, 1)[:, None]
+        if sparse.issparse(profiles):
+            profiles = profiles.toarray()  # because the scores have few zeros
+        return (self.vectors @ profiles.T).T / np.where(lengths > 0, lengths, 1)[:, None]
 
     def item_embeddings(self) -> np.ndarray:
         """Return the sentence embeddings, (I, 384) float32, rows of length 1."""
@@ -94,11 +94,11 @@ class Content(ArrayModel):
         return {"counts": self.counts, **vectors}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
+        """See `Model.load_state`."""
         self.counts = item_array(state, "counts", n_items)
         if "indptr" in state:
             # D columns, or fewer if the last features are all zero
             self.vectors = csr_from_state(state, int(state["indices"].max(initial=0)) + 1)
         else:
             self.vectors = item_array(state, "vectors", n_items)
-        self._prepare()
+        self._derive()

@@ -36,7 +36,7 @@ LENGTH_EDGES = (10, 50)  # shortest histories of the second and third range, as 
 MAX_TRANSITIONS = 75  # per item, the highest counts; without this limit, NDCG@10 on ML-1M is .0007 higher
 RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a request would be too slow
 REDUCED_RANK = 64  # of EASE for more than MANY_ITEMS: with 27,000 items, a request takes .2 ms less than with RANK
-# settings of the Markov chain that `score` needs, so they are stored; `fit` needs only the other settings
+# Settings of the Markov chain that `score` reads. They are stored. Only `fit` reads the other settings.
 SCORING_SETTINGS = ("recent", "history_decay")
 MEMORY_PREFIX = "memory."  # first part of the names of the arrays of a memory in the state of a network
 
@@ -61,7 +61,7 @@ class CountMemory:
 
     @property
     def has_fitted_weights(self) -> bool:
-        """Whether the weights were fitted. If so, the softmax of the scores is p(next item), whatever the loss."""
+        """Whether the weights differ from the initial ones. If so, the softmax of the scores is p(next item)."""
         return bool((self.length_weights.weights != (1, 0, 0)).any())
 
     def fit(
@@ -76,22 +76,20 @@ class CountMemory:
         rank = RANK if train.n_items <= MANY_ITEMS else REDUCED_RANK
         self.ease = Ease(replace(self.ease.config, rank=rank)).fit(train)
         if valid:
-            self.length_weights.fit(
-                lambda queries: self._component_scores(network_scores(queries), queries), valid, run
-            )
+            self.length_weights.fit(lambda queries: self._all_scores(network_scores(queries), queries), valid, run)
         return self
 
     def combine(self, scores: np.ndarray, queries: Queries) -> np.ndarray:
         """Return the sum of the network's scores (B, I) and the scores of the count models, (B, I) float32."""
-        return self.length_weights.combine(self._component_scores(scores, queries), queries)
+        return self.length_weights.combine(self._all_scores(scores, queries), queries)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the arrays of both count models, the weights (W, 3), and each of SCORING_SETTINGS as an array ()."""
         arrays: dict[str, np.ndarray] = {}
         for name, model in self._models.items():
             arrays |= {f"{name}.{key}": array for key, array in model.state().items()}
-        if len(self.markov.counts) <= np.iinfo(np.uint16).max:
-            arrays["followers.indices"] = arrays["followers.indices"].astype(np.uint16)  # Markov chain; halves the file
+        if len(self.markov.counts) <= np.iinfo(np.uint16).max:  # item numbers fit into 16 bits, which halve the file
+            arrays["followers.indices"] = arrays["followers.indices"].astype(np.uint16)
         arrays |= {name: np.array(getattr(self.markov.config, name)) for name in SCORING_SETTINGS}
         arrays["pool"] = self.length_weights.weights
         return {MEMORY_PREFIX + key: array for key, array in arrays.items()}
@@ -103,7 +101,7 @@ class CountMemory:
         for name, model in self._models.items():
             prefix = f"{MEMORY_PREFIX}{name}."
             arrays = {key.removeprefix(prefix): array for key, array in state.items() if key.startswith(prefix)}
-            if "indices" in arrays:
+            if "indices" in arrays:  # perhaps uint16, see `state`
                 arrays["indices"] = arrays["indices"].astype(np.int32)
             model.load_state(arrays, n_items)
         self.length_weights.set_weights(state[f"{MEMORY_PREFIX}pool"])
@@ -113,11 +111,10 @@ class CountMemory:
         """The count models by their names in the state, which stored checkpoints have: Markov chain, EASE."""
         return {"followers": self.markov, "companions": self.ease}
 
-    def _component_scores(self, network_scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
+    def _all_scores(self, network_scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
         """Return the scores of the network, the Markov chain and EASE, (B, I) float32 each."""
         n_items = network_scores.shape[1]
-        count_scores = [member_scores(model, queries, n_items) for model in (self.markov, self.ease)]
-        return [network_scores, *count_scores]
+        return [network_scores, *(member_scores(model, queries, n_items) for model in self._models.values())]
 
 
 def top_per_row(matrix: sparse.csr_array, n: int) -> sparse.csr_array:

@@ -48,6 +48,8 @@ class Ease(ArrayModel):
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         """Set `weights` to W (I, I) as in algorithm 1 of the paper, or to L (I, r), float32.
 
+        r is below `rank` if X has few rows or columns.
+
         Raises:
             DataError: If memory is too small for W, if there are too many items for a full rank, or if rounding leaves
                 a matrix without an inverse.
@@ -61,7 +63,11 @@ class Ease(ArrayModel):
             )
         views = history_matrix(train.histories, train.n_items)  # X, (U, I)
         if self.config.rank:
-            self.weights = _low_rank_factor(views, self.config.rank, self.config.regularization)
+            start = np.ones(min(views.shape))
+            _, singular_values, vectors = truncated_svd(views, self.config.rank, start)  # (r,), (r, I)
+            eigenvalues = singular_values**2  # of G
+            factor = vectors.T * np.sqrt(eigenvalues / (eigenvalues + self.config.regularization))
+            self.weights = np.ascontiguousarray(factor, dtype=np.float32)
             return
         gram = _gram(views)
         gram[np.diag_indices_from(gram)] += self.config.regularization
@@ -70,8 +76,8 @@ class Ease(ArrayModel):
         np.fill_diagonal(weights, 0)
         self.weights = weights
 
-    def _prepare(self) -> None:
-        """Compute the vectors that `_low_rank_scores` needs."""
+    def _derive(self) -> None:
+        """Compute the vectors with which `_score` replaces W, if there is a rank."""
         if self.config.rank:
             self.diagonal = np.square(self.weights).sum(1)  # A_jj, (I,)
             self.scale = 1 / (1 - self.diagonal)  # (I,)
@@ -81,15 +87,10 @@ class Ease(ArrayModel):
         return MAX_COPIES * 4 * (self.config.rank * (n_items + n_users) if self.config.rank else n_items**2)
 
     def _score(self, queries: Queries) -> np.ndarray:
-        if self.config.rank:
-            return self._low_rank_scores([np.unique(np.asarray(history, int)) for history in queries.histories])
-        return history_matrix(queries.histories, len(self.counts)) @ self.weights
-
-    def _low_rank_scores(self, histories: list[np.ndarray]) -> np.ndarray:
-        """Return x W, (B, I), from L. The histories contain distinct items.
-
-        A sparse x would double the time of a single query.
-        """
+        if not self.config.rank:
+            return history_matrix(queries.histories, len(self.counts)) @ self.weights
+        # A sparse x would double the time of a single query.
+        histories = [np.unique(np.asarray(history, int)) for history in queries.histories]
         profiles = np.zeros((len(histories), self.weights.shape[1]), np.float32)  # x L, (B, r)
         for row, items in enumerate(histories):
             profiles[row] = self.weights[items].sum(0)
@@ -97,13 +98,6 @@ class Ease(ArrayModel):
         for row, items in enumerate(histories):
             scores[row, items] -= self.diagonal[items]  # W has a zero diagonal
         return scores * self.scale
-
-
-def _low_rank_factor(views: sparse.csr_array, rank: int, regularization: float) -> np.ndarray:
-    """Return L with A = L Lᵀ, see `Ease`, (I, r) float32. r is below `rank` if X (U, I) has few rows or columns."""
-    _, singular_values, vectors = truncated_svd(views, rank, start=np.ones(min(views.shape)))  # (r,), (r, I)
-    eigenvalues = singular_values**2
-    return np.ascontiguousarray(vectors.T * np.sqrt(eigenvalues / (eigenvalues + regularization)), dtype=np.float32)
 
 
 def _gram(views: sparse.csr_array) -> np.ndarray:
@@ -124,10 +118,10 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
     Raises:
         DataError: If rounding has made the matrix indefinite.
     """
-    triangle, failed = lapack.spotrf(gram.T, overwrite_a=True)  # LAPACK is column-major: gram.T needs no copy
-    if not failed:
-        triangle, failed = lapack.spotri(triangle, overwrite_c=True)
-    if failed:
+    triangle, error_code = lapack.spotrf(gram.T, overwrite_a=True)  # LAPACK is column-major: gram.T needs no copy
+    if not error_code:
+        triangle, error_code = lapack.spotri(triangle, overwrite_c=True)
+    if error_code:
         raise DataError("EASE found no inverse: these counts are too large for its regularization; raise it tenfold")
     inverse = triangle.T  # its lower triangle contains the result
     for start in range(0, len(inverse), BLOCK_ROWS):

@@ -17,8 +17,6 @@ Departures from the paper:
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, I items.
 """
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
@@ -44,27 +42,23 @@ class FpmcConfig(SequenceConfig):
 class FpmcEncoder(SequenceEncoder):
     """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}].
 
-    The names are fixed by stored checkpoints: `people` has vectors of items (their mean is the user's factor), `offers`
-    the factors of the targets.
+    Stored checkpoints fix the names `people` and `offers`.
     """
 
     def __init__(self, config: FpmcConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: v^{L,I}
-        # Vectors of items, padding and start token, whose running mean is the user's v^{U,I}.
+        # Vectors of items, padding and start token. Their running mean is the user's v^{U,I}.
         self.people = nn.Embedding(n_items + 2, config.dim) if config.personal else None
         self.offers = nn.Embedding(n_items, config.dim * (2 if config.personal else 1))  # targets: [v^{I,L}; v^{I,U}]
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the left factor of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, 2D).
-
-        Without the user's factors, D replaces 2D.
-        """
-        hidden = gather_positions(self.items(tokens), positions)  # (B, Q, D), the last item
+        """Return the left factor of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, 2D), for FMC (B, Q, D)."""
+        factors = gather_positions(self.items(tokens), positions)  # (B, Q, D), of the last item
         if self.people is not None:
-            hidden = torch.cat([hidden, gather_positions(running_mean(self.people(tokens)), positions)], -1)
-        return self.dropout(hidden)
+            factors = torch.cat([factors, gather_positions(running_mean(self.people(tokens)), positions)], -1)
+        return self.dropout(factors)
 
     @property
     def output(self) -> Tensor:
@@ -75,5 +69,5 @@ class FpmcEncoder(SequenceEncoder):
 class Fpmc(SequenceModel):
     """The last item and, if `personal`, the user predict the next item."""
 
-    Config: ClassVar[type] = FpmcConfig
-    Encoder: ClassVar[type] = FpmcEncoder
+    Config = FpmcConfig
+    Encoder = FpmcEncoder

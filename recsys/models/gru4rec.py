@@ -25,7 +25,7 @@ docs/experiments.md has the measured effects.
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the recurrent layer.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +55,7 @@ class Gru4RecEncoder(SequenceEncoder):
     def __init__(self, config: Gru4RecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)
         self.dropout = Dropout(config.dropout)
-        # `gru` whatever the cell, because checkpoints contain this name
+        # The name is `gru` for every kind of cell, because checkpoints contain it.
         self.gru = CELLS[config.cell](config.dim, config.hidden, batch_first=True)
         self.project = nn.Linear(config.hidden, config.dim)
         self.norm = nn.LayerNorm(config.dim)
@@ -73,5 +73,5 @@ class Gru4RecEncoder(SequenceEncoder):
 class Gru4Rec(SequenceModel):
     """The model. The state after the newest item predicts the next item."""
 
-    Config: ClassVar[type] = Gru4RecConfig
-    Encoder: ClassVar[type] = Gru4RecEncoder
+    Config = Gru4RecConfig
+    Encoder = Gru4RecEncoder

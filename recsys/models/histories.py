@@ -23,8 +23,8 @@ def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
     item = np.concatenate([*histories, empty]).astype(np.int64)  # (E,)
     age = np.concatenate([*(np.arange(len(history))[::-1] for history in histories), empty])  # (E,)
     pair = row * n_items + item  # (E,)
-    _, from_end = np.unique(pair[::-1], return_index=True)  # (N,), first occurrence from the end
-    event = len(row) - 1 - from_end  # (N,), last occurrence of each pair
+    _, reversed_index = np.unique(pair[::-1], return_index=True)  # (N,), `np.unique` returns first occurrences
+    event = len(row) - 1 - reversed_index  # (N,), last occurrence of each pair
     return row[event], item[event], age[event]
 
 
@@ -67,7 +67,7 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
 def transition_counts(
     groups: np.ndarray, items: np.ndarray, n_items: int, distance: int, weight: float = 1.0, dtype: type = np.float32
 ) -> sparse.csr_array:
-    """Return how often item j came exactly `distance` positions after item i, times `weight`, (I, I).
+    """Return the sum of `weight` over the times that item j came exactly `distance` positions after item i, (I, I).
 
     Both events have the same group: the user or session of each event, (E,). Events of a group are adjacent, oldest
     first. `items` (E,) are the items of the events.

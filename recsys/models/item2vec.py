@@ -22,8 +22,8 @@ Shapes: B sequences, T positions, Q positions per sequence, M samples of W items
 items of a batch, N unmasked positions.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +39,7 @@ from recsys.training.losses import Loss, Sampler, compute_scores, sampling_distr
 from recsys.training.options import TrainConfig
 
 N_NEGATIVES = 64  # negatives drawn for a batch and shared by its samples
-WINDOW_STREAM = 2  # stream of `CounterRNG`; this model uses no `batches.Stream`, so the number may equal one of them
+WINDOW_STREAM = 2  # of `CounterRNG`: the window of a position; this model uses no stream of `batches.Stream`
 
 
 @config_class
@@ -88,10 +88,10 @@ class Item2VecEncoder(SequenceEncoder):
         self.half_life = config.half_life
         init_weights(self, config.init)
 
-    def mean(self, bags: Tensor) -> Tensor:
-        """Return the mean vector (M, D) of the items of each sample, bags (M, W) with padding."""
-        is_item = (bags != self.padding).float()  # (M, W), 0 or 1
-        return (is_item[:, None] @ self.items(bags))[:, 0] / is_item.sum(1, keepdim=True).clamp(min=1)
+    def mean(self, tokens: Tensor) -> Tensor:
+        """Return the mean vector (M, D) of the tokens (M, W) of each sample, without padding."""
+        is_item = (tokens != self.padding).float()  # (M, W), 0 or 1
+        return (is_item[:, None] @ self.items(tokens))[:, 0] / is_item.sum(1, keepdim=True).clamp(min=1)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
         """Return the vectors u of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, D)."""
@@ -110,11 +110,11 @@ class Item2VecEncoder(SequenceEncoder):
 class Item2Vec(SequenceModel):
     """The model: trained on pairs of neighbours, scored by the user vector."""
 
-    Config: ClassVar[type] = Item2VecConfig
-    Encoder: ClassVar[type] = Item2VecEncoder
+    Config = Item2VecConfig
+    Encoder = Item2VecEncoder
     config: Item2VecConfig
     module: Item2VecEncoder
-    former_settings: ClassVar[Mapping[str, Any]] = {"subsample": 1.0}  # see `Model.former_settings`
+    former_settings = {"subsample": 1.0}
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -134,19 +134,19 @@ class Item2Vec(SequenceModel):
         sequences = [np.append(self.module.start, histories[row][-self.config.length :]) for row in rows]
         items = np.concatenate(sequences).astype(np.int64)  # (E,)
         lengths = [len(sequence) for sequence in sequences]
-        row = np.repeat(rows, lengths)
-        position = np.concatenate([np.arange(length) for length in lengths])
+        row = np.repeat(rows, lengths)  # (E,), in the training data
+        position = np.concatenate([np.arange(length) for length in lengths])  # (E,)
         window = 1 + rng.integers(WINDOW_STREAM, np.full(len(row), self.config.window), row, position)
         context = neighbours(items, row, window, n_items, self.config.window)
         if self.config.cbow:
             is_sample = (items < n_items) & (context != n_items).any(1)
-            bags, targets = context[is_sample], items[is_sample]
+            tokens, targets = context[is_sample], items[is_sample]
         else:
             context = context.T  # (2 · `window`, E); the order of the samples affects the rounding of trained weights
-            is_target = context < n_items  # neither padding nor a start token
-            bags, targets = items[np.nonzero(is_target)[1]][:, None], context[is_target]
+            distance, sample = np.nonzero(context < n_items)  # neither padding nor a start token
+            tokens, targets = items[sample][:, None], context[distance, sample]
         samples = torch.arange(len(targets))  # all, until `Batch.without_targets` removes them
-        return Batch(torch.from_numpy(bags), None, samples, torch.from_numpy(targets))
+        return Batch(torch.from_numpy(tokens), None, samples, torch.from_numpy(targets))
 
     @torch.inference_mode()
     def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:

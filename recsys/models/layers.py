@@ -13,17 +13,17 @@ class Dropout(nn.Module):
 
     def __init__(self, rate: float) -> None:
         super().__init__()
-        self.n_zeroed = round(256 * rate)  # an element is set to 0 if its random byte is less
+        self.threshold = round(256 * rate)  # an element is set to 0 if its random byte is less
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply dropout to a tensor of any shape. Outside training, return it unchanged."""
-        if not (self.training and self.n_zeroed):
+        if not (self.training and self.threshold):
             return x
         if x.is_cuda:
-            return F.dropout(x, self.n_zeroed / 256)
-        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)  # all 64 bits random
-        is_kept = words.view(torch.uint8)[: x.numel()].view_as(x) >= self.n_zeroed
-        return x * is_kept * (256 / (256 - self.n_zeroed))
+            return F.dropout(x, self.threshold / 256)
+        integers = torch.empty((x.numel() + 7) // 8, dtype=torch.int64).random_(-(2**63), None)  # all 64 bits random
+        is_kept = integers.view(torch.uint8)[: x.numel()].view_as(x) >= self.threshold
+        return x * is_kept * (256 / (256 - self.threshold))
 
 
 def gather_positions(x: Tensor, positions: Tensor | None) -> Tensor:

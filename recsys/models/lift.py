@@ -9,8 +9,8 @@ score is the pointwise mutual information of history h and item i, up to a const
 Association rules call it the logarithm of the lift (Brin et al., SIGMOD 1997).
 
 At power 1 it is nearly the best ranking under the protocol `popularity-100`. This protocol ranks the held-out item,
-drawn from p, among 100 other items, drawn with probability q(i) ∝ c(i). If these were drawn with replacement, item i of
-the 101 items would be the held-out item with probability
+drawn from p, among 100 other items, drawn with probability q(i) ∝ c(i). If the 100 items were drawn with replacement,
+item i of the 101 items would be the held-out item with probability
 
     P(i | the 101 items, h) ∝ p(i | h) · Π_{j ≠ i} q(j) ∝ p(i | h) / q(i)
 

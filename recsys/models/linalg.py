@@ -8,9 +8,9 @@ from scipy.sparse.linalg import svds
 def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the largest singular values of a matrix (m, n) and their singular vectors: (m, r), (r,), (r, n).
 
-    The values have no particular order. r is min(rank, min(m, n) - 1), because ARPACK computes no more. It is 1 for a
-    matrix with one row or column, and 0 for a matrix of zeros. `start` (min(m, n),) is the start vector of ARPACK's
-    iteration, which is random by default.
+    The values have no particular order. ARPACK computes at most min(m, n) - 1 values, so r is min(rank, min(m, n) - 1).
+    Exceptions: r is 1 for a matrix with one row or column, and 0 for a matrix of zeros. `start` (min(m, n),) is the
+    start vector of ARPACK's iteration, which is random by default.
     """
     if not matrix.count_nonzero():  # ARPACK fails for a matrix of zeros
         return np.zeros((matrix.shape[0], 0)), np.zeros(0), np.zeros((0, matrix.shape[1]))

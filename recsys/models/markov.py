@@ -57,9 +57,10 @@ class Markov(ArrayModel):
                 counts = counts + counts.T
             transitions = transitions + counts * np.float32(distance**-self.config.decay)
             run.report({"stage": "fit", "done": distance, "total": self.config.window})
-        rows = _inverse_power(transitions.sum(1), self.config.normalisation)
-        columns = _inverse_power(self.counts, self.config.popularity_discount)
-        self.transitions = sparse.csr_array(sparse.diags_array(rows) @ transitions @ sparse.diags_array(columns))
+        row_factors = _inverse_power(transitions.sum(1), self.config.normalisation)
+        column_factors = _inverse_power(self.counts, self.config.popularity_discount)
+        scaled = sparse.diags_array(row_factors) @ transitions @ sparse.diags_array(column_factors)
+        self.transitions = sparse.csr_array(scaled)
 
     def _score(self, queries: Queries) -> np.ndarray:
         n_items = len(self.counts)

@@ -34,12 +34,13 @@ class FactorModel(ArrayModel):
         except ImportError as error:
             raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
 
-        def report(iteration: int, *_: Any) -> None:
-            run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
-
         views = sparse.csr_matrix(history_matrix(train.histories, train.n_items))  # the type that implicit expects
         with threadpool_limits(1, "blas"):  # threads of implicit are many times slower beside threads of BLAS
             model = self._library_model(implicit.cpu, run.seed)
+
+            def report(iteration: int, *_: Any) -> None:
+                run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
+
             model.fit(views, show_progress=False, callback=report)
         self.factors = model.item_factors
 
@@ -78,14 +79,14 @@ class Als(FactorModel):
 
     def _library_model(self, cpu: Any, seed: int) -> Any:
         return cpu.als.AlternatingLeastSquares(
-            self.config.factors,
-            self.config.regularization,
-            self.config.alpha,
+            factors=self.config.factors,
+            regularization=self.config.regularization,
+            alpha=self.config.alpha,
             iterations=self.config.iterations,
             random_state=seed,
         )
 
-    def _prepare(self) -> None:
+    def _derive(self) -> None:
         """Compute YᵀY + λE (F, F)."""
         eye = np.eye(self.factors.shape[1], dtype=np.float32)
         self.gram = self.factors.T @ self.factors + self.config.regularization * eye
@@ -118,7 +119,7 @@ class BprMfConfig:
     lr: Rate = 0.05  # learning rate
     regularization: NonNegative = 0.003  # the paper's λ, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: NonNegative = 0.1  # L2 penalty of user factors outside training, see `BprMf._prepare`
+    fold_in: NonNegative = 0.1  # L2 penalty of user factors outside training, see `BprMf._derive`
 
 
 class BprMf(FactorModel):
@@ -130,7 +131,7 @@ class BprMf(FactorModel):
     Departures from the paper:
     - `implicit` draws j in proportion to popularity. The paper draws uniformly.
     - The trained factors of users are not used. Instead, a user's factors are one Newton step from zero, see
-      `_prepare`. On the validation set of ML-1M, NDCG@10 is .046 with this step and .033 with the trained factors.
+      `_derive`. On the validation set of ML-1M, NDCG@10 is .046 with this step and .033 with the trained factors.
     """
 
     Config = BprMfConfig
@@ -139,9 +140,9 @@ class BprMf(FactorModel):
 
     def _library_model(self, cpu: Any, seed: int) -> Any:
         return cpu.bpr.BayesianPersonalizedRanking(
-            self.config.factors,
-            self.config.lr,
-            self.config.regularization,
+            factors=self.config.factors,
+            learning_rate=self.config.lr,
+            regularization=self.config.regularization,
             iterations=self.config.epochs,
             num_threads=1,  # threads update factors without locks, so fits would not be reproducible
             random_state=seed,
@@ -153,18 +154,18 @@ class BprMf(FactorModel):
 
     def _score(self, queries: Queries) -> np.ndarray:
         weights = profile_weights(queries.histories, len(self.factors))  # (B, I)
-        users = (weights @ self.factors - self.mean) @ self.newton  # (B, F)
+        users = (weights @ self.factors - self.mean_factors) @ self.newton_step  # (B, F)
         return users @ self.factors.T + self.bias
 
-    def _prepare(self) -> None:
-        """Compute the matrix of the Newton step (F, F).
+    def _derive(self) -> None:
+        """Compute the mean item factors (F,) and the matrix of the Newton step (F, F).
 
         The criterion for one user, without biases, is the mean of ln σ(x·(y_i - y_j)) over watched items i and all
         items j, minus λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by
         -(Cov y / 2 + λE), with the covariance of all items in place of the items of the history.
         """
-        self.mean = self.factors.mean(0)
-        centred = self.factors - self.mean
+        self.mean_factors = self.factors.mean(0)
+        centred = self.factors - self.mean_factors
         covariance = centred.T @ centred / len(centred)  # (F, F)
         negative_hessian = covariance / 2 + self.config.fold_in * np.eye(len(covariance))
-        self.newton = (np.linalg.inv(negative_hessian) / 2).astype(np.float32)
+        self.newton_step = (np.linalg.inv(negative_hessian) / 2).astype(np.float32)

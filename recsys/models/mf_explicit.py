@@ -21,7 +21,7 @@ class MfExplicitConfig:
     """Settings of MfExplicit, tuned on ML-1M."""
 
     factors: Size = 8  # numbers per item and per user
-    regularization: Positive = 30.0  # λ, added to the diagonal once per user and item, not per rating
+    regularization: Positive = 30.0  # λ of each ridge regression, whatever the number of its ratings
     iterations: Count = 10  # each iteration computes all users, then all items
     liked: Finite = 5.0  # stars assumed for an unrated item of a query
 
@@ -67,20 +67,20 @@ class MfExplicit(ArrayModel):
         scores = self.mean + self.items[:, 0] + users[:, :1] + users[:, 1:] @ self.items[:, 1:].T
         return scores.astype(np.float32)
 
-    def _solve(self, ratings: sparse.csr_array, others: np.ndarray) -> np.ndarray:
+    def _solve(self, ratings: sparse.csr_array, fixed: np.ndarray) -> np.ndarray:
         """Return the biases and factors of the rows of `ratings`, (rows, 1 + F) float32.
 
-        Rows are users and columns are items, or the reverse. `others` are the fixed biases and factors of the columns,
+        Rows are users and columns are items, or the reverse. `fixed` are the biases and factors of the columns,
         (columns, 1 + F).
         """
-        solution = np.zeros((ratings.shape[0], others.shape[1]), np.float32)
-        features = np.column_stack([np.ones(len(others)), others[:, 1:]])
+        solution = np.zeros((ratings.shape[0], fixed.shape[1]), np.float32)
+        features = np.column_stack([np.ones(len(fixed)), fixed[:, 1:]])
         ridge = self.config.regularization * np.eye(features.shape[1])
         with threadpool_limits(1, "blas"):  # on small matrices more threads are slower
             for row in range(len(solution)):
                 entries = slice(ratings.indptr[row], ratings.indptr[row + 1])
                 columns = ratings.indices[entries]
-                x, y = features[columns], ratings.data[entries] - self.mean - others[columns, 0]
+                x, y = features[columns], ratings.data[entries] - self.mean - fixed[columns, 0]
                 solution[row] = np.linalg.solve(x.T @ x + ridge, x.T @ y)
         return solution
 
@@ -89,6 +89,6 @@ class MfExplicit(ArrayModel):
         return super().state() | {"mean": np.asarray(self.mean)}
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
-        """Restore the arrays of `state`."""
+        """See `Model.load_state`."""
         super().load_state(state, n_items)
         self.mean = np.float32(state["mean"].reshape(())[()])  # raises ValueError for an array of several numbers

@@ -23,7 +23,7 @@ Shapes: B users, T items of the longest history, I items, H hidden units, Z late
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,11 +52,11 @@ class MultVaeConfig:
     anneal_share: Rate = 0.5  # share of the training over which β rises from 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VaeBatch(Batch):
     """A batch with a weight of the KL divergence. `loss_index` is the row of each target."""
 
-    beta: Tensor | None = None  # (), always set; the default is needed because `Batch` has fields with defaults
+    beta: Tensor  # ()
 
 
 class MultVaeEncoder(SequenceEncoder):
@@ -94,8 +94,8 @@ class MultVaeEncoder(SequenceEncoder):
 class MultVae(SequenceModel):
     """The model. A score is the logit of π, a distribution of all items of a user, not of the next item."""
 
-    Config: ClassVar[type] = MultVaeConfig
-    Encoder: ClassVar[type] = MultVaeEncoder
+    Config = MultVaeConfig
+    Encoder = MultVaeEncoder
     config: MultVaeConfig
     module: MultVaeEncoder
 
@@ -114,13 +114,13 @@ class MultVae(SequenceModel):
         order = np.random.default_rng([rng.seed, rng.epoch]).permutation(len(samples))
         for start in range(0, len(order), size):
             rows = order[start : start + size]
-            own_rows = distributed.shard(rows)
+            shard = distributed.shard(rows)
             progress = (rng.epoch + start / len(order)) / (self.config.anneal_share * epochs)
             beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
             # A process without rows must also take part in the step, so it gets a batch without targets.
-            fields = vars(self.collate(samples.histories, own_rows if len(own_rows) else rows[:1], n_items, rng))
-            batch = VaeBatch(**fields, beta=beta)
-            yield batch if len(own_rows) else batch.without_targets()
+            batch = self.collate(samples.histories, shard if len(shard) else rows[:1], n_items, rng)
+            vae_batch = VaeBatch(**vars(batch), beta=beta)
+            yield vae_batch if len(shard) else vae_batch.without_targets()
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return a batch of `histories[rows]` (B,). Each item of a history is both input and target."""
@@ -134,7 +134,6 @@ class MultVae(SequenceModel):
     def loss(self, module: Any, batch: Batch) -> Tensor:
         """Return the sum of -L_β over the users, ()."""
         assert isinstance(batch, VaeBatch)
-        assert batch.beta is not None
         mean, log_variance = module.encode(batch.tokens)
         latent = mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
         log_pi = module.logits(module.decode(latent)).float().log_softmax(1)  # (B, I)

@@ -19,8 +19,6 @@ Departures from the paper, besides those of docs/models.md:
 Shapes: B sequences, T positions, Q positions per sequence, D dimensions, H units of the GRU.
 """
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor, nn
 
@@ -64,5 +62,5 @@ class NarmEncoder(SequenceEncoder):
 class Narm(SessionModel):
     """The model. The newest state and the attended states predict the next item."""
 
-    Config: ClassVar[type] = NarmConfig
-    Encoder: ClassVar[type] = NarmEncoder
+    Config = NarmConfig
+    Encoder = NarmEncoder

@@ -33,10 +33,10 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.options import TrainConfig
 
-# Upper bound of the values of the MLP that `pairs` computes for a block of users, (D + D/2 + …) · I < 2D · I per user.
-# 1 MB in float32 stays in a core's cache. A single user may exceed it.
+# Upper bound of the values that `pairs` computes for a block of users. For a user they are (D + D/2 + …) · I < 2D · I,
+# the size of `output`. 1 MB in float32 stays in a core's cache. A single user may exceed it.
 BLOCK_VALUES = 1 << 18
-Layers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
+MlpLayers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 
 
 @config_class
@@ -47,7 +47,7 @@ class NcfConfig:
     schedule: TrainConfig = TrainConfig(epochs=12, lr=1e-2, validate_every=3)
     dim: Size = 32  # factors of a user and of an item, in either part
     length: Length = 200  # positions: the newest items of a history that are read
-    layers: Layers = 3  # of the MLP, of widths dim, dim/2, dim/4, …; the first is part of the embeddings
+    layers: MlpLayers = 3  # of the MLP, of widths dim, dim/2, dim/4, …; the first is part of the embeddings
     dropout: DropoutRate = 0.1  # share of the user's factors set to zero
     negatives: Size = 4  # items drawn for each target, uniformly
     init: Positive = 0.05  # standard deviation of the initial factors; the layers keep PyTorch's initialisation
@@ -68,7 +68,7 @@ class NeuMf(SequenceEncoder):
     def __init__(self, config: NcfConfig, n_items: int) -> None:
         super().__init__(n_items, 2 * config.dim)  # creates `items`, an nn.Embedding whose running mean is [p; p']
         widths = [config.dim >> layer for layer in range(config.layers)]
-        self.targets = nn.Embedding(n_items, 2 * config.dim)  # [q; q'] of the items to score
+        self.targets = nn.Embedding(n_items, 2 * config.dim)  # [q; q'] of the items; stored by this name
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
@@ -102,8 +102,8 @@ class NeuMf(SequenceEncoder):
 class Ncf(SequenceModel):
     """The model. The order of a history has no effect."""
 
-    Config: ClassVar[type] = NcfConfig
-    Encoder: ClassVar[type] = NeuMf
+    Config = NcfConfig
+    Encoder = NeuMf
     config: NcfConfig
     module: NeuMf
 

@@ -62,7 +62,7 @@ class UserKnn(ArrayModel):
 
     def _score(self, queries: Queries) -> np.ndarray:
         scores = np.empty((len(queries), len(self.counts)), np.float32)
-        for chunk, cosines in self._neighbours(queries):
+        for chunk, cosines in self._nearest_cosines(queries):
             total = (cosines @ self.votes).toarray()
             is_similar = _with_values(cosines, (cosines.data > 0).astype(np.float32))
             n_ratings = (is_similar @ self.is_rated).toarray()
@@ -75,21 +75,21 @@ class UserKnn(ArrayModel):
         n_ratings = np.diff(ratings.indptr)
         means = np.where(n_ratings > 0, ratings.sum(1) / np.maximum(n_ratings, 1), self.mean)[:, None]  # (B, 1)
         predicted = np.empty(ratings.shape, np.float32)
-        for chunk, cosines in self._neighbours(queries):
+        for chunk, cosines in self._nearest_cosines(queries):
             total, weight = (cosines @ self.votes).toarray(), (cosines @ self.is_rated).toarray()
             votes = total / np.maximum(weight, 1e-9) + (means[chunk] if self.config.centred else 0)
             predicted[chunk] = np.where(weight > 1e-9, votes, means[chunk])
         return predicted
 
-    def _neighbours(self, queries: Queries) -> Iterator[tuple[slice, sparse.csr_array]]:
-        """Yield chunks of the queries, each with the cosines (b, U) to the X most similar users."""
+    def _nearest_cosines(self, queries: Queries) -> Iterator[tuple[slice, sparse.csr_array]]:
+        """Yield slices of the queries, each with the cosines (b, U) to the X most similar users, else 0."""
         n_users, n_items = self.ratings.shape
         n_neighbours = min(self.config.neighbours, n_users)
         unrated = 1.0 if queries.ratings is None else self.mean
         for start in range(0, len(queries), CHUNK_SIZE):
             chunk = slice(start, start + CHUNK_SIZE)
-            part = queries[chunk]
-            ratings = history_matrix(part.histories, n_items, part.ratings, unrated)  # (b, I)
+            chunk_queries = queries[chunk]
+            ratings = history_matrix(chunk_queries.histories, n_items, chunk_queries.ratings, unrated)  # (b, I)
             cosine = (ratings @ self.directions).toarray()  # (b, U)
             cosine /= np.sqrt(np.maximum((ratings * ratings).sum(1), 1e-9))[:, None]
             nearest = np.argpartition(cosine, n_users - n_neighbours, axis=1)[:, n_users - n_neighbours :]  # (b, X)
@@ -97,15 +97,16 @@ class UserKnn(ArrayModel):
             ends = np.arange(0, nearest.size + 1, n_neighbours)
             yield chunk, sparse.csr_array((values.ravel(), nearest.ravel(), ends), shape=cosine.shape)
 
-    def _prepare(self) -> None:
-        """Derive the matrices that scoring needs from the ratings (U, I)."""
+    def _derive(self) -> None:
+        """Set `votes` and `base`, the last and first term of the formula, and the other attributes of scoring."""
         ratings = self.ratings
         self.mean = float(ratings.data.mean())
-        self.votes, self.base = ratings, 0.0  # r_kj or r_kj - r̄_k, and the first summand of the formula
+        self.votes, self.base = ratings, 0.0  # r_kj (U, I), and no first term
         n_ratings = np.diff(ratings.indptr)  # (U,)
         if self.config.centred:
             means = (ratings.sum(1) / np.maximum(n_ratings, 1)).astype(np.float32)  # (U,)
-            self.votes, self.base = _with_values(ratings, ratings.data - np.repeat(means, n_ratings)), self.mean
+            self.votes = _with_values(ratings, ratings.data - np.repeat(means, n_ratings))  # r_kj - r̄_k
+            self.base = self.mean
         self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
         lengths = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
         directions = _with_values(ratings, ratings.data / np.repeat(lengths, n_ratings))
@@ -122,7 +123,7 @@ class ItemKnnConfig:
     """Settings of ItemKnn, tuned on ML-1M."""
 
     weighting: Literal["cosine", "tf-idf", "bm25"] = "tf-idf"  # of the user-item matrix, before items are compared
-    neighbours: Count = 20  # K, the most similar items that are stored for each item, itself included
+    neighbours: Count = 20  # X, the most similar items that are stored for each item, itself included
     half_life: Positive = 1.0  # items: an item has half the weight of an item watched this many items later
 
 
@@ -131,7 +132,7 @@ class ItemKnn(ArrayModel):
 
         score(j) = Σ_i w_i · cos(x_i, x_j)
 
-    x_i (U,) are the users who watched item i: 0 or 1, then weighted. Only the K largest cosines of an item count. w_i
+    x_i (U,) are the users who watched item i: 0 or 1, then weighted. Only the X largest cosines of an item count. w_i
     is the weight of item i in the history, and these weights sum to 1.
 
     Departure from the papers: newer items weigh more. With `half_life` = inf all items weigh the same, as in the
@@ -143,7 +144,16 @@ class ItemKnn(ArrayModel):
     matrix_name = "similarities"
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
-        model = _implicit_class(self.config.weighting)(K=min(self.config.neighbours, train.n_items), num_threads=1)
+        try:
+            from implicit import nearest_neighbours
+        except ImportError as error:
+            raise MissingLibraryError("item kNN", "implicit") from error
+        classes: dict[str, Any] = {
+            "cosine": nearest_neighbours.CosineRecommender,
+            "tf-idf": nearest_neighbours.TFIDFRecommender,
+            "bm25": nearest_neighbours.BM25Recommender,
+        }
+        model = classes[self.config.weighting](K=min(self.config.neighbours, train.n_items), num_threads=1)
         with warnings.catch_warnings():  # about unused BLAS threads and the format of a matrix
             warnings.simplefilter("ignore")
             model.fit(sparse.csr_matrix(history_matrix(train.histories, train.n_items)), show_progress=False)
@@ -152,16 +162,3 @@ class ItemKnn(ArrayModel):
     def _score(self, queries: Queries) -> np.ndarray:
         weights = profile_weights(queries.histories, len(self.counts), self.config.half_life)  # (B, I)
         return (weights @ self.similarities).toarray()
-
-
-def _implicit_class(weighting: str) -> Any:
-    """Return the class of `implicit` for a weighting."""
-    try:
-        from implicit import nearest_neighbours
-    except ImportError as error:
-        raise MissingLibraryError("item kNN", "implicit") from error
-    return {
-        "cosine": nearest_neighbours.CosineRecommender,
-        "tf-idf": nearest_neighbours.TFIDFRecommender,
-        "bm25": nearest_neighbours.BM25Recommender,
-    }[weighting]

@@ -34,7 +34,7 @@ def initialise_from_pmi(
 def pmi_vectors(train: Dataset, dim: int, std: float, rng: np.random.Generator) -> np.ndarray:
     """Return item vectors U √Σ from the truncated SVD U Σ Vᵀ of the positive PMI matrix, (I, D) float32.
 
-    PMI(i, j) = log p(i, j) / (p(i) p(j)), from counts of neighbours in which a neighbour at distance k counts 1/k.
+    PMI(i, j) = log(p(i, j) / (p(i) p(j))), from counts of neighbours in which a neighbour at distance k counts 1/k.
     Skip-gram with negative sampling implicitly factorises this matrix (Levy and Goldberg, NeurIPS 2014). A random
     rotation distributes the strongest dimensions over all attention heads. Values have standard deviation `std`. Items
     without neighbours have random vectors.

@@ -38,11 +38,11 @@ FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
-NOTED_EMPHASIS = 2.0  # lowest factor at which the app shows a note
+NOTE_MIN_EMPHASIS = 2.0  # lowest factor at which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 UNORDERED_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of lists in no order
 FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest factor of the scores of lists in no order
-N_PROMISED = 10  # recommendations whose total probability is compared with the share of hits
+N_CALIBRATED = 10  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
 ScoreMembers = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
@@ -83,7 +83,7 @@ class Examples:
 ChooseExamples = Callable[[HeldOut, Sequence[int], np.random.Generator], Examples]  # valid, edges, rng
 
 
-def whole_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
+def whole_or_cut_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
     """Return up to MAX_EXAMPLES validation queries of each range.
 
     A range with fewer than MIN_EXAMPLES queries is filled up to MIN_EXAMPLES with longer histories, each cut to a
@@ -126,30 +126,32 @@ def random_lists(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator)
     The items of a query are drawn from the MAX_RECENT newest items of a history. All items of the history are excluded.
     In the last range, the lists have its lowest length.
     """
+    histories = valid.queries.histories
+    lengths = np.array([len(history) for history in histories])
     lists, rows = [], []
     for low, high in pairwise((1, *edges, edges[-1] + 1)):
-        lengths = np.array([len(history) for history in valid.queries.histories])
         for row in rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]:
             size = rng.integers(low, high)
-            lists.append(rng.permutation(valid.queries.histories[row][-MAX_RECENT:])[:size])
+            lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:size])
             rows.append(row)
-    return Examples(Queries(lists), valid.targets[rows], [valid.queries.histories[row] for row in rows])
+    return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
 
 
 def calibrated_factor(log_probabilities: np.ndarray, is_hit: np.ndarray) -> float:
-    """Return the factor of scores with which the promise of the first N_PROMISED items equals the share of hits.
+    """Return the factor of scores with which the expected hit rate of the top N_CALIBRATED items is the observed one.
 
-    The promise is the mean over queries of the total probability of these items.
+    The expected hit rate is the mean over queries of the total probability of these items. The factor is limited by
+    FACTOR_BOUNDS, and 1 without queries.
 
     Args:
         log_probabilities: Scores of each query in descending order, (B, I).
-        is_hit: Whether the target is among the first N_PROMISED items, (B,).
+        is_hit: Whether the target is among the top N_CALIBRATED items, (B,).
     """
     from scipy.optimize import brentq
 
     def excess(factor: float) -> float:
-        promise = softmax(factor * log_probabilities, 1)[:, :N_PROMISED].sum(1).mean()
-        return float(promise - is_hit.mean())
+        expected = softmax(factor * log_probabilities, 1)[:, :N_CALIBRATED].sum(1).mean()
+        return float(expected - is_hit.mean())
 
     low, high = FACTOR_BOUNDS
     if not len(is_hit):  # no validation user has such a list
@@ -163,6 +165,8 @@ def calibrated_factor(log_probabilities: np.ndarray, is_hit: np.ndarray) -> floa
 
 class LengthWeights:
     """Weights of M members for each range of history lengths, fitted by maximum likelihood.
+
+    With one member, a weight is a factor of its scores: the inverse temperature of their softmax.
 
     The loss of a query with the target t and the candidates j is
 
@@ -186,7 +190,7 @@ class LengthWeights:
         score_members: ScoreMembers,
         valid: HeldOut,
         run: RunOptions,
-        choose_examples: ChooseExamples = whole_histories,
+        choose_examples: ChooseExamples = whole_or_cut_histories,
     ) -> None:
         """Fit the weights on validation queries. `run.seed` selects examples and candidates.
 
@@ -213,8 +217,8 @@ class LengthWeights:
         weights = self.weights[self.ranges(queries)]  # (B, M)
         if factors is not None:
             multiplied = weights * factors
-            rescale = weights.sum(1) / np.maximum(multiplied.sum(1), 1e-9)  # else probabilities would be too high
-            weights = multiplied * rescale[:, None]
+            # A higher sum would be a lower temperature of the softmax, so probabilities would be too high.
+            weights = multiplied * (weights.sum(1) / np.maximum(multiplied.sum(1), 1e-9))[:, None]
         total = np.float32(0)
         for weight, z in zip(weights.T[:, :, None], scores, strict=True):  # (B, 1), (B, I)
             total = total + weight * z
@@ -310,7 +314,7 @@ class Pool(Model):
     config: PoolConfig
     has_probabilities: bool = True
     is_fitted_on_validation: bool = True
-    choose_examples = staticmethod(whole_histories)
+    choose_examples = staticmethod(whole_or_cut_histories)  # of the fit of the weights
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -387,11 +391,11 @@ class VisitorPool(Pool):
         even if they are popular.
     - The scores of lists in no order (`for_unordered_lists`) are multiplied by a factor below 1, because favourites say
       less about the next film than the newest films of a history. It depends on the length of the list. With it, the
-      total probability of the first N_PROMISED films is right on validation data.
+      total probability of the first N_CALIBRATED films is right on validation data.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
-    min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED
+    min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED, see `with_max_emphasis`
     lists_are_unordered: bool = False  # see `for_unordered_lists`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
@@ -421,7 +425,7 @@ class VisitorPool(Pool):
             queries = examples.queries[start : start + SCORE_BATCH]
             for row, scores in enumerate(self.score(queries), start):
                 scores[examples.excluded[row]] = -np.inf
-                is_hit[row] = np.count_nonzero(scores >= scores[examples.targets[row]]) <= N_PROMISED
+                is_hit[row] = np.count_nonzero(scores >= scores[examples.targets[row]]) <= N_CALIBRATED
                 ranked[row] = -np.sort(-scores)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
         ranges = self.unordered_factors.ranges(examples.queries)
@@ -443,10 +447,10 @@ class VisitorPool(Pool):
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
         shares = np.exp([self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories])
         trait_shares = np.array([self._rarest_common_trait(history) for history in queries.histories])
-        for_rare_films = np.clip(FREQUENT_SHARE / shares, self.min_emphasis, MAX_EMPHASIS)
-        for_rare_traits = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)
+        film_factors = np.clip(FREQUENT_SHARE / shares, self.min_emphasis, MAX_EMPHASIS)
+        trait_factors = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)  # `film_factors` are ≥ 1
         factors = np.ones((len(shares), len(self.members)), np.float32)
-        factors[:, np.array(self.members) == EMPHASISED] = np.maximum(for_rare_films, for_rare_traits)[:, None]
+        factors[:, np.array(self.members) == EMPHASISED] = np.maximum(film_factors, trait_factors)[:, None]
         return factors
 
     def _rarest_common_trait(self, history: np.ndarray) -> float:
@@ -469,10 +473,10 @@ class VisitorPool(Pool):
         return model
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether the factor of the member EMPHASISED is at least NOTED_EMPHASIS because of the history."""
-        if self.min_emphasis >= NOTED_EMPHASIS:  # then the factor is high for all histories
+        """Return whether the factor of the member EMPHASISED is at least NOTE_MIN_EMPHASIS because of the history."""
+        if self.min_emphasis >= NOTE_MIN_EMPHASIS:  # then the factor is high for all histories
             return False
-        return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTED_EMPHASIS)
+        return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTE_MIN_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, shares of items (I,) and traits (A,), traits (I, A / 8), factors (W, 1)."""
@@ -488,11 +492,10 @@ class VisitorPool(Pool):
         """See `Model.load_state`."""
         super().load_state(state, n_items)
         self.log_shares = item_array(state, "log_shares", n_items)
-        self.trait_shares = state.get("trait_shares", np.zeros(0, np.float32))  # states before 2026-11-25 have none
-        if "unordered_factors" in state:  # states before 2026-11-26 have none
-            self.unordered_factors.set_weights(state["unordered_factors"])
-        if len(self.trait_shares):
+        self.traits, self.trait_shares = np.zeros((n_items, 0), bool), np.zeros(0, np.float32)
+        if "trait_shares" in state:  # states before 2026-11-25 have no traits
+            self.trait_shares = state["trait_shares"]
             packed_traits = item_array(state, "traits", n_items)
             self.traits = np.unpackbits(packed_traits, axis=1, count=len(self.trait_shares)).astype(bool)
-        else:
-            self.traits = np.zeros((n_items, 0), bool)
+        if "unordered_factors" in state:  # states before 2026-11-26 have none
+            self.unordered_factors.set_weights(state["unordered_factors"])

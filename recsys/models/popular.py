@@ -87,10 +87,10 @@ class SessionPopular(ArrayModel):
 
     def _score(self, queries: Queries) -> np.ndarray:
         row, item, age = distinct_items(queries.histories, len(self.counts))  # age: 0 for the newest item
-        newest = age < self.config.recent
-        ones, shape = np.ones(newest.sum(), np.float32), (len(queries), len(self.counts))
-        session = sparse.csr_array((ones, (row[newest], item[newest])), shape)  # (B, I)
-        return (session @ self.neighbour_counts).toarray() + self.counts / (self.counts.sum() + 1)
+        is_newest = age < self.config.recent
+        ones, shape = np.ones(is_newest.sum(), np.float32), (len(queries), len(self.counts))
+        sessions = sparse.csr_array((ones, (row[is_newest], item[is_newest])), shape)  # (B, I)
+        return (sessions @ self.neighbour_counts).toarray() + self.counts / (self.counts.sum() + 1)
 
 
 def _sessions(events: Interactions, gap: float) -> np.ndarray:

@@ -3,8 +3,8 @@
 The recommenders of the registry differ in the loss: binary cross-entropy with one negative (`sasrec-bce`), softmax over
 all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192).
 
-Unlike the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. `sasrec-bce`
-uses "gbce" with t = 0, because this is binary cross-entropy with the subtraction. The loss "bce" has no subtraction.
+Unlike the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. With t = 0 it
+is binary cross-entropy after this subtraction, the loss of `sasrec-bce`. The loss "bce" has no subtraction.
 
 Departures from the papers, besides those of docs/models.md (docs/experiments.md has the effect of each;
 `sasrec_paper.py` avoids most of them):

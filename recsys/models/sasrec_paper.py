@@ -9,7 +9,8 @@ Departures:
 
 - A start token, see docs/models.md.
 - No dropout on attention weights.
-- The output of the attention head has one more linear map, which could be merged with the map of the values.
+- One more linear map follows the attention head. The paper needs none, because its product with the map of the values
+  is a linear map too.
 - A negative may be another item of the same user.
 - The learning rate decays. β₂ of AdamW is .999, and .98 in the authors' code.
 - A LayerNorm after the last block, as in the authors' code.
@@ -20,8 +21,6 @@ multiplied by √D.
 
 Shapes: B sequences, T positions, D dimensions.
 """
-
-from typing import ClassVar
 
 import torch.nn.functional as F
 
@@ -49,5 +48,5 @@ class SasRecPaperEncoder(SasRecEncoder):
 class SasRecPaper(SasRec):
     """SASRec with the published architecture."""
 
-    Encoder: ClassVar[type] = SasRecPaperEncoder
+    Encoder = SasRecPaperEncoder
     former_settings = {"relative_bias": False, "relu": True, "item_bias": False, "widening": 1}

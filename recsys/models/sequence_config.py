@@ -43,7 +43,10 @@ class PmiConfig(SequenceConfig):
 
 @config_class
 class ExtrasConfig(PmiConfig):
-    """Settings beyond the papers that raise NDCG@10. The recommenders named …-memory use all of them."""
+    """The settings `only_unseen`, `redraw` and `memory`, which raise NDCG@10 and are in no paper.
+
+    The recommenders named …-memory use all of them.
+    """
 
     only_unseen: bool = added_later(False)  # the softmax excludes items of the history: they are never recommended
     redraw: bool = added_later(False)  # films with equal times, whose order is random, get a new order in each epoch

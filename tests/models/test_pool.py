@@ -345,7 +345,7 @@ def test_the_factor_makes_the_promise_of_the_first_items_equal_to_the_share_of_h
     for share in (0.5, 0.7):
         is_hit = np.arange(200) < share * 200
         factor = pool.calibrated_factor(ranked, is_hit)
-        promise = softmax(factor * ranked, 1)[:, : pool.N_PROMISED].sum(1).mean()
+        promise = softmax(factor * ranked, 1)[:, : pool.N_CALIBRATED].sum(1).mean()
         assert promise == pytest.approx(share, abs=0.01)
     low, high = pool.FACTOR_BOUNDS
     assert pool.calibrated_factor(ranked, np.zeros(200, bool)) == low

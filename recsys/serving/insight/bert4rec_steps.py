@@ -86,11 +86,11 @@ def paper_differences(predictor: Predictor) -> list[str]:
     Raises ServingError if the model is not BERT4Rec.
     """
     model = as_bert4rec(predictor)
-    config, departures = model.config, model.architecture_departures
+    config, has_other_architecture = model.config, not model.has_paper_architecture
     differs = {
-        "relative_bias": "relative_bias" in departures,  # a bias of the attention replaces position embeddings
-        "pre_norm": "pre_norm" in departures,  # blocks normalise before each part
-        "projection": "projection" in departures,  # there is no projection before the output
+        "relative_bias": has_other_architecture,  # a bias of the attention replaces position embeddings
+        "pre_norm": has_other_architecture,  # blocks normalise before each part
+        "projection": has_other_architecture,  # there is no projection before the output
         "pmi_init": config.pmi_init,  # embeddings start from co-occurrence (PMI)
         "last_only": config.last_item_mask_prob > 0,  # in some training samples, only the last film is masked
         "average": config.schedule.ema_decay > 0,  # the weights are a moving average over training
