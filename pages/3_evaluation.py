@@ -13,7 +13,7 @@ from recsys.evaluation import results
 
 with errors.show_errors():
     st.title(_("Evaluation"))
-    st.caption(_("How well each recommender predicts the film that people watched next."))
+    st.caption(_("How well each recommender predicts films that people watched or liked."))
     ui_page.show_notices()
     available = results.available()
     # the page has a button that evaluates recommenders on a data set of the visitor

@@ -54,7 +54,7 @@ def update(
             old_documents = read(path)
             old_ranks = read_ranks(path) if old_documents else {}
         except storage.DamagedFileError as error:
-            text = "{reason}, so what it contained is lost"
+            text = "{reason}, so its content is lost"
             errors.warn(storage.DamagedFileError(text, command, reason=error.message))
         # the smallest integer type that can hold the ranks
         compact = {name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()}

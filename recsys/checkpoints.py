@@ -284,7 +284,7 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
         text = "{variant} is fitted on first use, so it is not shipped; ship a model that needs training"
         raise StoreError(text, variant=variant)
     if registry.get(variant).model_class.state_has_histories:
-        text = "{variant} consists of what people watched, which must not be passed on; ship another model"
+        text = "{variant} contains the histories of people, which must not be shared; ship another model"
         raise StoreError(text, variant=variant)
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)

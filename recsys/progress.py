@@ -18,7 +18,7 @@ from typing import Any, Self
 ProgressCallback = Callable[[dict[str, Any]], None]
 
 STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} is a field of the event
-    "download": ("fetching from {from} …", "B"),
+    "download": ("downloading from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
     "fit": ("fitting the model, which is done once …", " steps"),

@@ -27,7 +27,7 @@ def test_bytes_are_shown_as_a_bar(capsys):
 def test_where_nobody_watches_a_stage_is_one_line(capsys):
     said = shown(capsys, [fetched(1), fetched(2), {"stage": "parse"}, *[fetched(n, 9, "fit") for n in range(9)]])
     assert said.err.splitlines() == [
-        "fetching from example.org …",
+        "downloading from example.org …",
         "reading …",
         "fitting the model, which is done once …",
     ]
@@ -35,7 +35,7 @@ def test_where_nobody_watches_a_stage_is_one_line(capsys):
 
 
 def test_a_download_of_unknown_size_is_one_line(capsys):
-    assert shown(capsys, [fetched(1, None), fetched(2, None)], bars=True).err == "fetching from example.org …\n"
+    assert shown(capsys, [fetched(1, None), fetched(2, None)], bars=True).err == "downloading from example.org …\n"
 
 
 def test_a_ranking_is_a_bar_with_a_title_or_nothing(capsys):

@@ -146,7 +146,7 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
     st.caption(text)
     n = len(newest)
     if n < len(positions):
-        st.caption(ngettext("Only your newest film is hidden.", "Only your newest {n} films are hidden.", n))
+        st.caption(ngettext("Only your latest film is hidden.", "Only your latest {n} films are hidden.", n))
     labels = [dataset.catalog.films[films[position]].label for position in newest]
     st.table(heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
     text = ngettext(

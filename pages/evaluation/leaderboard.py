@@ -202,7 +202,7 @@ def _published_rows(published: pd.DataFrame) -> list[Row]:
     """Return the rows of published figures, without ranks."""
     rows = []
     for position, record in enumerate(published.to_dict("records")):
-        rules = _("{rules}; another method", rules=_(record["short"])) if record["note"] else _(record["short"])
+        rules = _("{rules}; a different method", rules=_(record["short"])) if record["note"] else _(record["short"])
         tag = f'<span class="nr-tag nr-source">{_("Published")} · {escape(record["code"])}</span>'
         facts = [(_("Rules"), f"{record['code']}: {published_rules(record)}"), (_("Source"), _(record["source"]))]
         provenance = Provenance(f"published-{position}", _(record["title"]), facts)

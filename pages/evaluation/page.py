@@ -56,7 +56,7 @@ RULE_TITLES = {  # in display order
     "history": N_("History"),
     "newest": N_("Films given"),
     "liked": N_("Films given"),
-    "drawings": N_("Random lists of each person"),
+    "drawings": N_("Random lists per person"),
     "targets": N_("Films to find"),
     "metrics": N_("Metrics"),
     "hidden": N_("Excluded"),

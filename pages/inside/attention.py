@@ -61,7 +61,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with chart:
         show_chart(predictor, result, layer, head, top_films)
     with bars:
-        st.header(_("Attention of the mask") if result.ends_with_mask else _("Attention of the newest film"))
+        st.header(_("Attention of the mask") if result.ends_with_mask else _("Attention of the latest film"))
         common.film_rows(
             film_cards.film_bar_row(
                 position + 1,
@@ -95,7 +95,7 @@ def show_chart(
     if chart_type == "lines":
         text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
         masked_text = _("Your next film is predicted from `[mask]`.")
-        causal_text = _("Your next film is predicted from your newest film. Films do not attend to later films.")
+        causal_text = _("Your next film is predicted from your latest film. Films do not attend to later films.")
         alt = _(
             "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
             "film attends most to {film}, with {share}.",
@@ -105,7 +105,7 @@ def show_chart(
         text = _("Each row attends to the columns. Stronger colours mean more attention.")
         masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
         causal_text = _(
-            "Your next film is predicted from the framed row, your newest film. Films do not attend to later films."
+            "Your next film is predicted from the framed row, your latest film. Films do not attend to later films."
         )
         alt = _(
             "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
@@ -125,7 +125,7 @@ def show_chart(
     if n_films > MAX_FILM_ROWS:
         st.caption(
             _(
-                "The chart shows the newest {n} of {all} films. The model reads all of them.",
+                "The chart shows the latest {n} of {all} films. The model reads all of them.",
                 n=MAX_FILM_ROWS,
                 all=n_films,
             )
@@ -241,8 +241,8 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     dataset, name = predictor.dataset, common.file_name(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
     text = ngettext(
-        "Mean attention to the newest 30 films in the history of {n} random person from {data}.",
-        "Mean attention to the newest 30 films in the histories of {n} random people from {data}.",
+        "Mean attention to the latest 30 films in the history of {n} random person from {data}.",
+        "Mean attention to the latest 30 films in the histories of {n} random people from {data}.",
         n_users,
         data=cache.dataset_title(dataset.name),
     )
@@ -255,7 +255,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     by_distance = sum_by_distance(predictor, n_users)
     table = by_distance.table(layer, head)
     share = percent(float(table["attention"].iloc[0]))
-    alt = _("Mean attention by distance. The newest film gets {share}.", share=share)
+    alt = _("Mean attention by distance. The latest film gets {share}.", share=share)
     common.plot(distance_chart(by_distance, layer, head), alt, "distance")
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
     columns = table.rename(columns=names).set_index(names["distance"])

@@ -39,8 +39,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     masked, gaps, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
-            "The model reads up to {n} position, so you can only mask your newest film.",
-            "The model reads up to {n} positions, so you can only mask your newest films.",
+            "The model reads up to {n} position, so you can only mask your latest film.",
+            "The model reads up to {n} positions, so you can only mask your latest films.",
             max_length,
         )
         st.caption(text)

@@ -73,9 +73,9 @@ PAPER_DIFFERENCES = {  # name of a difference → aspect, text about the paper, 
 def overview(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the network and its differences from the paper, and draw it."""
     text = _(
-        "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the "
-        "next one. Together the probabilities make 100%. The drawing shows the whole network, with your newest "
-        "films at the bottom. Read it upwards. Each of the next steps explains one part."
+        "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the next "
+        "one. Together the probabilities make 100%. The drawing shows the whole network, with your latest films at "
+        "the bottom. Read it upwards. Each of the next steps explains one part."
     )
     st.markdown(text)
     text = _(
@@ -171,7 +171,7 @@ def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
     newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
     unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     with example:
-        alt = _("Embeddings of your newest films and of [mask], as colours")
+        alt = _("Embeddings of your latest films and of [mask], as colours")
         common.plot(numbers_chart(steps.embeddings, steps.attention.labels), alt, "embedding")
         text = _(
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
@@ -226,7 +226,7 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
         st.markdown(text)
         st.latex(input_formula(lesson))
         with example:
-            alt = _("Embeddings of the newest positions, as colours")
+            alt = _("Embeddings of the latest positions, as colours")
             common.plot(numbers_chart(steps.positions, steps.attention.labels), alt, "positions")
     if slopes is not None:
         text = _(

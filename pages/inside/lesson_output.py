@@ -128,7 +128,7 @@ def heads(lesson: Lesson, example: DeltaGenerator) -> None:
     ]
     with example:
         st.caption(_("Attention of `[mask]` by head. Each row adds up to 100% over the whole history."))
-        alt = _("Attention of [mask]: a row for each head, a column for each of the newest positions")
+        alt = _("Attention of [mask]: a row for each head, a column for each of the latest positions")
         common.plot(heads_chart(table), alt, "heads")
         st.markdown("\n".join(f"- {line}" for line in lines))
         newest = table.iloc[:, -MAX_TOKENS:].T.rename_axis(_("Position"))

@@ -70,16 +70,16 @@ def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     """Show a heat map of positions for each head."""
     n = by_position.n_tokens
-    st.header(ngettext("Attention of the newest position", "Attention between the newest {n} positions", n))
+    st.header(ngettext("Attention of the latest position", "Attention between the latest {n} positions", n))
     text = _(
-        "One chart for each head. Each row attends to the columns. 1 is the newest film, 2 the film before it, "
-        "and so on. Each chart has its own colour scale, up to the share above the chart."
+        "One chart for each head. Each row attends to the columns. 1 is the latest film, 2 the film before it, and "
+        "so on. Each chart has its own colour scale, up to the share above the chart."
     )
     masked_text = _(
         "The next film is predicted from the framed row, `[mask]`. All positions attend in both directions."
     )
     causal_text = _(
-        "The next film is predicted from the framed row, the newest film. The upper right is empty, because films do "
+        "The next film is predicted from the framed row, the latest film. The upper right is empty, because films do "
         "not attend to later films."
     )
     st.caption(f"{text} {masked_text if by_position.ends_with_mask else causal_text}")
@@ -89,9 +89,9 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
             name = common.head_name(layer, head)
             row = last_rows[name].drop(_("older"))
             alt = ngettext(
-                "Mean attention of the newest {n} position in {model}, {head}. The position that predicts the next "
+                "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next "
                 "film attends most to {position}, with {share}.",
-                "Mean attention between the newest {n} positions in {model}, {head}. The position that predicts the "
+                "Mean attention between the latest {n} positions in {model}, {head}. The position that predicts the "
                 "next film attends most to {position}, with {share}.",
                 n,
                 model=cache.recommender_title(predictor),
@@ -184,8 +184,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
                 common.table_expander(ratio_table(rows), title, f"genres-{layer - 1}")
     text = _(
         "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
-        "watched such a pair. Based on the newest {n} positions. From the second layer on, a position also "
-        "contains other films, so its genre is less clear.",
+        "watched such a pair. Based on the latest {n} positions. From the second layer on, a position also contains "
+        "other films, so its genre is less clear.",
         min_people=attention_stats.MIN_USERS,
         n=attention_stats.MAX_STORED_TOKENS,
     )

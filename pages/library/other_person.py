@@ -87,8 +87,8 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
         label, icon = _("A real viewer"), ":material/casino:"
         st.button(label, key="other-random", icon=icon, on_click=sample_user, args=(dataset,))
         input_help = ngettext(
-            "{data} has {n:,} person. The newest films of the chosen person replace the list.",
-            "{data} has {n:,} people. The newest films of the chosen person replace the list.",
+            "{data} has {n:,} person. The latest films of the chosen person replace the list.",
+            "{data} has {n:,} people. The latest films of the chosen person replace the list.",
             dataset.n_users,
             data=cache.dataset_title(dataset.name),
         )

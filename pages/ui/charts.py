@@ -36,7 +36,7 @@ HEADINGS = {  # column names that are translated
     *(N_("position"), N_("probability"), N_("rank"), N_("rating"), N_("ratings"), N_("recommender")),
     *(N_("same second"), N_("score"), N_("seconds"), N_("seeds"), N_("setting"), N_("share"), N_("stars"), N_("std")),
     *(N_("their_probability"), N_("their_rank"), N_("title"), N_("to"), N_("untied"), N_("users"), N_("value")),
-    *(N_("variant"), N_("weight"), N_("when"), N_("why it is not taken"), N_("year"), N_("your_probability")),
+    *(N_("variant"), N_("weight"), N_("when"), N_("reason for leaving it out"), N_("year"), N_("your_probability")),
     *(N_("your_rank")),
 }
 

@@ -150,8 +150,8 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
             if fewest > 1
             else _("Recommenders learn from the {n:,} {things} that have ratings.", n=n, things=kind),
             ngettext(
-                "You can add the other one, too. The model then uses the most similar one that it knows.",
-                "You can add the other {n:,}, too. The model then uses the most similar ones that it knows.",
+                "You can also add the other film. The model then uses the most similar film that it knows.",
+                "You can also add the other {n:,} films. The model then uses the most similar films that it knows.",
                 n_others,
             ),
         ]
@@ -200,7 +200,7 @@ def _action(name: str, is_prepared: bool) -> None:
     if task and not task.is_finished:
         st.caption(escape_markdown(download_text(name, task.event)))
         # only screen readers read the text in *…*
-        _dialog_button(_("Cancel *fetching {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
+        _dialog_button(_("Cancel *downloading {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
     elif is_prepared and name == visitor().current.dataset:
         st.caption(_("Open now."))
     elif is_prepared:
@@ -311,12 +311,14 @@ def _show_status(dataset_task: DatasetTask) -> None:
     if task and not task.is_finished:
         progress_text, cancel = enrichment_text, _("Cancel *asking about {data}*", data=title)
         if is_download:
-            progress_text, cancel = download_text, _("Cancel *fetching {data}*", data=title)
+            progress_text, cancel = download_text, _("Cancel *downloading {data}*", data=title)
         tasks.show_progress(dataset_task.name, partial(progress_text, name), cancel, f"{key}-stop")
     elif task and task.error:
         error = task.error
         if is_download and isinstance(error, RecsysError):
-            message = Message("{data} could not be fetched: {why}", data=cache.dataset_title(name), why=error.message)
+            message = Message(
+                "{data} could not be downloaded: {why}", data=cache.dataset_title(name), why=error.message
+            )
             error = RecsysError(message, error.command)
         with st.container(gap="small"):
             tasks.show_failure(dataset_task.name, error, f"{key}-again", partial(start, dataset_task))
@@ -353,10 +355,10 @@ def download_text(name: str, event: dict[str, Any]) -> str:
         return _("Saving {data}", data=title)
     if stage == "download" and event.get("total"):
         done, total = megabytes(event["done"]), megabytes(event["total"])
-        return _("Fetching {data}: {done} of {all} MB", data=title, done=done, all=total)
+        return _("Downloading {data}: {done} of {all} MB", data=title, done=done, all=total)
     if event:
-        return _("Fetching {data} from {host}", data=title, host=localize(event["from"]))
-    return _("Fetching {data}", data=title)
+        return _("Downloading {data} from {host}", data=title, host=localize(event["from"]))
+    return _("Downloading {data}", data=title)
 
 
 def enrichment_text(name: str, event: dict[str, Any]) -> str:

@@ -133,7 +133,7 @@ def notes(explanation: Explanation, model: str) -> list[str]:
         )
     ]
     if explanation.n_watched > n_tested:
-        texts.append(ngettext("Only your newest film was tested.", "Only your newest {n} films were tested.", n_tested))
+        texts.append(ngettext("Only your latest film was tested.", "Only your latest {n} films were tested.", n_tested))
     if n_tested > MAX_BARS and (explanation.lifted_by or explanation.lowered_by):
         text = ngettext(
             "{n} more of your films made a smaller difference.",

@@ -248,7 +248,7 @@ def user_caption(n_watched: int, n_shown: int, data: str) -> str:
             data=data,
         )
     return _(
-        "A real user of {data}, who watched {n:,} films. These are the newest {shown}.",
+        "A real user of {data}, who watched {n:,} films. These are the latest {shown}.",
         n=n_watched,
         shown=n_shown,
         data=data,

@@ -47,7 +47,7 @@ def popover(dataset: Dataset) -> None:
     with panel, page.popover_content(OPEN_KEY):
         errors.show_flash("choice_file")
         st.text_area(
-            _("Titles, one in each line"),
+            _("Titles, one per line"),
             key="choice_text",
             max_chars=MAX_CHARS,
             placeholder=_("Title (year), or a file name"),
@@ -59,7 +59,7 @@ def popover(dataset: Dataset) -> None:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
         _show_result(dataset, films)
         if films:
-            button(_("All films again"), "choice_clear", "undo", _clear)
+            button(_("Show all films"), "choice_clear", "undo", _clear)
 
 
 def _find_films(dataset: Dataset) -> None:

@@ -40,10 +40,7 @@ TEXTS = {
     ),
     NOT_INTERESTED: MarkTexts(
         N_("Not for me · {n}"),
-        N_(
-            "These films are not recommended to you, and films like them rank lower. "
-            "Undo also brings back the last one."
-        ),
+        N_("These films are not recommended to you, and films like them rank lower. Undo also restores the last one."),
         N_("Recommend {film} again"),
         "unwanted_open",
         "thumb_down",

@@ -175,8 +175,8 @@ def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     n_in_link = history.count_that_fits(dataset.catalog, films)
     if n_in_link < len(films):
         text = ngettext(
-            "Your list is too long for the page address. A link or a reload only brings back the newest film.",
-            "Your list is too long for the page address. A link or a reload only brings back the newest {n:,} films.",
+            "Your list is too long for the page address. A link or a reload only brings back the latest film.",
+            "Your list is too long for the page address. A link or a reload only brings back the latest {n:,} films.",
             n_in_link,
         )
         st.caption(text)

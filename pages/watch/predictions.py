@@ -115,7 +115,12 @@ def _show_notes(answer: Answer) -> None:
         )
         st.caption(text)
     if answer.predictor.favours_content(answer.request.history):
-        st.caption(_("Your films are rare or have something rare in common, so similar films count more than usual."))
+        st.caption(
+            _(
+                "Your films are little known or have something unusual in common, so films like them rank "
+                "higher than usual."
+            )
+        )
     if note:
         st.caption(format.escape_markdown(_(note)))
     if answer.request.ratings:
@@ -215,7 +220,7 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
     is_later = pick.item in visitor().current.later
     labels = {
         WHY: _("Why this film?"),
-        LATER: _("Do not watch later") if is_later else _("Watch later"),
+        LATER: _("Remove from “Watch later”") if is_later else _("Watch later"),
         SEEN: _("Seen it"),
         NOT_INTERESTED: _("Not for me"),
     }

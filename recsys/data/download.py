@@ -234,7 +234,7 @@ def _check_response(response: "requests.Response", host: str) -> None:
         )
     if response.headers.get("Content-Type", "").startswith("text/html"):
         text = "{host} answered with a web page instead of the file"
-        raise DownloadError(text, "does this network ask for a log-in?", host=host)
+        raise DownloadError(text, "does this network require a login?", host=host)
 
 
 def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:

@@ -61,9 +61,9 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
         except (DataError, csv.Error) as error:
             is_damaged = isinstance(error, ArchiveError | csv.Error)
             advice = Message(
-                "fetch it again" if is_damaged else "to add your own data: data add NAME --interactions FILE"
+                "download it again" if is_damaged else "to add your own data: data add NAME --interactions FILE"
             )
-            text = "{name} is not a sound archive of {title}: {reason}; {advice}"
+            text = "{name} is not a valid archive of {title}: {reason}; {advice}"
             raise DataError(text, name=path.name, title=title, reason=error, advice=advice) from error
 
 

@@ -19,8 +19,8 @@ SITE_TIMEOUT_SECONDS = 15.0  # of a data set that can be downloaded from the pac
 BUNDLED = paths.ASSETS / "data"
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 # licences
-CLOSED = "research only; passed on or used commercially only with GroupLens' permission"
-OPEN = "research only; may be passed on under the same terms, used commercially only with GroupLens' permission"
+CLOSED = "research only; sharing and commercial use need the permission of GroupLens"
+OPEN = "research only; may be shared under the same terms; commercial use needs the permission of GroupLens"
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,14 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         if not entry.wheel:
             raise
         site_reason = error.reason
-        text = "{site}; taking the same ratings from the package index"
+        text = "{site}; downloading the same ratings from the package index"
         report({"stage": "note", "text": Message(text, site=site_reason)})
     try:
         path = fetch_wheel(entry.wheel, target.parent, report)
         return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
     except DownloadError as error:
-        text = "neither the site ({site}) nor the package index ({index}) has sent it"
-        advice = N_("check the network, or fetch {address} elsewhere and add --from FILE.zip")
+        text = "neither the site ({site}) nor the package index ({index}) delivered it"
+        advice = N_("check the network, or download {address} elsewhere and add --from FILE.zip")
         command = recsys_command("data", "get", name)
         raise DownloadError(text, advice, command, site=site_reason, index=error.reason, address=address) from error
 

@@ -199,6 +199,6 @@ def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
                 orders.append(liked[np.argsort(keys, kind="stable")])
     if not orders:
         raise DataError(
-            "{name}: nobody of those held out likes {n} films; choose another protocol", name=dataset.name, n=MIN_LIKED
+            "{name}: no held-out user likes {n} films; choose another protocol", name=dataset.name, n=MIN_LIKED
         )
     return HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))

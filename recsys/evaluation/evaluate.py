@@ -110,11 +110,11 @@ def _identifying_fields(
     """
     configs = [to_document(model.config) for model in models]
     if any(config != configs[0] for config in configs):
-        text = "the seeds of {variant_name} were trained with different settings; choose some with --seeds"
+        text = "the seeds of {variant_name} were trained with different settings; choose seeds with --seeds"
         raise EvaluationError(text, variant_name=recommender.name)
     added_datasets = {model.added_dataset for model in models}  # "": trained on `dataset` alone
     if len(added_datasets) > 1:
-        raise EvaluationError("some of the seeds learnt from another set too; choose some with --seeds")
+        raise EvaluationError("some of the seeds were also trained on another data set; choose seeds with --seeds")
     uses_credits = any(model.uses_credits for model in models)
     optional = {"also": added_datasets.pop(), "details": dataset.catalog.details.fingerprint if uses_credits else ""}
     return {

@@ -19,7 +19,7 @@ HISTORY_LENGTHS = (10, 20, 50, 100, 200)  # lower bounds of buckets, in items
 TOP_SHARES = (0.01, 0.1, 0.5)  # upper bounds of buckets, as shares of the catalogue, the most watched items first
 NO_GENRE = "(none)"
 NO_YEAR = "unknown"
-NO_ANSWER = "not said"  # the user profile has no value
+NO_ANSWER = "not stated"  # the user profile has no value
 
 Buckets = list[tuple[str, np.ndarray]]  # in display order: the name and the mask (B,) of the queries in the bucket
 

@@ -105,27 +105,35 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
 def _check_size(n_left: int, n: int) -> None:
     """Raise ProtocolError if fewer than n items can be sampled."""
     if n_left < n:
-        text = "a user leaves only {n_left} films to draw {n} from; use --protocol full on this data"
+        text = "for one user, only {n_left} films are left to sample {n} from; use --protocol full for this data"
         raise ProtocolError(text, n_left=n_left, n=n)
 
 
 ORDERS: dict[Ties, str] = {
-    "file": "ratings by user, then timestamp, stable: ties keep the order of the ratings file",
-    "drawn": "ratings by user, then timestamp; films of one second in an order drawn from seed 0, person and film",
-    "rows": "events by user, in the order of the rows: the file has no times",
+    "file": (
+        "ratings sorted by user, then timestamp; ratings with the same timestamp keep the order of the ratings file"
+    ),
+    "drawn": (
+        "ratings sorted by user, then timestamp; films of the same second are in a random order that depends "
+        "on seed 0, user and film"
+    ),
+    "rows": "events sorted by user, in the order of the rows, because the file has no times",
 }
-COMMON_RULES = {"score_ties": "count against the target"}
+COMMON_RULES = {"score_ties": "items with the same score rank above the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
-    "split": "leave one out: a user's last film is test, the last but one validation, the rest trains",
-    # "MovieLens but 20M": all MovieLens data sets except ML-20M
-    "filter": "MovieLens but 20M: films with fewer than 5 ratings are dropped; other data is taken whole",
-    "users": "those with at least 3 films; the others only train",
+    "split": (
+        "leave-one-out: the last film of each user is the test target, the film before it is the validation "
+        "target, and all others are training data"
+    ),
+    # "MovieLens except 20M": all MovieLens data sets except ML-20M
+    "filter": "MovieLens except 20M: films with fewer than 5 ratings are removed; other data sets are complete",
+    "users": "users with at least 3 films; the others are only used for training",
 }
 SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
-    "hidden": "no film of the user's whole history is drawn, later ones included",
+    "hidden": "films of the user's whole history are not sampled, including films watched after the target",
     "sampled": 100,
     "seed": 0,
-    "lists": "one for each user, the same for every model",
+    "lists": "one sample per user, the same for every model",
 }
 FULL = Protocol(
     "full",
@@ -135,19 +143,21 @@ FULL = Protocol(
     rules=LEAVE_ONE_OUT_RULES
     | {
         "ranked": "the whole catalogue",
-        "hidden": "films the user has seen: the training films, and for the test film the validation film too",
+        "hidden": (
+            "films that the user has watched: the training films and, for the test target, also the validation film"
+        ),
     },
 )
 UNTIED_FULL = Protocol(
     "untied",
-    title="All films, drawn order",
+    title="All films, random order",
     meaning="As with all films, but films rated in the same second are in random order, for training and for the test. "
     "Their order in the file has nothing to do with taste, but recommenders can learn it. Each training seed has "
     "its own random order.",
     rules=FULL.rules
     | {
-        "order": "ratings by user, then timestamp; films of one second in an order drawn from the training's seed, "
-        "person and film, in training, validation and test"
+        "order": "ratings sorted by user, then timestamp; films of the same second are in a random order that "
+        "depends on the training seed, user and film, in training, validation and test"
     },
     splitting=UNTIED,
     retraining_reason="This protocol needs recommenders that were trained with films of the same second in random "
@@ -161,7 +171,7 @@ POPULARITY_100 = Protocol(
     "paper. It is easier, so its metrics cannot be compared with metrics over all films. It also rewards a "
     "different order: probabilities divided by the film's popularity do best here, but worse among all films.",
     rules=SAMPLED_RULES
-    | {"ranked": "the target and 100 films drawn without replacement in proportion to their training counts"},
+    | {"ranked": "the target and 100 films sampled without replacement, in proportion to their training counts"},
     n_candidates=100,
     sampler=sample_by_popularity,
 )
@@ -171,7 +181,11 @@ UNIFORM_100 = Protocol(
     meaning="The last film of each person is hidden, and recommenders must find it among 100 other films. All films "
     "are sampled with the same probability. This is even easier, because most films are not popular.",
     rules=SAMPLED_RULES
-    | {"ranked": "the target and 100 films drawn without replacement, each of the catalogue as likely as any other"},
+    | {
+        "ranked": (
+            "the target and 100 films sampled from the catalogue without replacement, all with the same probability"
+        )
+    },
     n_candidates=100,
     sampler=sample_uniformly,
 )
@@ -183,19 +197,20 @@ TIME = Protocol(
     "were tuned on data that includes these films.",
     rules=COMMON_RULES
     | {
-        "split": "two midnights (UTC), the same for everybody: what lies before the first trains; a user's first film "
-        "between the two is validation, the first after the second is test",
-        "cuts": "the last midnight after which at least 10 % of the events lie, and the last before that after which "
-        "at least 10 % of the rest lie",
-        "filter": "MovieLens but 20M: films with fewer than 5 ratings, later ones counted, are dropped; other data is "
-        "taken whole",
+        "split": "two midnights (UTC), the same for all users: films before the first are training data; a user's "
+        "first film between the two is the validation target, and the first film after the second is the "
+        "test target",
+        "cuts": "the test cut is the last midnight with at least 10% of the events after it; the validation cut is "
+        "the last midnight with at least 10% of the remaining events after it",
+        "filter": "MovieLens except 20M: films with fewer than 5 ratings, including later ratings, are removed; "
+        "other data sets are complete",
         # "the cut" of a target: the first cut for validation, the second for test
-        "users": "those who watched something before the cut and something after it",
-        "history": "everything that the user watched before the cut; films of the same second keep their order",
-        "tags": "those given before the first cut; tags without a time are left out",
-        "settings": "tuned on leave-one-out validation, so with films that were watched after the cuts",
-        "ranked": "the whole catalogue, films that nobody had watched before the cut included",
-        "hidden": "films that the user has watched before the cut",
+        "users": "users who watched films before and after the cut",
+        "history": "all films that the user watched before the cut; films of the same second keep their order",
+        "tags": "tags given before the first cut; tags without a time are not used",
+        "settings": "tuned with leave-one-out validation, which includes films watched after the cuts",
+        "ranked": "the whole catalogue, including films that nobody had watched before the cut",
+        "hidden": "films that the user watched before the cut",
     },
     splitting=BY_TIME,
     retraining_reason="This protocol needs recommenders that were trained only on films watched before the date. With "
@@ -207,14 +222,14 @@ def _short(n: int) -> Protocol:
     """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
     return Protocol(
         f"short-{n}",
-        title="Newest film only" if n == 1 else f"{n} newest films",
-        meaning="As with all films, but recommenders get only the newest films of each person, like the list of a "
-        "visitor. Films that the person watched before are excluded, too.",
+        title="Latest film only" if n == 1 else f"{n} latest films",
+        meaning="As with all films, but recommenders get only the latest films of each person, as if a visitor had "
+        "typed them. Films that the person watched before are also excluded.",
         rules=FULL.rules
         | {
-            "history": "the newest films of the user, without anything else about the user",
+            "history": "only the latest films of the user",
             "newest": n,
-            "hidden": "all films of the user's whole history before the target",
+            "hidden": "all films of the user's history before the target",
         },
         n_newest=n,
     )
@@ -228,23 +243,28 @@ def _favourites(n: int) -> Protocol:
     return Protocol(
         f"favourites-{n}",
         title="1 favourite" if n == 1 else f"{n} favourites",
-        meaning="Recommenders learn nothing from a tenth of the people. They get a few films that such a person likes, "
-        "in random order, like the list of a visitor. They must find all other films that the person likes. HR is then "
-        "the share of these films that are among the best, and NDCG counts all of them.",
+        meaning="A tenth of the people are not in the training data. Recommenders get a few films that such a person "
+        "likes, in random order, as if a visitor had typed them. They must find the other films that the "
+        "person likes. Here, HR is the share of those films in the top of the list, and NDCG counts all of "
+        "them.",
         rules=COMMON_RULES
         | {
-            "split": "by a hash of the user's id: a tenth of the users is test, another tenth validation, the others "
-            "train",
+            "split": "by a hash of the user's id: a tenth of the users are test users, another tenth validation "
+            "users, and the others training users",
             "filter": LEAVE_ONE_OUT_RULES["filter"],
-            "users": "those of the tenth who gave at least 11 films four stars or more; without stars, all films count",
+            "users": (
+                "test or validation users who gave at least 11 films four stars or more; without stars, all "
+                "films count as liked"
+            ),
             "history": "liked films in random order; the same films for every recommender",
             "liked": n,
             "drawings": ORDERS_PER_USER,
             "targets": "all other liked films",
-            "metrics": "HR@k is recall: targets among the first k, divided by their highest possible number. NDCG@k is "
-            "divided by its highest possible value. MRR is of the best target. All are means over a user's drawings",
-            "tags": "all tags of the data set, those by test users included",
-            "settings": "tuned on leave-one-out validation, so also with histories of test users",
+            "metrics": "HR@k is recall: the number of targets among the first k, divided by the highest possible "
+            "number. NDCG@k is divided by its highest possible value. MRR uses the best-ranked target. "
+            "All are means over the random lists of a user",
+            "tags": "all tags of the data set, including tags by test users",
+            "settings": "tuned with leave-one-out validation, which includes histories of test users",
             "ranked": "the whole catalogue",
             "hidden": "the liked films that are given",
         },

@@ -47,7 +47,7 @@ def format_report(
         selected = ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])
         dataset, protocol = next(iter(documents), selected)
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-        raise results.ResultError("nothing of that has been measured yet on the data as it is here", command)
+        raise results.ResultError("nothing of this has been measured yet on this version of the data", command)
     formatter = leaderboard if brief else section
     return "\n\n".join(formatter(*pair, rows, other_protocol) for pair, rows in documents.items() if rows)
 

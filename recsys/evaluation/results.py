@@ -126,7 +126,7 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     board, document = _find(dataset, protocol, variant, errors.warn)
     seeds = [fields["seed"] for fields in document["seeds"]]
     if 0 not in seeds:
-        text = "{variant} lacks seed 0, by which recommenders are compared"
+        text = "{variant} has no result for seed 0, which comparisons need"
         raise ResultError(text, _command(board, variant), variant=variant)
     return all_ranks[[seeds.index(0)]]
 
@@ -282,7 +282,7 @@ def _choose(
     command = _command(next(iter(documents_by_board)), variant)
     if not candidates:
         raise ResultError("{variant} has not been measured yet", command, variant=variant)
-    text = "{variant} was measured on another form of {dataset} than the one on this machine"
+    text = "{variant} was measured on another version of {dataset} than the one on this machine"
     raise ResultError(text, command, variant=variant, dataset=dataset)
 
 

@@ -72,7 +72,7 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
     """
     is_pair = tests[["variant", "other"]].isin([variant, other]).all(axis=1)
     if not is_pair.any():
-        text = "{variant} and {other} cannot be compared: they were not both measured on the same people"
+        text = "{variant} and {other} cannot be compared, because they were measured on different people"
         raise results.ResultError(text, variant=variant, other=other)
     row = tests[is_pair].iloc[0].copy()
     if row["variant"] == other:

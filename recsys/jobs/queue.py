@@ -182,7 +182,7 @@ def check_idle(dataset: str) -> None:
     # the lock files of trainings on the command line and of trials
     locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
     if has_job or any(is_locked(lock) for lock in locks):
-        text = "a recommender is being trained for {dataset}; stop that first, or wait for its end"
+        text = "a recommender is being trained for {dataset}; stop the training first, or wait until it ends"
         raise JobError(text, dataset=dataset)
 
 
@@ -344,7 +344,7 @@ def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
     active = [other for other in all_jobs if other.state in ACTIVE]
     if job.checkpoint in [other.checkpoint for other in active]:
         title = registry.get(job.variant).title
-        text = "{title} is already being trained for {dataset}; stop that first, or wait for its end"
+        text = "{title} is already being trained for {dataset}; stop the training first, or wait until it ends"
         raise JobError(text, title=Message(title), dataset=job.dataset)
     if len(active) >= MAX_ACTIVE_JOBS:
         text = "{active} trainings are waiting or running, which is the maximum; add this one when some are done"

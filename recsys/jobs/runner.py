@@ -102,7 +102,7 @@ def _prepare_process() -> None:
 def _reason(code: int, output: Path) -> Message:
     """Return why a training failed: a signal, or the last line of its output."""
     if code < 0:  # of a process that a signal ended
-        text = "it was ended by the signal {signal}, perhaps because memory ran out"
+        text = "the signal {signal} ended it, perhaps because memory ran out"
         return Message(text, signal=signal.Signals(-code).name)
     with output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_REASON_BYTES))

@@ -302,9 +302,11 @@ class PoolConfig:
         if not self.members:
             raise ConfigError("{setting} is empty, but must name at least 1 recommender", setting="members")
         if len(set(self.members)) < len(self.members):
-            raise ConfigError("members is {members}, but each can be named once", members=" ".join(self.members))
+            raise ConfigError(
+                "members is {members}, but each member can be named only once", members=" ".join(self.members)
+            )
         if any(low >= high for low, high in pairwise(self.edges)):
-            raise ConfigError("edges is {edges}, but they must ascend", edges=" ".join(map(str, self.edges)))
+            raise ConfigError("edges is {edges}, but its values must increase", edges=" ".join(map(str, self.edges)))
 
 
 class Pool(Model):

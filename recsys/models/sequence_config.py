@@ -56,7 +56,7 @@ class ExtrasConfig(PmiConfig):
         """Raise ConfigError if `only_unseen` is set and the loss is not the softmax over all items."""
         if self.only_unseen and self.loss != "softmax":
             raise ConfigError(
-                "only_unseen is for the softmax, and loss is {loss}; leave one of the two out", loss=self.loss
+                "only_unseen needs the loss softmax, but loss is {loss}; leave one of the two out", loss=self.loss
             )
 
 

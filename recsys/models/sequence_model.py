@@ -190,7 +190,7 @@ class SequenceModel(Model):
         """
         run = run or RunOptions()
         if not len(train.interactions):
-            raise DataError("{name} has no films to train on; take a set with more ratings", name=train.name)
+            raise DataError("{name} has no films to train on; choose a data set with more ratings", name=train.name)
         self.check_memory(train, devices.free_gpu_bytes(devices.choose(run.device)))
         torch.manual_seed(run.seed)
         self.module = self.build(train.n_items)

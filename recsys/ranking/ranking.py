@@ -42,7 +42,9 @@ class Ranking:
         Raises ScoreError if a score is NaN or plus infinity.
         """
         if not scores.max(initial=-np.inf) < np.inf:  # the maximum is NaN if any score is NaN
-            raise ScoreError("the model returned scores that are no numbers; train it again with a lower learning rate")
+            raise ScoreError(
+                "the model returned scores that are not numbers; train it again with a lower learning rate"
+            )
         listed_scores = np.array(scores)
         if excluded is not None:
             listed_scores[excluded] = -np.inf
@@ -75,7 +77,9 @@ class Ranking:
         Raises ScoreError if the item is not listed.
         """
         if self.scores[item] == -np.inf:
-            raise ScoreError("the model scored the target minus infinity; train it again with a lower learning rate")
+            raise ScoreError(
+                "the model gave the target a score of minus infinity; train it again with a lower learning rate"
+            )
         return int(np.count_nonzero(self.scores >= self.scores[item]))
 
     def probabilities(self, items: np.ndarray) -> np.ndarray | None:

@@ -98,10 +98,10 @@ def list_from_link(text: str) -> str:
     # "s" has the ids of the films, after the number of omitted films
     ids = OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
-        raise RecsysError("this is no link to a list of films; copy it from the address bar, or from Share")
+        raise RecsysError("this is not a link to a list of films; copy the link from the address bar or from Share")
     films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])
     if not SHARED_LIST_PATTERN.fullmatch(films):  # the name of the data set is invalid
-        raise RecsysError("the link names a data set that cannot be one")
+        raise RecsysError("the link has an invalid name of a data set")
     return films
 
 

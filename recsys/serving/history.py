@@ -164,12 +164,12 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     if n_omitted:
         notices.append(
             Message(
-                "The link had room for the newest {n:,} film, not for the {earlier:,} before it.",
-                plural="The link had room for the newest {n:,} films, not for the {earlier:,} before them.",
+                "The link had room for the latest {n:,} film, not for the {earlier:,} before it.",
+                plural="The link had room for the latest {n:,} films, not for the {earlier:,} before them.",
                 n=len(items),
                 earlier=n_omitted,
             )
         )
     if len(items) > MAX_FILMS:
-        notices.append(Message("The link is long; its newest {max_films:,} films are kept.", max_films=MAX_FILMS))
+        notices.append(Message("The link is long; its latest {max_films:,} films are kept.", max_films=MAX_FILMS))
     return items[-MAX_FILMS:], notices

@@ -22,7 +22,7 @@ from recsys.serving.recommend import Ratings
 CHOSEN = N_("chosen in the review")
 NONE = N_("none of the films that were offered")
 METHOD_COLUMN = "found"
-REASON_COLUMN = "why it is not taken"
+REASON_COLUMN = "reason for leaving it out"
 TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # their cells have translations, other cells are names
 SAME_VIEWING = timedelta(days=1)  # two services can date the same viewing a day apart
 
@@ -126,7 +126,7 @@ class Review:
             match, imported = self.matches[position], self.history[position]
             method = match.method.value if match.is_confident else CHOSEN
             rows.append((imported.name, films[film].label, method, *_origin(imported.entries[0])))
-        return pd.DataFrame(rows, columns=[N_("your files say"), N_("taken for"), METHOD_COLUMN, "file", "line"])
+        return pd.DataFrame(rows, columns=[N_("title in your files"), N_("imported as"), METHOD_COLUMN, "file", "line"])
 
     def rejected(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
         """Return a row per film or line that is not in the result, with the reason."""

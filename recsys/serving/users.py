@@ -41,7 +41,7 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
         )
     if not str(user_id).removeprefix("-").isdecimal():
         raise ServingError(
-            "{name} has no person {user_id}: its people have numbers", name=dataset.name, user_id=user_id
+            "{name} has no person {user_id}: its people are numbered", name=dataset.name, user_id=user_id
         )
     user_id = int(user_id)
     row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
@@ -94,7 +94,7 @@ def recommend_for_all(
 def check_format(path: Path) -> None:
     """Raise RecsysError if `write_table` does not support the ending of a file name."""
     if path.suffix not in FORMATS:
-        raise RecsysError("{name}: write a file that ends in {formats}", name=path.name, formats=" or ".join(FORMATS))
+        raise RecsysError("{name}: the file name must end in {formats}", name=path.name, formats=" or ".join(FORMATS))
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:

@@ -45,9 +45,9 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
     return {
         "title": "Do protocols agree?",
         "dataset": dataset,
-        "question": "Would another way of measuring have put the same recommenders in another order? 1: the very same "
-        "order, 0: no connection, -1: the reverse.",
-        "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred drawn films instead of all can "
+        "question": "Does another protocol put the same recommenders in another order? 1: the same order, 0: no "
+        "correlation, -1: the reverse order.",
+        "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred sampled films instead of all can "
         "change which recommender is best.",
         "answer": f"Here {low_pair} agree least ({_signed(low_tau)}) and {high_pair} most ({_signed(high_tau)}).",
         "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; {sizes}.",
@@ -55,8 +55,8 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
             {"name": "pair", "title": "Protocols"},
             {"name": "tau", "title": "Rank correlation (Kendall's τ)", "digits": 2},
             {"name": "common", "title": "Recommenders"},
-            {"name": "best", "title": "Best under the first"},
-            {"name": "rank", "title": "Its rank under the second"},
+            {"name": "best", "title": "Best with the first protocol"},
+            {"name": "rank", "title": "Its rank with the second protocol"},
         ],
         "rows": rows,
         "chart": {"kind": "rows", "x": "pair", "y": "tau"},
@@ -86,9 +86,9 @@ def compare_costs(dataset: str) -> dict[str, Any]:
     return {
         "title": "Quality for time",
         "dataset": dataset,
-        "question": "Which recommender gives most for the time that it is trained?",
-        "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than is usual to "
-        "reach its published figures, and Klenitskiy and Vasilev (RecSys 2023) that SASRec gets there sooner.",
+        "question": "Which recommender is best for its training time?",
+        "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than usual to reach "
+        "its published figures. Klenitskiy and Vasilev (RecSys 2023) show that SASRec reaches them sooner.",
         "answer": f"Here {best['title']} is best ({_result(best)}), and {comparison}.",
         "how": f"{dataset}, protocol “{protocols.title(protocol)}”, test NDCG@10; seconds by the training loop's own "
         f"clock, one training each, {costs[protocol].hardware}, in part beside other work; validation included.",

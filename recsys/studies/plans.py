@@ -13,27 +13,27 @@ from recsys.evaluation.report import short
 
 Changes = dict[str, Mapping[str, Any]]  # label of a row → settings that differ from the preset
 
-BASELINE = "as it is"  # label of the row without changes
+BASELINE = "unchanged"  # label of the row without changes
 LEFT_OUT: Changes = {  # "without" is a setting of `models.ablations`
     "position embeddings instead of a relative bias": {"without": "relative bias"},
-    "no order at all": {"without": "order"},
+    "no positions": {"without": "order"},
     "no feed-forward network": {"without": "feed-forward"},
     "no layer normalisation": {"without": "norms"},
     "no residual connections": {"without": "residual"},
     "no dropout": {"dropout": 0.0},
-    "an output with embeddings of its own": {"without": "tied output"},
-    "random start instead of PMI": {"pmi_init": False},
+    "separate output embeddings": {"without": "tied output"},
+    "random initialisation instead of PMI": {"pmi_init": False},
 }
 MASKING: Changes = {  # what replaces a masked item, and the share of samples in which only the last item is masked
-    "[mask], last item alone in a tenth": {},
-    "[mask], never the last item alone": {"last_item_mask_prob": 0.0},
-    "[mask], last item alone in three tenths": {"last_item_mask_prob": 0.3},
-    "[mask], last item alone in half": {"last_item_mask_prob": 0.5},
-    "the last item alone, always": {"last_item_mask_prob": 1.0},
-    "80 % [mask], 10 % another, 10 % itself": {"masking": "80-10-10"},
+    "[mask]; in 10% of samples, only the last item": {},
+    "[mask]; never only the last item": {"last_item_mask_prob": 0.0},
+    "[mask]; in 30% of samples, only the last item": {"last_item_mask_prob": 0.3},
+    "[mask]; in 50% of samples, only the last item": {"last_item_mask_prob": 0.5},
+    "always only the last item": {"last_item_mask_prob": 1.0},
+    "80% [mask], 10% another item, 10% unchanged": {"masking": "80-10-10"},
 }
 CROPS: Changes = {  # parts of long histories that are training samples, see `CounterRNG.crop`
-    "newest items only": {},
+    "latest items only": {},
     "windows over older items": {"crop": "windows"},
     "prefixes of the history": {"crop": "prefixes"},
 }
@@ -50,10 +50,10 @@ NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
 STEPS: Changes = {  # each row turns off one more setting
     BASELINE: {},
     "no memory": {"memory": False},
-    "and a fixed order of films of one second": {"memory": False, "redraw": False},
+    "and a fixed order of films of the same second": {"memory": False, "redraw": False},
     "and a softmax over all films": NO_IMPROVEMENTS,
 }
-TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the rest": NO_IMPROVEMENTS}
+TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the other steps": NO_IMPROVEMENTS}
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # exponents of popularity
 WIDTHS = (16, 32, 64, 128, 256)  # dimensions of an embedding
 LENGTHS = (10, 20, 50, 100, 200)  # newest films of a history that are read
@@ -144,10 +144,11 @@ def _with_setting(row: pd.Series) -> str:
 PLANS = {  # name on the command line → plan
     "ablation-bert4rec": Plan(
         title="BERT4Rec without its parts",
-        question="What does each part of BERT4Rec bring? Each row changes one thing of a network with two blocks and "
-        "two heads.",
-        papers="BERT4Rec's ablation on MovieLens 1M loses most without position embeddings, less without layer "
-        "normalisation, residual connections, dropout or the feed-forward network, and gains with depth.",
+        question="How much does each part of BERT4Rec contribute? Each row changes one thing in a network with two "
+        "blocks and two heads.",
+        papers="In the paper's ablation of BERT4Rec on MovieLens 1M, the loss is largest without position "
+        "embeddings. It is smaller without layer normalisation, residual connections, dropout or the "
+        "feed-forward network. More layers help.",
         setting_title="What is changed",
         points=points(
             {"BERT4Rec": "bert4rec"},
@@ -157,21 +158,23 @@ PLANS = {  # name on the command line → plan
     ),
     "ablation-sasrec": Plan(
         title="SASRec without its parts",
-        question="What does each part of SASRec bring? Each row changes one thing of a network with two blocks and two "
-        "heads.",
-        papers="SASRec's ablation on MovieLens 1M loses most with an output of its own and without blocks, less "
-        "without residual connections, little without position embeddings or dropout, and nothing with a single head.",
+        question="How much does each part of SASRec contribute? Each row changes one thing in a network with two "
+        "blocks and two heads.",
+        papers="In the paper's ablation of SASRec on MovieLens 1M, the loss is largest with separate output "
+        "embeddings and without blocks. It is smaller without residual connections, and small without "
+        "position embeddings or dropout. A single head loses nothing.",
         setting_title="What is changed",
         points=points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),
         chart=CHANGE_CHART,
     ),
     "steps": Plan(
-        title="What each step brought",
+        title="What each step contributes",
         question="What makes three networks better than plain SASRec, BERT4Rec and GRU4Rec? Each row leaves out one "
-        "thing more than the row above, or both at once. Figures on validation are those of the network without its "
-        "memory.",
-        papers="Klenitskiy and Vasilev (arXiv:2309.07602) draw no negatives from a person's own items; language models "
-        "gain from counts (arXiv:1911.00172). We know of no paper that changes the order of films of one second.",
+        "more thing than the row above, or all of them at once. Validation figures are of the network "
+        "without its memory.",
+        papers="Klenitskiy and Vasilev (arXiv:2309.07602) sample no negatives from a person's own items. Language "
+        "models gain from counts (arXiv:1911.00172). We know of no paper that changes the order of films of "
+        "the same second.",
         setting_title="What is left out",
         points=(
             *points({"SASRec": "sasrec-memory"}, STEPS),
@@ -182,9 +185,11 @@ PLANS = {  # name on the command line → plan
     ),
     "width": Plan(
         title="Width",
-        question="How much does a wider embedding bring? GRU4Rec's recurrent layer is twice as wide as its embeddings.",
-        papers="SASRec (figure 2), Caser and BERT4Rec (figure 3) report that figures rise with the width and then "
-        "level off, and that sparse data sets do not gain from wide embeddings.",
+        question=(
+            "How much does a wider embedding help? The recurrent layer of GRU4Rec is twice as wide as its embeddings."
+        ),
+        papers="SASRec (figure 2), Caser and BERT4Rec (figure 3) report that metrics rise with the width and then "
+        "level off. Sparse data sets do not gain from wide embeddings.",
         setting_title="Dimensions of an embedding",
         points=(
             *sweep("SASRec", "sasrec-softmax", "dim", WIDTHS),
@@ -195,21 +200,21 @@ PLANS = {  # name on the command line → plan
         chart=LINE_CHART | {"log": ["x"]},
     ),
     "mask-share": Plan(
-        title="Share of hidden films",
-        question="How many films of a history should be hidden while BERT4Rec learns?",
-        papers="BERT4Rec (section 4.5) finds that too few and too many are both worse, and takes .2 for MovieLens, "
-        "where histories are long, and .4 to .6 for sets with short ones.",
-        setting_title="Probability that a film is hidden",
+        title="Share of masked films",
+        question="How many films of a history should be masked when BERT4Rec is trained?",
+        papers="BERT4Rec (section 4.5) finds that too few and too many are both worse. It uses .2 for MovieLens, "
+        "where histories are long, and .4 to .6 for data sets with short histories.",
+        setting_title="Probability that a film is masked",
         points=sweep("BERT4Rec", "bert4rec", "mask_prob", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
         chart=LINE_CHART,
         all_seeds=True,
     ),
     "length": Plan(
         title="Length of the history",
-        question="How many of the newest films need to be read?",
-        papers="BERT4Rec (table 4) and SASRec report that long histories pay on MovieLens, and that twenty items are "
-        "enough for sets with short ones.",
-        setting_title="Films that are read, at most",
+        question="How many of the latest films does a network need?",
+        papers="BERT4Rec (table 4) and SASRec report that long histories help on MovieLens, and that twenty items "
+        "are enough for data sets with short histories.",
+        setting_title="Maximum number of films read",
         points=(
             *sweep("SASRec", "sasrec-softmax", "length", LENGTHS),
             *sweep("BERT4Rec", "bert4rec", "length", LENGTHS),
@@ -218,13 +223,13 @@ PLANS = {  # name on the command line → plan
         all_seeds=True,
     ),
     "popularity": Plan(
-        title="What drawing by popularity rewards",
-        question="Does a protocol that hides a film among 100 popular ones ask for the films that a person wants, or "
-        "for those that this person wants more than others do? Each probability is divided by a power of popularity; "
-        "nothing is trained.",
-        papers="Krichene and Rendle (KDD 2020) show that drawn films can change which recommender is best. Where they "
-        "are drawn by popularity, no order beats that by probability divided by popularity; the papers that use this "
-        "protocol do not say so.",
+        title="What sampling by popularity rewards",
+        question="Suppose a film must be found among 100 popular ones. Is it then better to predict what a person "
+        "wants, or what this person wants more than others do? Each probability is divided by a power of "
+        "the popularity. Nothing is trained.",
+        papers="Krichene and Rendle (KDD 2020) show that sampled films can change which recommender is best. If "
+        "films are sampled by popularity, the best order is by probability divided by popularity. The papers "
+        "that use this protocol do not say so.",
         setting_title="Power of popularity that probabilities are divided by",
         # The recommender "lift" divides the probabilities of sasrec-memory by popularity ** power.
         points=sweep("SASRec with memory", "lift", "power", POWERS),
@@ -233,11 +238,11 @@ PLANS = {  # name on the command line → plan
     ),
     "losses": Plan(
         title="Architecture or loss?",
-        question="What matters more: whether a network reads from left to right or from both sides, or what it is "
-        "trained for?",
+        question="What matters more: whether a network reads from left to right or in both directions, or its loss "
+        "function?",
         papers="Klenitskiy and Vasilev (arXiv:2309.07602) and Petrov and Macdonald (gSASRec, arXiv:2308.07192) find "
-        "that SASRec falls behind BERT4Rec because of its loss, and passes it when trained with the same or with many "
-        "negatives.",
+        "that SASRec is worse than BERT4Rec because of its loss. With the same loss or with many negatives, "
+        "it is better.",
         setting_title="Loss",
         points=(
             Point("SASRec", "binary cross-entropy, one negative", "sasrec-bce"),
@@ -249,21 +254,22 @@ PLANS = {  # name on the command line → plan
         all_seeds=True,
     ),
     "masking": Plan(
-        title="What takes the place of a hidden film",
-        question="BERT hides some words with [mask], replaces some by others and leaves some as they are. Does that "
-        "help here, and how often should the last film alone be hidden, as it is when a recommendation is made?",
-        papers="BERT4Rec (section 3.6) hides with [mask] alone and adds samples whose last item alone is hidden, "
-        "without saying how many.",
+        title="What replaces a masked film",
+        question="BERT replaces most of the chosen words by [mask] and some by other words, and leaves some "
+        "unchanged. Does that help here? And how often should only the last film be masked, as in a "
+        "recommendation?",
+        papers="BERT4Rec (section 3.6) only uses [mask] and adds samples in which only the last item is masked. "
+        "Their number is not given.",
         setting_title="Rule",
         points=points({"BERT4Rec": "bert4rec"}, MASKING),
         chart=CHANGE_CHART,
     ),
     "augmentation": Plan(
         title="Older films as targets",
-        question="A network reads the newest films of a history. Does it help to show it older stretches as well "
-        "(windows), or histories that end earlier (prefixes), in half of the samples?",
-        papers="The authors' code of BERT4Rec slides windows over long histories; Tan et al. (arXiv:1606.08117) gain "
-        "from training GRU4Rec on all prefixes.",
+        question="A network reads the latest films of a history. Does it help if half of the samples are older parts "
+        "of a history (windows), or histories that end earlier (prefixes)?",
+        papers="The code of BERT4Rec's authors slides windows over long histories. Tan et al. (arXiv:1606.08117) "
+        "gain from training GRU4Rec on all prefixes.",
         setting_title="Samples",
         points=points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CROPS),
         chart=CHANGE_CHART,

@@ -79,7 +79,7 @@ class RunFolder:
                 with suppress(OSError, ValueError):
                     holder = Message("process {number}", number=int(lock.read_text()))
                 raise TrainingError(
-                    "{process} is training in {folder}; wait until it is over, or take another --seed",
+                    "{process} is training in {folder}; wait until it ends, or use another --seed",
                     process=holder,
                     folder=self.path,
                 )
@@ -282,8 +282,8 @@ class Trainer:
         """Raise TrainingError if a recorded loss or gradient was not finite."""
         if not self.all_finite:
             raise TrainingError(
-                "the loss or a gradient is no longer a finite number in epoch {epoch}, so this run ends, and what was "
-                "trained before is left as it was; train again with a lower --lr",
+                "in epoch {epoch}, the loss or a gradient is no longer a finite number, so the run stops. Earlier "
+                "checkpoints are unchanged; train again with a lower --lr",
                 epoch=len(self.events) + 1,
             )
 
@@ -357,7 +357,7 @@ class Trainer:
         path, precision = folder.state_path, state.get("precision")
         if state.get("run") != self.identity:
             raise TrainingError(
-                "{path} belongs to a run with other settings or data; train without --resume to begin anew", path=path
+                "{path} belongs to a run with other settings or data; train without --resume to start again", path=path
             )
         if precision != self.precision:
             raise TrainingError(

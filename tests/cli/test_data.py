@@ -51,7 +51,7 @@ def test_getting_a_set_says_what_was_got_and_what_may_be_done_with_it(tmp_path, 
 def test_a_failure_is_one_line_on_stderr_and_exit_code_1(tmp_path, capsys):
     assert get("ml-1m", "--from", archives.write(tmp_path, archives.comma())) == 1
     said = capsys.readouterr()
-    assert "some.zip is not a sound archive of MovieLens 1M: it holds no ratings.dat" in said.err.splitlines()[-1]
+    assert "some.zip is not a valid archive of MovieLens 1M: it holds no ratings.dat" in said.err.splitlines()[-1]
     assert said.out == ""
 
 

@@ -94,7 +94,7 @@ def test_the_lists_of_everybody_go_into_a_file(capsys, tmp_path):
         (["--user", "1", "--all", "--out", "x.csv"], "exclude each other"),
         (["--all"], "use both: --all --out lists.csv"),
         (["Film 2", "--out", "x.csv"], "use both: --all --out lists.csv"),
-        (["--all", "--out", "x.txt", "--model", "nobody"], "x.txt: write a file that ends in .csv or .parquet"),
+        (["--all", "--out", "x.txt", "--model", "nobody"], "x.txt: the file name must end in .csv or .parquet"),
     ],
 )
 def test_whose_films_and_where_to_must_be_clear(capsys, arguments, sentence):

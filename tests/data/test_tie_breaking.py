@@ -37,7 +37,7 @@ def test_ratings_and_times_stay_with_their_films_and_seconds_with_their_order():
 
 
 def test_what_is_drawn_already_is_not_drawn_again():
-    with pytest.raises(DataError, match="in random order already; use --protocol full"):
+    with pytest.raises(DataError, match="already in random order; use --protocol full"):
         shuffle_ties(assembled(ties="drawn"), 0)
 
 

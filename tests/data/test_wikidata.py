@@ -228,7 +228,7 @@ def test_where_asking_again_would_not_help_nobody_does(service, status):
 
 def test_the_log_in_page_of_a_hotel_is_no_answer(service):
     service.server.tricks = [service.says(b"<html>", kind="text/html; charset=utf-8")]
-    with pytest.raises(DownloadError, match="does this network ask for a log-in"):
+    with pytest.raises(DownloadError, match="does this network require a login"):
         facts([MATRIX])
 
 

@@ -111,13 +111,13 @@ def test_rules_are_plain_json_and_say_what_the_code_does():
 def test_a_split_by_time_names_its_dates_and_that_settings_know_more():
     world = toys.over_days([[(0, 1), (1, 10), (2, 20)]] * 10)
     assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-19", "test": "2001-09-29"}
-    assert "tuned on leave-one-out validation" in TIME.rules["settings"]
+    assert "tuned with leave-one-out validation" in TIME.rules["settings"]
     assert FULL.rules_on(toys.cycle()) == {"order": protocols.ORDERS["file"]} | FULL.rules
 
 
 def test_the_rules_say_how_films_of_one_second_were_put_in_order():
     drawn = FULL.rules_on(replace(toys.cycle(), ties="drawn"))
-    assert "drawn from seed 0, person and film" in drawn["order"]
+    assert "depends on seed 0, user and film" in drawn["order"]
     assert {name for name in drawn if drawn[name] != FULL.rules.get(name)} == {"order"}
 
 

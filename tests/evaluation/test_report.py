@@ -146,10 +146,10 @@ def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_
     text = report.format_report()
     assert ".0370 A*" in rows(text)["bpr-mf"]["published NDCG@10"]
     assert (
-        "Published figures. A: as ours: same films, last two films held out, seen films hidden. A* beside bpr-mf: "
+        "Published figures. A: same rules as here: same films, last two films held out, watched films excluded. A* beside bpr-mf: "
         in text
     )
-    assert "ours are computed from the history." in text
+    assert "here they are computed from the history." in text
 
 
 def test_older_calibration_errors_are_marked():

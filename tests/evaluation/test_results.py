@@ -69,8 +69,8 @@ def test_a_stale_result_is_left_out_with_a_command_that_brings_it_back():
     said = []
     assert tables.leaderboard("cycle", "full", collect(said))["variant"].tolist() == ["counts"]
     command = recsys_command("evaluate", "trained", "--dataset", "cycle", "--protocol", "full")
-    assert said == [f"trained was measured on another form of cycle than the one on this machine; run: {command}"]
-    with pytest.raises(results.ResultError, match="another form of cycle"):
+    assert said == [f"trained was measured on another version of cycle than the one on this machine; run: {command}"]
+    with pytest.raises(results.ResultError, match="another version of cycle"):
         results.ranks("cycle", "full", "trained")
 
 
@@ -153,7 +153,7 @@ def test_what_a_damaged_board_contained_is_lost_with_a_warning_when_it_is_writte
     keep("popular", [[1, 2]])
     path = paths.results(home, "toy", "full")
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.warns(match=r"full.json is damaged, so what it contained is lost; run: .*evaluate all --dataset toy"):
+    with pytest.warns(match=r"full.json is damaged, so its content is lost; run: .*evaluate all --dataset toy"):
         keep("als", [[2, 3]])
     assert tables.leaderboard("toy", "full")["variant"].tolist() == ["als"]
     results.check(path)
@@ -163,7 +163,7 @@ def test_damaged_ranks_of_a_board_leave_its_documents(home):
     keep("popular", [[1, 2]])
     path = paths.results(home, "toy", "full")
     payload(path, "full.npz").write_bytes(b"nothing")
-    with pytest.warns(match=r"full-\w+\.npz is missing or damaged, so what it contained is lost"):
+    with pytest.warns(match=r"full-\w+\.npz is missing or damaged, so its content is lost"):
         keep("als", [[2, 3]])
     assert tables.leaderboard("toy", "full")["variant"].tolist() == ["popular", "als"]
     assert results.ranks("toy", "full", "als").tolist() == [[2, 3]]
@@ -268,7 +268,7 @@ def test_published_figures_carry_their_rules_and_source():
         "sasrec-paper", 0.8245, 0.5905, "U",
     ]  # fmt: skip
     assert len(uniform) == 9
-    assert "other lists than ours" in uniform.loc["SASRec", "rules"]
+    assert "samples differ from those used here" in uniform.loc["SASRec", "rules"]
     assert published_figures.published("beauty", "full").empty
 
 
@@ -281,7 +281,7 @@ def test_figures_of_a_method_that_is_not_quite_ours_are_marked_and_say_what_diff
     ]
     assert "3,000 sampled films" in table.loc["SASRec (softmax over 3,000)", "note"]
     assert (table.loc["MF-BPR", "code"].isin(["A*", "B*"])).all()
-    assert "ours are computed from the history" in table.loc["MF-BPR", "note"].iloc[0]
+    assert "here they are computed from the history" in table.loc["MF-BPR", "note"].iloc[0]
     assert table.loc["ItemKNN", "code"] == "M*"
     assert table.loc["EASE", "code"] == "M"
     assert table.loc["EASE", ["rules", "note"]].tolist() == [table.loc["ItemKNN", "rules"], ""]

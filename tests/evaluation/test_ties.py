@@ -65,7 +65,7 @@ def test_people_whose_hidden_film_is_tied_are_told_from_the_others():
 
 
 def test_a_set_in_a_drawn_order_has_nothing_to_show():
-    with pytest.raises(DataError, match="in a drawn order already"):
+    with pytest.raises(DataError, match="are already in random order"):
         file_order.measure(replace(MADE, ties="drawn"))
 
 

@@ -44,7 +44,7 @@ def test_a_link_has_the_newest_films_that_fit_and_says_how_many_do_not():
     assert len(items) == count_that_fits(catalog, range(3_000)) > MAX_ID_CHARS // 6
     earlier = 3_000 - len(items)
     assert [str(notice) for notice in notices] == [
-        f"The link had room for the newest {len(items):,} films, not for the {earlier:,} before them."
+        f"The link had room for the latest {len(items):,} films, not for the {earlier:,} before them."
     ]
     assert count_that_fits(catalog, range(5)) == 5
     assert newest_that_fit(["1", "22", "333"], 6) == ["22", "333"]
@@ -126,7 +126,7 @@ def test_a_very_long_link_keeps_its_newest_films():
     catalog = toys.catalog(MAX_FILMS + 5)
     items, notices = from_url_params({"s": "-".join(str(movie) for movie in catalog.movie_ids)}, catalog)
     assert items == list(range(5, MAX_FILMS + 5))
-    assert [str(notice) for notice in notices] == ["The link is long; its newest 1,000 films are kept."]
+    assert [str(notice) for notice in notices] == ["The link is long; its latest 1,000 films are kept."]
 
 
 @given(st.text() | st.text("0123456789-", max_size=40))

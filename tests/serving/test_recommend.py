@@ -113,7 +113,7 @@ def test_the_scores_of_a_model_stay_as_they_were(world):
 
 def test_scores_that_are_no_numbers_are_refused_with_a_sentence(world):
     for wrong in (np.nan, np.inf):
-        with pytest.raises(ScoreError, match="no numbers; train it again"):
+        with pytest.raises(ScoreError, match="not numbers; train it again"):
             best(world, Given([0, 1, wrong, 3, 4, 5]), k=1)
 
 

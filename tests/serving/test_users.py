@@ -70,5 +70,5 @@ def test_a_title_that_looks_like_a_formula_stays_text(tmp_path):
 
 
 def test_another_ending_is_refused(tmp_path):
-    with pytest.raises(RecsysError, match=r"lists.xlsx: write a file that ends in .csv or .parquet"):
+    with pytest.raises(RecsysError, match=r"lists.xlsx: the file name must end in .csv or .parquet"):
         users.write_table(pd.DataFrame(), tmp_path / "lists.xlsx")

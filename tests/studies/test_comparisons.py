@@ -30,12 +30,12 @@ def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_betwe
     document = compare_protocols("toy")
     taus = {row[0]: row[1] for row in document["rows"]}
     assert taus == {
-        "All films – All films, drawn order": 0.8,
+        "All films – All films, random order": 0.8,
         "All films – 100 random films": -1,
-        "All films, drawn order – 100 random films": -0.8,
+        "All films, random order – 100 random films": -0.8,
     }
     assert document["rows"][0] == ["All films – 100 random films", -1, 5, "a", 5]
-    assert "100 random films agree least (−1.00) and All films – All films, drawn order most" in document["answer"]
+    assert "100 random films agree least (−1.00) and All films – All films, random order most" in document["answer"]
 
 
 @pytest.mark.parametrize(("ranks", "people"), [([1, 2, 3, 4], 200), ([1, 2, 3, 4, 5], 199)])

@@ -20,7 +20,7 @@ WIDTH = Plan(
 PARTS = Plan(
     "Parts", "Which?", "Papers say so.", "Change",
     (
-        Point("GRU4Rec", "as it is", "gru4rec-ce"),
+        Point("GRU4Rec", "unchanged", "gru4rec-ce"),
         Point("GRU4Rec", "no dropout", "gru4rec-ce", {"dropout": 0.0}),
         Point("GRU4Rec", "narrow", "gru4rec-ce", {"dim": 8}),
     ),
@@ -95,7 +95,7 @@ def test_several_seeds_are_averaged_and_counted(small_cycle, outcomes):
     outcomes[(("dim", 8),), 0] = outcome(3)
     document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1))
     baseline, narrow = document["rows"]
-    assert baseline[:5] == ["GRU4Rec", "as it is", 2, 0.3, 0.5]
+    assert baseline[:5] == ["GRU4Rec", "unchanged", 2, 0.3, 0.5]
     assert narrow[2] == 1
     assert "1 to 2 seeds" in document["how"]
     assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")

@@ -58,7 +58,7 @@ def test_a_damaged_trial_is_run_again_with_a_warning(small_cycle, trainings):
     trials.measure(trial, small_cycle, FULL)
     path = paths.trials(paths.home(), "cycle", "full")
     path.write_bytes(path.read_bytes().replace(b"cycle", b"cicle"))
-    with pytest.warns(match="so what it contained is lost"), pytest.warns(match="so a trial is run again"):
+    with pytest.warns(match="so its content is lost"), pytest.warns(match="so a trial is run again"):
         trials.measure(trial, small_cycle, FULL)
     assert trainings == [0, 0]
     assert len(trials.read(trial, small_cycle, FULL).ranks) == 40

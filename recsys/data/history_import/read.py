@@ -75,7 +75,7 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
         advice = N_("choose the CSV or JSON files in it one by one, or export it again")
-        text = "“{name}” is not a sound ZIP file: {message}; {advice}"
+        text = "“{name}” is not a valid ZIP file: {message}; {advice}"
         raise HistoryError(text, name=name, message=error.message, advice=Message(advice)) from error
 
 

@@ -69,7 +69,7 @@ def attention(predictor: Predictor, films: History) -> Attention:
     """
     dataset, model = predictor.dataset, predictor.model
     if not model.has_attention:
-        raise ServingError("{title} has no attention to look at; choose BERT4Rec", title=Message(predictor.title))
+        raise ServingError("{title} has no attention weights; choose BERT4Rec", title=Message(predictor.title))
     tokens = model.input_tokens(check_items(dataset, films))
     labels = token_labels(dataset, tokens, MASK_LABEL if model.can_fill_masks else START_LABEL)
     return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.can_fill_masks)
@@ -88,7 +88,7 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
         ServingError: If there is no history, or as `attention` does.
     """
     if not len(histories):
-        raise ServingError("nobody has watched anything here; take a data set with ratings")
+        raise ServingError("nobody has watched anything here; choose a data set with ratings")
     parts, lengths = [], []
     for history in histories:
         result = attention(predictor, history)

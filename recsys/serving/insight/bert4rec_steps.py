@@ -47,7 +47,8 @@ def as_bert4rec(predictor: Predictor) -> Bert4Rec:
     model = predictor.model
     if not (model.can_fill_masks and model.has_attention):
         raise ServingError(
-            "these are the steps of BERT4Rec, and {title} takes others; choose BERT4Rec", title=Message(predictor.title)
+            "the lesson explains BERT4Rec, and {title} works differently; choose BERT4Rec",
+            title=Message(predictor.title),
         )
     return cast(Bert4Rec, model)
 

@@ -33,7 +33,7 @@ MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
 MIN_TAG_USES = 2  # uses of a tag for one film
 MIN_TAG_FILMS = 5  # films with MIN_TAG_USES of a tag, which excludes tags of one user
 WIDELY_WATCHED = ("widely watched", 0.9, 1.0)  # name of the term, range of the percentile by views
-SELDOM_WATCHED = ("seldom watched", 0.0, 0.33)
+SELDOM_WATCHED = ("rarely watched", 0.0, 0.33)
 FIRST_DECADE = 1960  # earlier decades are one term
 FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
 

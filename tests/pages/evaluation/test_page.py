@@ -210,9 +210,9 @@ def test_a_click_on_a_title_tells_command_commit_seeds_and_people(visit, measure
 
 def test_letters_of_published_figures_are_explained_where_they_stand(visit, measured):
     app = visit("evaluation", data="ml-1m")
-    assert "gSASRec Published · A rules as ours" in " ".join(board(app))
+    assert "gSASRec Published · A same rules as here" in " ".join(board(app))
     letters = " ".join(html.proto.body for html in app.get("html")).partition("Letters of the published figures")[2]
-    assert "<dt>B</dt><dd>same films for ML-1M, but nearly all users&#x27; validation films train too</dd>" in letters
+    assert "<dt>B</dt><dd>same films for ML-1M, but also trained on the validation films of nearly all users</dd>" in letters
     assert "<dt>*</dt>" in letters
     number = published_figures.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
     assert "3,000 sampled films, ours is over all films" in opened(app, f"published-{number}")
@@ -356,7 +356,7 @@ def test_training_logs_of_another_protocol_are_named(visit, measured, home):
     log = paths.checkpoint("ml-1m", "untied", "bert4rec", 0) / paths.LOG
     storage.replace_file(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
     app = open_section(visit("evaluation", data="ml-1m"), "curves")
-    assert "On MovieLens 1M there are some for “All films, drawn order”." in said(app)
+    assert "On MovieLens 1M there are some for “All films, random order”." in said(app)
     app.get_by_key("protocol-ml-1m").set_value("untied").run()
     assert len(chart(app))  # the curve itself
 
@@ -424,7 +424,7 @@ def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
     ranks = np.array([[1, 2, 3]])
     results.write(result("popular", "ml-latest-sample", "full", ranks) | {"fingerprint": "of other data"}, ranks)
     app = visit("evaluation")
-    assert "another form of" in app.warning[0].value.replace("\\", "")
+    assert "another version of" in app.warning[0].value.replace("\\", "")
     assert "There are no readable results for this protocol yet." in said(app)
     assert "-m recsys evaluate all --dataset ml-latest-sample --protocol full" in said(app)
 

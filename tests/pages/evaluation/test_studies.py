@@ -6,7 +6,7 @@ from recsys.evaluation.studies import Chart, Study
 
 TABLE = pd.DataFrame(
     {
-        "name": ["as it is", "without a part whose name is rather long", "wider"],
+        "name": ["unchanged", "without a part whose name is rather long", "wider"],
         "value": [None, -0.02, 0.01],
         "from": [None, -0.03, 0.0],
         "to": [None, -0.01, 0.02],

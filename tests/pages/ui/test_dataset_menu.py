@@ -123,7 +123,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     text = said(opened)
     assert not opened.exception
     assert "**MovieLens 1M**: 6,040 people, 3,883 films, 1919–2000" in text
-    assert "6 MB to download. For research only; passed on or used commercially only with GroupLens' permission" in text
+    assert "6 MB to download. For research only; sharing and commercial use need the permission of GroupLens" in text
     assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
     assert f"Recommenders learn from the {len(world.TITLES)} films with at least 5 ratings." in text
     assert "Trained: BERT4Rec." in text
@@ -237,13 +237,13 @@ def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visi
     app.button(key=f"get-{OTHER}").click().run()
     fetched()
     app.run()
-    assert "MovieLens 1M could not be fetched: 127.0.0.1 answered 404 Not Found; the file may have moved." in said(app)
+    assert "MovieLens 1M could not be downloaded: 127.0.0.1 answered 404 Not Found; the file may have moved." in said(app)
     app.button(key=f"fetch-{OTHER}-again").click().run()
     fetched()
     app.run()
     assert not app.exception
     assert chosen(app).value == OTHER
-    assert "could not be fetched" not in said(app)
+    assert "could not be downloaded" not in said(app)
 
 
 def saying(event):
@@ -272,14 +272,14 @@ def test_progress_is_said_in_ukrainian(event, sentence):
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [
-        ({}, "Fetching MovieLens 1M"),
+        ({}, "Downloading MovieLens 1M"),
         (
             {"stage": "download", "done": 2_100_000, "total": 5_917_549, "from": "x"},
-            "Fetching MovieLens 1M: 2.1 of 5.9 MB",
+            "Downloading MovieLens 1M: 2.1 of 5.9 MB",
         ),
         (
             {"stage": "download", "done": 0, "total": None, "from": "the package index"},
-            "Fetching MovieLens 1M from the package index",
+            "Downloading MovieLens 1M from the package index",
         ),
         ({"stage": "note", "text": "the site is slow"}, "the site is slow"),
         ({"stage": "parse"}, "Reading the ratings of MovieLens 1M"),

@@ -111,7 +111,7 @@ def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
 def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():
     found = explained(*[influence(item, 1.0) for item in range(50)], watched=120)
     assert explanation.influence_bars(found, [str(item) for item in range(50)]).count("<li") == 8
-    assert "Only your newest 50 films were tested." in explanation.notes(found, "M")
+    assert "Only your latest 50 films were tested." in explanation.notes(found, "M")
     assert f"{42} more of your films made a smaller difference." in explanation.notes(found, "M")
 
 

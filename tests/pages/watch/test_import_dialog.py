@@ -115,7 +115,9 @@ def test_several_files_are_one_history_with_stars_and_rewatches(dialog):
 
 def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch):
     monkeypatch.setattr(import_dialog, "_", str.upper)
-    table = pd.DataFrame([("Next", "no such film", "none")], columns=["in your files", "why it is not taken", "file"])
+    table = pd.DataFrame(
+        [("Next", "no such film", "none")], columns=["in your files", "reason for leaving it out", "file"]
+    )
     shown = import_dialog.translate_table(table)
     assert shown.iloc[0].tolist() == ["Next", "NO SUCH FILM", "none"]
     assert list(shown.columns) == ["IN YOUR FILES", "WHY IT IS NOT TAKEN", "FILE"]
@@ -172,7 +174,7 @@ def test_what_is_unsure_is_reviewed_and_nothing_is_dropped_in_silence(dialog):
     assert alien.value is None  # two years off: nobody can tell
     lost = app.dataframe[0].value
     assert lost["in your files"].tolist() == ["Alien (1977)", "Nowhere (1950)"]
-    assert lost["why it is not taken"].tolist() == ["none of the films that were offered", "not in this data set"]
+    assert lost["reason for leaving it out"].tolist() == ["none of the films that were offered", "not in this data set"]
     alien.set_value(world.TITLES.index("Alien (1979)")).run()
     assert app.dataframe[0].value["in your files"].tolist() == ["Nowhere (1950)"]
     assert labels(use(app)) == ["Reservoir Dogs (1992)", "Alien (1979)", "Fargo (1996)"]

@@ -109,7 +109,7 @@ def test_the_same_people_are_drawn_each_time_and_never_more_than_there_are():
 
 
 def test_models_without_attention_and_unknown_films_are_refused_with_a_sentence():
-    with pytest.raises(ServingError, match="no attention to look at; choose BERT4Rec"):
+    with pytest.raises(ServingError, match="no attention weights; choose BERT4Rec"):
         attention(predictor(WORLD, Popular().fit(WORLD)), [1])
     with pytest.raises(ServingError, match="there is no item 20"):
         attention(predictor(WORLD, bert()), [20])

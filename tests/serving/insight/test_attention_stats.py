@@ -78,7 +78,7 @@ def test_a_model_that_reads_less_is_averaged_over_what_it_reads_and_the_same_peo
 
 
 def test_models_without_attention_and_worlds_without_long_histories_are_refused_with_a_sentence():
-    with pytest.raises(ServingError, match="no attention to look at"):
+    with pytest.raises(ServingError, match="no attention weights"):
         collect_attention(predictor(WORLD, Popular().fit(WORLD)))
     with pytest.raises(ServingError, match="nobody in cycle has watched 15 films"):
         collect_attention(predictor(toys.cycle(), bert()))

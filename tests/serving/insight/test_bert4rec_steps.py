@@ -118,7 +118,7 @@ def test_one_film_and_many_films_have_steps():
 
 
 def test_other_models_have_other_steps():
-    with pytest.raises(ServingError, match="the steps of BERT4Rec"):
+    with pytest.raises(ServingError, match="the lesson explains BERT4Rec"):
         compute_steps(predictor(WORLD, sasrec()), FILMS)
 
 
@@ -165,5 +165,5 @@ def test_departures_from_the_paper_are_those_of_the_settings():
 
 
 def test_other_models_are_refused():
-    with pytest.raises(ServingError, match="the steps of BERT4Rec"):
+    with pytest.raises(ServingError, match="the lesson explains BERT4Rec"):
         run_layers(predictor(WORLD, sasrec()), np.array([1]))

@@ -94,7 +94,7 @@ def test_scores_that_are_no_numbers_are_refused():
         def fill(self, history, blanks):
             return np.full((len(blanks), 20), np.nan, np.float32)
 
-    with pytest.raises(ScoreError, match="no numbers"):
+    with pytest.raises(ScoreError, match="not numbers"):
         filled(Broken(), [3, None])
 
 
