@@ -215,7 +215,7 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
     assert "<dt>B</dt><dd>same films for ML-1M, but also trained on the validation films of nearly all users</dd>" in letters
     assert "<dt>*</dt>" in letters
     number = published_figures.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
-    assert "3,000 sampled films, ours is over all films" in opened(app, f"published-{number}")
+    assert "3,000 sampled films; here it is over all films" in opened(app, f"published-{number}")
 
 
 def test_models_that_know_when_the_hidden_film_was_watched_stand_apart_and_last(visit, measured):

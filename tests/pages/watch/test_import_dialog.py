@@ -120,7 +120,7 @@ def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch)
     )
     shown = import_dialog.translate_table(table)
     assert shown.iloc[0].tolist() == ["Next", "NO SUCH FILM", "none"]
-    assert list(shown.columns) == ["IN YOUR FILES", "WHY IT IS NOT TAKEN", "FILE"]
+    assert list(shown.columns) == ["IN YOUR FILES", "REASON FOR LEAVING IT OUT", "FILE"]
 
 
 def test_dates_in_two_readings_are_asked_and_the_answer_counts(dialog):

@@ -27,7 +27,7 @@ def test_a_ready_made_list_fills_the_sequence(visit):
 
 
 def test_a_note_appears_if_similar_films_count_more_than_usual(visit, monkeypatch):
-    note = "Your films are rare or have something rare in common"
+    note = "Your films are little known or have something unusual in common"
     assert note not in said(visit(s="1-2"))
     monkeypatch.setattr(Predictor, "favours_content", lambda predictor, films: films == (0, 1))
     assert note in said(visit(s="1-2"))
