@@ -390,9 +390,9 @@ class VisitorPool(Pool):
         common: a genre, or an original language other than English. t is the share of events that belong to films with
         this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
         even if they are popular.
-    - The scores of lists in no order (`for_unordered_lists`) are multiplied by a factor below 1, because favourites say
-      less about the next film than the newest films of a history. It depends on the length of the list. With it, the
-      total probability of the first N_CALIBRATED films is right on validation data.
+    - The scores of lists in no order (`for_unordered_lists`) have a factor that depends on the length of the list. With
+      it, the total probability of the first N_CALIBRATED films is right on validation data. It is mostly below 1,
+      because favourites predict the next film worse than the newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)

@@ -8,8 +8,8 @@
     ml-1m             6,040 users, 4.8 %
 
 Any other data set gets the settings of the tuned data set with the most similar size, scaled to its size. The rules of
-scaling were measured on the Beauty data of the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), on which
-no setting was tuned. The measurements are in docs/experiments.md.
+scaling were measured on the Beauty data of the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), see
+docs/experiments.md. No setting was tuned on these data.
 """
 
 from collections.abc import Mapping

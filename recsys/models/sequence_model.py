@@ -2,8 +2,8 @@
 
 Departures from the papers that most models share, such as the start token, are listed in docs/models.md.
 
-Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions of a sequence whose hidden states
-are computed, M positions with a loss, D dimensions, I items, W ranges of history lengths.
+Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions per sequence with a needed hidden
+state, M targets, each with a loss, D dimensions, I items, W ranges of history lengths.
 """
 
 import math
@@ -28,7 +28,7 @@ from recsys.ranking import metrics
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
 from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
-from recsys.training.losses import Loss, item_loss
+from recsys.training.losses import Loss, make_item_loss
 from recsys.training.options import RunOptions
 
 WEIGHT_COPIES = 6  # in memory during training: weights, gradients, two moments of AdamW, average, best so far
@@ -95,7 +95,7 @@ class SequenceModel(Model):
     needs_training: ClassVar[bool] = True
     has_item_embeddings: bool = True
     module: SequenceEncoder
-    item_loss: Loss
+    item_loss: Loss  # the result of `make_loss`
     memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to the scores of the network
     calibration: LengthWeights | None = None  # factors of the logits by the length of the history, see `calibrate`
 
@@ -140,7 +140,7 @@ class SequenceModel(Model):
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the config."""
         config = self.config
-        return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
+        return make_item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return a training batch of `histories[rows]` (B,), without `Batch.excluded_from`.
@@ -209,7 +209,7 @@ class SequenceModel(Model):
         """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the ranking.
 
         Without the factor, probabilities are too high, especially for short histories. On the built-in set with
-        histories of one film, BERT4Rec gave its top film a mean probability of 19 %, but this film was watched next in
+        histories of one film, BERT4Rec gave its top film a mean probability of 19 %. This film was watched next in
         2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.

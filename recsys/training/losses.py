@@ -133,7 +133,9 @@ LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "
 Loss = Callable[..., Tensor]
 
 
-def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75) -> Loss:
+def make_item_loss(
+    name: LossName, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75
+) -> Loss:
     """Return the loss with this name. A sampled loss draws new negatives in each call.
 
     Args:

@@ -35,7 +35,7 @@ from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 METRIC = "ndcg@10"  # the validation metric for early stopping; higher is better
 STATE_VERSION = 2  # format of the saved state
 STATE_DICTS = ("module", "average", "optimizer")  # attributes of `Trainer` whose `state_dict` is saved
-STATE_VALUES = (  # attributes that are saved as they are
+STATE_VALUES = (  # attributes of `Trainer` that are saved as they are
     "step", "sequences", "epoch_start_seconds", "stale_validations", "best", "best_epoch", "best_metrics", "events",
 )  # fmt: skip
 STOP_CHECK_STEPS = 20  # steps between two checks of `stop_votes` on several GPUs, because a check waits for the GPU
