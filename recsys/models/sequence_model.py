@@ -127,7 +127,7 @@ class SequenceModel(Model):
         with torch.device("meta"):  # allocates nothing
             n_weights = sum(weights.numel() for weights in self.build(n_items).parameters())
         n_cells = n_items * self.config.schedule.batch_size if self.only_unseen else 0
-        return 4 * WEIGHT_COPIES * n_weights + 3 * n_cells  # bytes of float32, and of int16 and bool together
+        return 4 * WEIGHT_COPIES * n_weights + 3 * n_cells  # a float32 has 4 bytes, an int16 and a bool 3 together
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
         """Set the initial weights that depend on the training data. Separate output weights start as the embeddings."""

@@ -92,9 +92,7 @@ class IdVectors(nn.Module):
 class PersonVectors(IdVectors):
     """A vector for each gender, age group and occupation."""
 
-    attribute_keys: (
-        Tensor  # (MAX_ATTRIBUTES,) hash of the attribute of each vector, see `_hash_attributes`; 0: unused vector
-    )
+    attribute_keys: Tensor  # (MAX_ATTRIBUTES,) `_hash_attributes` of the attribute of each vector; 0: unused vector
 
     def __init__(self, dim: int) -> None:
         super().__init__(MAX_ATTRIBUTES, dim)
@@ -208,7 +206,7 @@ class SideModel(TransformerModel):
         return batch
 
     def training_inputs(self, sequence: np.ndarray) -> np.ndarray:
-        """Return the input part of a training sequence of items or rating ids. The last one is only a target."""
+        """Return the inputs of a training sequence of items or rating ids, whose last element is only a target."""
         return self.input_tokens(sequence[:-1], is_whole=True)
 
     def side_inputs(
