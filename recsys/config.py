@@ -26,7 +26,7 @@ OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # 0: none
 Length = Annotated[int, Field(ge=1, le=MAX_LENGTH)]  # items of a history
 Layers = Annotated[int, Field(ge=0, le=256)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # the range that NumPy, torch and implicit accept
-Finite = Annotated[float, Field()]  # any number; STRICT forbids infinity and NaN in every float
+Finite = Annotated[float, Field()]  # STRICT forbids infinity and NaN in every float
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Rate = Annotated[float, Field(gt=0, le=1)]
@@ -50,11 +50,11 @@ T = TypeVar("T")
 
 
 class ConfigError(RecsysError):
-    """A setting with an invalid value. The message names the setting and the allowed values."""
+    """A setting has an invalid value. The message names the setting and the allowed values."""
 
     @property
     def setting(self) -> str:
-        """Name of the setting with the invalid value, "" if there is none."""
+        """The name of the setting with the invalid value. "": the message has no such name."""
         return str(self.message.fields.get("setting", ""))
 
 
@@ -65,16 +65,16 @@ def config_class(cls: type[T]) -> type[T]:
     Construction raises ConfigError for an unknown field and for a value that its type does not allow.
     """
     dataclass_type: Any = pydantic_dataclass(cls, frozen=True, kw_only=True, config=STRICT)
-    validate = dataclass_type.__init__
+    validating_init = dataclass_type.__init__
 
-    @wraps(validate)
-    def construct(self: Any, **values: Any) -> None:
+    @wraps(validating_init)
+    def init(self: Any, **values: Any) -> None:
         try:
-            validate(self, **values)
+            validating_init(self, **values)
         except ValidationError as error:
             raise _config_error(error, cls.__name__) from None
 
-    dataclass_type.__init__ = construct
+    dataclass_type.__init__ = init
     return dataclass_type  # type: ignore[no-any-return]
 
 
@@ -86,11 +86,11 @@ def added_later(default: Any) -> Any:
     return field(default=default, metadata={OMIT_DEFAULT: True})
 
 
-def check(kind: Any, **values: Any) -> None:
-    """Check values against a type of this module: `check(Seed, seed=seed)`. Raises ConfigError."""
+def check(value_type: Any, **values: Any) -> None:
+    """Raise ConfigError if a value does not fit a type, for example `check(Seed, seed=seed)`."""
     for name, value in values.items():
         try:
-            _adapter(kind).validate_python(value)
+            _adapter(value_type).validate_python(value)
         except ValidationError as error:
             raise _config_error(error, name, name) from None
 
@@ -133,10 +133,10 @@ def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
 
 
 @cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return the validator of a type, strict unless the type has its own configuration."""
-    is_config = isinstance(kind, type) and hasattr(kind, "__pydantic_config__")
-    return TypeAdapter(kind) if is_config else TypeAdapter(kind, config=STRICT)
+def _adapter(value_type: Any) -> TypeAdapter[Any]:
+    """Return the validator of a type. It is strict. A class made by `config_class` has this configuration already."""
+    is_config = isinstance(value_type, type) and hasattr(value_type, "__pydantic_config__")
+    return TypeAdapter(value_type) if is_config else TypeAdapter(value_type, config=STRICT)
 
 
 def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigError:

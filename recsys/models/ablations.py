@@ -97,7 +97,8 @@ def remove_norms(module: nn.Module) -> None:
 class Bert4RecAblatedConfig(Bert4RecConfig, WithoutConfig):
     """Settings of BERT4Rec without one of its parts."""
 
-    masking: Literal["mask", "80-10-10"] = added_later("mask")  # 80-10-10: 80 % [mask], 10 % random, 10 % unchanged
+    # what replaces a masked item: [mask], or (BERT's rule) 80 % [mask], 10 % a random item, 10 % the item itself
+    masking: Literal["mask", "80-10-10"] = added_later("mask")
 
 
 class Bert4RecAblatedEncoder(AblatedEncoder, Bert4RecEncoder):
@@ -117,9 +118,10 @@ class Bert4RecAblated(Bert4Rec):
         """Return tokens and targets (E,), see `Bert4Rec.mask_items`. `config.masking` is the rule."""
         tokens, targets = super().mask_items(items, lengths, rows, n_items, rng)
         if self.config.masking == "80-10-10":
-            row, position = np.repeat(rows, lengths), positions_of(lengths)  # (E,) each
+            row, position = np.repeat(rows, lengths), positions_of(lengths)  # of each item, (E,)
             draws = rng.uniform(Stream.REPLACE_OR_KEEP, row, position)
             random_items = rng.integers(Stream.RANDOM_ITEM, np.full(len(items), n_items), row, position)
+            # of a masked item: 80 % [mask], 10 % the item itself, 10 % a random item
             replacements = np.select([draws < 0.8, draws < 0.9], [tokens, targets], random_items)
             tokens = np.where(targets == IGNORE_INDEX, tokens, replacements)
         return tokens, targets

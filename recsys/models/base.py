@@ -55,7 +55,7 @@ class Model(ABC):
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
-    members: tuple[str, ...] = ()  # names of the combined recommenders; `checkpoints.attach_members` loads them
+    members: tuple[str, ...] = ()  # names of the recommenders that are combined, see `checkpoints.attach_members`
     # name of the data set whose users were added to the training data, "" for none; a mixture joins names by ", "
     added_dataset: str = ""
     note: str = ""  # a sentence for users about the fit, "" for none
@@ -113,8 +113,8 @@ class Model(ABC):
         for_films = N_("{title} needs {needed:,.1f} GB of memory for {n_items:,} films")
         template = for_films if train.noun == "film" else for_items
         wanted = Message(template, title=Message(self.title), needed=needed_bytes / 1e9, n_items=train.n_items)
-        error = TOO_LITTLE_RAM if free_gpu_bytes is None else TOO_LITTLE_GPU_MEMORY
-        raise DataError(error, wanted=wanted, free=free_bytes / 1e9)
+        text = TOO_LITTLE_RAM if free_gpu_bytes is None else TOO_LITTLE_GPU_MEMORY
+        raise DataError(text, wanted=wanted, free=free_bytes / 1e9)
 
     @property
     def max_length(self) -> int | None:

@@ -22,7 +22,7 @@ from torch import nn
 
 from recsys.config import MAX_LENGTH, Fraction, config_class
 from recsys.models.sequence_config import TransformerConfig
-from recsys.models.sequence_model import exclude_history
+from recsys.models.sequence_model import exclude_histories
 from recsys.models.transformer import TransformerEncoder, TransformerModel
 from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, pad
 from recsys.training.options import TrainConfig
@@ -50,7 +50,7 @@ class Bert4RecEncoder(TransformerEncoder):
 
 
 class Bert4Rec(TransformerModel):
-    """Trained by the Cloze task; the next item is predicted at a [mask] appended to the history."""
+    """The model. It is trained by the Cloze task, and predicts the next item at a [mask] after the history."""
 
     Config: ClassVar[type] = Bert4RecConfig
     Encoder: ClassVar[type] = Bert4RecEncoder
@@ -95,12 +95,12 @@ class Bert4Rec(TransformerModel):
         items = items.astype(np.int64)
         return np.where(masked, n_items + 1, items), np.where(masked, items, IGNORE_INDEX)
 
-    def first_excluded_position(
+    def first_excluded_column(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """See `SequenceModel.first_excluded_position`. Unmasked items are excluded everywhere, targets nowhere."""
-        excluded_from = exclude_history(histories, rows, n_items)
-        row, _ = batch.loss_positions
+        """See `SequenceModel.first_excluded_column`. The softmax excludes the unmasked items of the history only."""
+        excluded_from = exclude_histories(histories, rows, n_items)
+        row, _ = batch.loss_cells
         excluded_from[row, batch.targets] = NEVER_EXCLUDED
         return excluded_from
 

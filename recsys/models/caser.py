@@ -73,7 +73,9 @@ class CaserEncoder(SequenceEncoder):
         """See `SequenceEncoder.forward`. A window that begins before its history is filled with zeros."""
         items = self.items(tokens)  # (B, T, D), item embeddings
         x = F.pad(items, (0, 0, self.window - 1, 0))  # (B, L-1+T, D)
-        features = [self.max_in_windows(conv, h, x.transpose(1, 2)) for h, conv in enumerate(self.horizontal, 1)]
+        features = []
+        for height, conv in enumerate(self.horizontal, start=1):
+            features.append(self.max_in_windows(conv, height, x.transpose(1, 2)))  # (B, T, N)
         features.append(self.vertical(x.unfold(1, self.window, 1)).flatten(2))  # (B, T, D·V)
         hidden = self.combine(self.dropout(gather_positions(torch.cat(features, 2), positions)))
         if self.person is not None:

@@ -67,7 +67,7 @@ class FpmcEncoder(SequenceEncoder):
 
 
 class Fpmc(SequenceModel):
-    """The last item and, if `personal`, the user predict the next item."""
+    """The model. The last item and, if `personal`, the user predict the next item."""
 
     Config = FpmcConfig
     Encoder = FpmcEncoder

@@ -160,6 +160,7 @@ class Item2Vec(SequenceModel):
         tokens = np.append(self.module.start, history)  # (1 + T,)
         unmasked = np.delete(np.arange(len(tokens)), masked_positions + 1)  # (N,) positions, with the start token
         distances = np.abs(masked_positions[:, None] + 1 - unmasked)  # (Q, N)
+        # The nearest token has the weight 1, so the sum of the weights never underflows to 0.
         weights = 0.5 ** ((distances - distances.min(1, keepdims=True)) / self.config.half_life)
         weights = torch.from_numpy(weights / weights.sum(1, keepdims=True)).float().to(self.device)
         return self.module.logits(weights @ self.module.items(self._batch_of_one(tokens[unmasked])[0])).cpu().numpy()

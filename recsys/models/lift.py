@@ -4,9 +4,9 @@ It exists only for the study "popularity". Menus and leaderboards do not contain
 
     score(i | h) = log p(i | h) - power · log(1 + c(i))
 
-p is the probability from another recommender. c(i) is how often item i was watched in the training data. At power 1 the
-score is the pointwise mutual information of history h and item i, up to a constant and the 1 added to the counts.
-Association rules call it the logarithm of the lift (Brin et al., SIGMOD 1997).
+p is the probability from another recommender, the member. c(i) is how often item i was watched in the training data. 1
+is added, because log 0 is infinite. At power 1 the score is the pointwise mutual information of history h and item i,
+up to a constant and the added 1. In association rules, it is the logarithm of the lift (Brin et al., SIGMOD 1997).
 
 At power 1 it is nearly the best ranking under the protocol `popularity-100`. This protocol ranks the held-out item,
 drawn from p, among 100 other items, drawn with probability q(i) ∝ c(i). If the 100 items were drawn with replacement,
@@ -38,14 +38,11 @@ class LiftConfig:
     """Settings of Lift. They are not tuned, because the best power follows from the protocol."""
 
     member: str = "sasrec-memory"  # the recommender whose probabilities are divided
-    power: NonNegative = 1.0  # of popularity: 0 leaves the member as it is
+    power: NonNegative = 1.0  # exponent of popularity; with 0, the scores are those of the member
 
 
 class Lift(ArrayModel):
-    """The log-probabilities of a member minus the logarithm of popularity.
-
-    1 is added to counts, because log 0 is infinite.
-    """
+    """The log-probabilities of a member minus the logarithm of popularity, see the module docstring."""
 
     Config = LiftConfig
     config: LiftConfig

@@ -23,7 +23,7 @@ class MarkovConfig:
     decay: NonNegative = 0.7  # a transition over d positions counts d^-decay
     recent: Count = 100  # newest items of a history that are used
     history_decay: NonNegative = 1.0  # the item at position d from the end of a history counts d^-history_decay
-    normalisation: NonNegative = 0.7  # 1: transitions as a share of all transitions from an item; 0: as counts
+    normalisation: NonNegative = 0.7  # 1: transitions count as a share of all transitions from an item; 0: as numbers
     popularity_discount: NonNegative = 0.3  # 1: divided by how often the following item was watched; 0: not divided
     both_directions: bool = added_later(False)  # items watched shortly before an item count too
 
@@ -37,8 +37,8 @@ class Markov(ArrayModel):
 
         score(j) = Σ_d d^-history_decay · n(i_d, j) / (Σ_k n(i_d, k))^normalisation / c(j)^popularity_discount
 
-    With window = recent = normalisation = 1 and no discount this is the maximum likelihood estimate of a first-order
-    Markov chain (Rendle et al., WWW 2010, section 3).
+    With window = recent = normalisation = 1 and no discount, the scores are the maximum likelihood estimate of a
+    first-order Markov chain (Rendle et al., WWW 2010, section 3).
 
     With `both_directions`, n(i, j) also counts the times that j came before i. This suits a history without an order,
     such as favourites that a visitor enters.

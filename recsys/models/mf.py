@@ -100,7 +100,7 @@ class Als(FactorModel):
         Y (I, F) are the item factors, C is the diagonal matrix of confidences and E the identity.
         """
         alpha = self.config.alpha
-        watched = [self.factors[np.unique(np.asarray(history, np.int64))] for history in queries.histories]
+        watched = [self.factors[np.unique(np.asarray(history, np.int64))] for history in queries.histories]  # rows of Y
         right_sides = np.array([alpha * factors.sum(0) for factors in watched], np.float32).reshape(-1, len(self.gram))
         if alpha == 1:  # C = E: all users have the same matrix
             return np.linalg.solve(self.gram, right_sides.T).T

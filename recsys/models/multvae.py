@@ -115,8 +115,8 @@ class MultVae(SequenceModel):
         for start in range(0, len(order), size):
             rows = order[start : start + size]
             shard = distributed.shard(rows)
-            progress = (rng.epoch + start / len(order)) / (self.config.anneal_share * epochs)
-            beta = torch.tensor(self.config.kl_weight * min(1.0, progress))
+            annealed = min(1.0, (rng.epoch + start / len(order)) / (self.config.anneal_share * epochs))  # from 0 to 1
+            beta = torch.tensor(self.config.kl_weight * annealed)
             # A process without rows must also take part in the step, so it gets a batch without targets.
             batch = self.collate(samples.histories, shard if len(shard) else rows[:1], n_items, rng)
             vae_batch = VaeBatch(**vars(batch), beta=beta)
@@ -126,7 +126,7 @@ class MultVae(SequenceModel):
         """Return a batch of `histories[rows]` (B,). Each item of a history is both input and target."""
         windows = rng.crop(histories, rows, self.config.length, "windows")
         items = [self.input_tokens(window) for window in windows]
-        lengths = np.array([len(history) for history in items])
+        lengths = np.array([len(tokens) for tokens in items])
         targets, row = np.concatenate(items), np.repeat(np.arange(len(rows)), lengths)  # (M,) each
         tokens = torch.from_numpy(pad(targets, lengths, n_items))
         return Batch(tokens, None, torch.from_numpy(row), torch.from_numpy(targets))

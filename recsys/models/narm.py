@@ -7,11 +7,9 @@ With the hidden states h_1 … h_t of a GRU over the item embeddings, in the pap
     c^l = Σ_j α_j h_j                          local encoder: the main purpose
     c = [c^g; c^l], S_i = emb_iᵀ B c           bilinear decoding
 
-The paper's loss is the cross-entropy of a softmax of the scores S_i of all items.
-
 Departures from the paper, besides those of docs/models.md:
-- Here the loss is the cross-entropy of a softmax over the target and items drawn by popularity. The setting
-  `loss="softmax"` gives the paper's.
+- The loss is the cross-entropy of a softmax over the target and items drawn by popularity. The paper's softmax is over
+  all items (`loss="softmax"`).
 - A LayerNorm follows B c, as in our GRU4Rec.
 - Half of the training samples of a long history are random windows of it. Sessions of the paper are short.
 - Embeddings and c have the same dropout. In the paper it is .25 for embeddings and .5 for c.

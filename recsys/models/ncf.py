@@ -33,8 +33,8 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.options import TrainConfig
 
-# Upper bound of the values that `pairs` computes for a block of users. For a user they are (D + D/2 + …) · I < 2D · I,
-# the size of `output`. 1 MB in float32 stays in a core's cache. A single user may exceed it.
+# Upper bound of the number of values that `pair_logits` computes for a block of users. A user has (D + D/2 + …) · I
+# values, fewer than `output`, which has 2D · I. 1 MB in float32 stays in a core's cache. A single user may exceed it.
 BLOCK_VALUES = 1 << 18
 MlpLayers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 
@@ -83,7 +83,7 @@ class NeuMf(SequenceEncoder):
         """The items' factors [q; q'], (I, 2D)."""
         return self.targets.weight
 
-    def pairs(self, users: Tensor, items: Tensor) -> Tensor:
+    def pair_logits(self, users: Tensor, items: Tensor) -> Tensor:
         """Return the logits without biases, (…, N), of users (…, 1, 2D) and items (…, N, 2D) or (N, 2D)."""
         (p, p_mlp), (q, q_mlp) = users.chunk(2, -1), items.chunk(2, -1)
         h_product, h_mlp = self.h.weight[0].split([p.shape[-1], self.h.in_features - p.shape[-1]])
@@ -95,8 +95,10 @@ class NeuMf(SequenceEncoder):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the logits (B, I) of all items for users (B, 2D), computed in blocks of users."""
-        step = max(1, BLOCK_VALUES // self.output.numel())
-        return torch.cat([self.pairs(users[:, None], self.output) for users in hidden.split(step)]) + self.bias
+        block_size = max(1, BLOCK_VALUES // self.output.numel())
+        return (
+            torch.cat([self.pair_logits(users[:, None], self.output) for users in hidden.split(block_size)]) + self.bias
+        )
 
 
 class Ncf(SequenceModel):
@@ -118,7 +120,7 @@ class Ncf(SequenceModel):
         """
         drawn = torch.randint(len(items), (len(targets), self.config.negatives), device=targets.device)  # (M, K)
         candidates = torch.cat([targets[:, None], drawn], 1)  # (M, 1 + K)
-        logits = self.module.pairs(users[:, None], F.embedding(candidates, items))
+        logits = self.module.pair_logits(users[:, None], F.embedding(candidates, items))
         logits = (logits + F.embedding(candidates, bias[:, None])[..., 0]).float()
         negative = logits[:, 1:].masked_fill(drawn == targets[:, None], -torch.inf)
         return -F.logsigmoid(logits[:, 0]).sum() - F.logsigmoid(-negative).sum()

@@ -35,14 +35,15 @@ class UserKnn(ArrayModel):
         r_ij =       Σ_k cos(u_i, u_k) · r_kj         / (n_j + shrink)    (centred=False)
         r_ij = r̄_i + Σ_k cos(u_i, u_k) · (r_kj - r̄_k) / (n_j + shrink)    (centred=True)
 
-    k runs over the X users most similar to user i. r_kj is the rating of item j by user k, r̄_k the mean rating of user
-    k, and n_j the number of these users with a positive cosine who rated item j. The order of a history has no effect.
+    k runs over the X users most similar to user i. r_kj is the rating of item j by user k, and r̄_k the mean rating of
+    user k. n_j is the number of users among the X with a positive cosine and a rating of item j. The order of a history
+    has no effect.
 
     Departures from the thesis:
     - `shrink` is added to n_j. Without it, an item with one rating beats items with many ratings.
     - r̄_i is replaced by the mean of all ratings. This does not change the order of the items.
-    - An unrated item of a query gets the mean of all ratings. If the query has no ratings at all, each item gets 1: any
-      constant gives the same cosines.
+    - An unrated item of a query gets the mean of all ratings. If the query has no ratings at all, each item gets 1,
+      because all constants give the same cosines.
     - Users of the training data are their own neighbours.
 
     Neither formula predicts ratings. `predicted_ratings` divides by the sum of the cosines of the neighbours who rated
@@ -63,10 +64,10 @@ class UserKnn(ArrayModel):
     def _score(self, queries: Queries) -> np.ndarray:
         scores = np.empty((len(queries), len(self.counts)), np.float32)
         for chunk, cosines in self._nearest_cosines(queries):
-            total = (cosines @ self.votes).toarray()
+            total_votes = (cosines @ self.votes).toarray()
             is_similar = _with_values(cosines, (cosines.data > 0).astype(np.float32))
-            n_ratings = (is_similar @ self.is_rated).toarray()
-            scores[chunk] = self.base + total / np.maximum(n_ratings + self.config.shrink, 1)
+            n_ratings = (is_similar @ self.is_rated).toarray()  # n_j
+            scores[chunk] = self.base + total_votes / np.maximum(n_ratings + self.config.shrink, 1)
         return scores
 
     def predicted_ratings(self, queries: Queries) -> np.ndarray:
@@ -76,9 +77,9 @@ class UserKnn(ArrayModel):
         means = np.where(n_ratings > 0, ratings.sum(1) / np.maximum(n_ratings, 1), self.mean)[:, None]  # (B, 1)
         predicted = np.empty(ratings.shape, np.float32)
         for chunk, cosines in self._nearest_cosines(queries):
-            total, weight = (cosines @ self.votes).toarray(), (cosines @ self.is_rated).toarray()
-            votes = total / np.maximum(weight, 1e-9) + (means[chunk] if self.config.centred else 0)
-            predicted[chunk] = np.where(weight > 1e-9, votes, means[chunk])
+            total_votes, total_weight = (cosines @ self.votes).toarray(), (cosines @ self.is_rated).toarray()
+            mean_votes = total_votes / np.maximum(total_weight, 1e-9) + (means[chunk] if self.config.centred else 0)
+            predicted[chunk] = np.where(total_weight > 1e-9, mean_votes, means[chunk])
         return predicted
 
     def _nearest_cosines(self, queries: Queries) -> Iterator[tuple[slice, sparse.csr_array]]:
@@ -90,15 +91,15 @@ class UserKnn(ArrayModel):
             chunk = slice(start, start + CHUNK_SIZE)
             chunk_queries = queries[chunk]
             ratings = history_matrix(chunk_queries.histories, n_items, chunk_queries.ratings, unrated)  # (b, I)
-            cosine = (ratings @ self.directions).toarray()  # (b, U)
-            cosine /= np.sqrt(np.maximum((ratings * ratings).sum(1), 1e-9))[:, None]
-            nearest = np.argpartition(cosine, n_users - n_neighbours, axis=1)[:, n_users - n_neighbours :]  # (b, X)
-            values = np.take_along_axis(cosine, nearest, 1)
-            ends = np.arange(0, nearest.size + 1, n_neighbours)
-            yield chunk, sparse.csr_array((values.ravel(), nearest.ravel(), ends), shape=cosine.shape)
+            cosines = (ratings @ self.directions).toarray()  # (b, U)
+            cosines /= np.sqrt(np.maximum((ratings * ratings).sum(1), 1e-9))[:, None]
+            nearest = np.argpartition(cosines, n_users - n_neighbours, axis=1)[:, n_users - n_neighbours :]  # (b, X)
+            values = np.take_along_axis(cosines, nearest, 1)
+            indptr = np.arange(0, nearest.size + 1, n_neighbours)
+            yield chunk, sparse.csr_array((values.ravel(), nearest.ravel(), indptr), shape=cosines.shape)
 
     def _derive(self) -> None:
-        """Set `votes` and `base`, the last and first term of the formula, and the other attributes of scoring."""
+        """Set `votes`, the factor after the cosine in the formula, `base`, the first term, and other attributes."""
         ratings = self.ratings
         self.mean = float(ratings.data.mean())
         self.votes, self.base = ratings, 0.0  # r_kj (U, I), and no first term
@@ -108,9 +109,9 @@ class UserKnn(ArrayModel):
             self.votes = _with_values(ratings, ratings.data - np.repeat(means, n_ratings))  # r_kj - r̄_k
             self.base = self.mean
         self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
-        lengths = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
-        directions = _with_values(ratings, ratings.data / np.repeat(lengths, n_ratings))
-        self.directions = sparse.csr_array(directions.T)  # (I, U)
+        norms = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
+        directions = _with_values(ratings, ratings.data / np.repeat(norms, n_ratings))
+        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1
 
 
 def _with_values(matrix: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:

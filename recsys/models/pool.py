@@ -2,11 +2,11 @@
 
     score(i | h) = Σ_m w[r(h), m] · z_m(i | h),        p(i | h) = softmax of the scores over all items i
 
-with h a history, m a member, z_m its scores on a common scale (`comparable_scores`), r(h) the range that contains the
-length of h, and w ≥ 0 weights that maximise the likelihood of the validation items. Each range has its own weights,
-because the members' quality depends on the length of the history.
+h is a history, m a member, z_m the scores of m on a common scale (`comparable_scores`), and r(h) the range that
+contains the length of h. The weights w ≥ 0 maximise the likelihood of the validation items. Each range has its own
+weights, because the members' quality depends on the length of the history.
 
-Shapes: B queries, M members, I items, C candidates, W ranges, A traits.
+Shapes: B queries, b queries scored at once, M members, I items, C candidates, W ranges, A traits.
 
 Reference: Genest and Zidek (Statistical Science 1986); Heskes (NIPS 1997). Burke (UMUAI 2002) calls such a
 recommender a weighted hybrid.
@@ -29,7 +29,7 @@ from recsys.text.fields import traits
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
-MIN_EXAMPLES = 300  # queries of a range in a fit; if there are fewer, longer histories are cut to a length of the range
+MIN_EXAMPLES = 300  # queries of a range in a fit; a range with fewer is filled up with longer histories, which are cut
 MAX_EXAMPLES = 2000  # queries of a range in a fit
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
@@ -38,10 +38,10 @@ FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
-NOTE_MIN_EMPHASIS = 2.0  # lowest factor at which the app shows a note
+NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 UNORDERED_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of lists in no order
-FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest factor of the scores of lists in no order
+UNORDERED_FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest factor of the scores of lists in no order
 N_CALIBRATED = 10  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
@@ -92,11 +92,12 @@ def whole_or_cut_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.
     lengths = np.array([len(history) for history in valid.queries.histories])
     rows, new_lengths = [], []
     for low, high in pairwise((0, *edges, np.inf)):
-        whole = rng.permutation(np.flatnonzero((lengths >= low) & (lengths < high)))[:MAX_EXAMPLES]
-        cut = rng.permutation(np.flatnonzero(lengths >= high))[: max(MIN_EXAMPLES - len(whole), 0)]
+        whole_rows = rng.permutation(np.flatnonzero((lengths >= low) & (lengths < high)))[:MAX_EXAMPLES]
+        cut_rows = rng.permutation(np.flatnonzero(lengths >= high))[: max(MIN_EXAMPLES - len(whole_rows), 0)]
         shortest = max(low, 1)
-        rows += [*whole, *cut]
-        new_lengths += [*lengths[whole], *(shortest + (rng.random(len(cut)) * (high - shortest)).astype(int))]
+        cut_lengths = shortest + (rng.random(len(cut_rows)) * (high - shortest)).astype(int)
+        rows += [*whole_rows, *cut_rows]
+        new_lengths += [*lengths[whole_rows], *cut_lengths]
     histories = [valid.queries.histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
     return Examples(Queries(histories, are_whole=valid.queries.are_whole), valid.targets[rows], histories)
 
@@ -111,11 +112,11 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
     lengths = np.array([len(history) for history in histories])
     rows, new_lengths = [], []
     for low, high in pairwise((1, *edges, np.inf)):
-        eligible = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
-        longest = np.minimum(lengths[eligible], high - 1)
-        drawn = low + np.floor(rng.random(len(eligible)) * (longest - low + 1))
-        rows += [*eligible]
-        new_lengths += [*(longest if high == np.inf else drawn).astype(int)]
+        rows_of_range = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
+        longest = np.minimum(lengths[rows_of_range], high - 1)
+        drawn_lengths = low + np.floor(rng.random(len(rows_of_range)) * (longest - low + 1))
+        rows += [*rows_of_range]
+        new_lengths += [*(longest if high == np.inf else drawn_lengths).astype(int)]
     cut_histories = [histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
     return Examples(Queries(cut_histories), valid.targets[rows], [histories[row] for row in rows])
 
@@ -138,22 +139,22 @@ def random_lists(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator)
 
 
 def calibrated_factor(log_probabilities: np.ndarray, is_hit: np.ndarray) -> float:
-    """Return the factor of scores with which the expected hit rate of the top N_CALIBRATED items is the observed one.
+    """Return the factor of the scores with which the expected hit rate equals the observed hit rate.
 
-    The expected hit rate is the mean over queries of the total probability of these items. The factor is limited by
-    FACTOR_BOUNDS, and 1 without queries.
+    The expected hit rate is the mean over queries of the total probability of the top N_CALIBRATED items. The factor is
+    limited by UNORDERED_FACTOR_BOUNDS. Without queries, it is 1.
 
     Args:
         log_probabilities: Scores of each query in descending order, (B, I).
         is_hit: Whether the target is among the top N_CALIBRATED items, (B,).
     """
-    from scipy.optimize import brentq
+    from scipy.optimize import brentq  # a slow import, see `_fit_weights`
 
     def excess(factor: float) -> float:
         expected = softmax(factor * log_probabilities, 1)[:, :N_CALIBRATED].sum(1).mean()
         return float(expected - is_hit.mean())
 
-    low, high = FACTOR_BOUNDS
+    low, high = UNORDERED_FACTOR_BOUNDS
     if not len(is_hit):  # no validation user has such a list
         return 1.0
     if excess(low) >= 0:
@@ -176,8 +177,8 @@ class LengthWeights:
     sampled item represents several remaining items (n_j = their number / N_SAMPLED). Compared with a loss over all
     items, this changes a weight by about 1 %. The loss is convex in w.
 
-    The penalty PRIOR_STRENGTH / 2 · ‖w - prior‖² is added to the loss of all queries. The prior of a range is the
-    weights fitted on the queries of all ranges, whose own prior is 1 / M.
+    The penalty PRIOR_STRENGTH / 2 · ‖w - prior‖² is added to the loss of all queries. First, common weights are fitted
+    on the queries of all ranges, with the prior 1 / M. They are the prior of the weights of each range.
     """
 
     def __init__(self, n_members: int, edges: tuple[int, ...]) -> None:
@@ -249,7 +250,7 @@ def _margins(
         queries = examples.queries[start : start + SCORE_BATCH]
         scores = np.stack([*score_members(queries)], 1)  # (b, M, I)
         margins = np.zeros((*scores.shape[:2], n_candidates), np.float32)
-        for row, z in enumerate(scores):
+        for row, z in enumerate(scores):  # (M, I)
             target = examples.targets[start + row]
             items, n = _candidates(z.mean(0), np.append(examples.excluded[start + row], target), rng)
             margins[row, :, 1 : 1 + len(items)] = z[:, items] - z[:, [target]]
@@ -260,7 +261,7 @@ def _margins(
 
 
 def _candidates(scores: np.ndarray, excluded: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the candidates without the target, (n,), and n_j of each, (n,).
+    """Return the candidates (C - 1,) besides the target, or fewer if there are too few items, and n_j of each.
 
     They are the N_TOP items with the highest `scores` (I,) and N_SAMPLED of the others.
     """
@@ -316,7 +317,7 @@ class Pool(Model):
     config: PoolConfig
     has_probabilities: bool = True
     is_fitted_on_validation: bool = True
-    choose_examples = staticmethod(whole_or_cut_histories)  # of the fit of the weights
+    choose_examples = staticmethod(whole_or_cut_histories)  # the queries on which the weights are fitted
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -326,7 +327,7 @@ class Pool(Model):
 
     @classmethod
     def with_fixed_weights(cls, weights: Mapping[str, float], members: Mapping[str, Model], n_items: int) -> Self:
-        """Return a pool of fitted members with given weights, for all lengths. The pool has no probabilities."""
+        """Return a pool of fitted members with the same given weights for all lengths. It has no probabilities."""
         model = cls(PoolConfig(members=tuple(weights), edges=()))
         model.set_members(members)
         model.length_weights.set_weights(np.array([[*weights.values()]], np.float32))
@@ -381,19 +382,19 @@ class VisitorPool(Pool):
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
-    - Count memories of the networks are removed. Counts are members themselves (Markov chain, EASE), with weights
-      of their own. Inside a network, counts could only have the weight of that network.
+    - Count memories of the networks are removed, because Markov chain and EASE are members with weights of their own.
+      In a count memory, they could only have the weight of its network.
     - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
       - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films, of which counts and networks have few
-        events. s is the geometric mean, over the films of the list, of the share of users who watched them.
+        events. s is the share of users who watched a film, as the geometric mean over the films of the list.
       - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if all films of a list of two or more have a trait in
         common: a genre, or an original language other than English. t is the share of events that belong to films with
         this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
         even if they are popular.
-    - The scores of lists in no order (`for_unordered_lists`) are multiplied by a factor below 1, because favourites say
-      less about the next film than the newest films of a history. It depends on the length of the list. With it, the
-      total probability of the first N_CALIBRATED films is right on validation data.
+    - The scores of lists in no order (`for_unordered_lists`) have a factor that depends on the length of the list. With
+      it, the total probability of the first N_CALIBRATED films is right on validation data. It is mostly below 1,
+      because favourites predict the next film worse than the newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -422,16 +423,18 @@ class VisitorPool(Pool):
         """Set the factor of each range by `calibrated_factor`."""
         examples = random_lists(valid, UNORDERED_EDGES, np.random.default_rng(run.seed))
         n_queries = len(examples.queries)
-        ranked, is_hit = np.empty((n_queries, self.n_items), np.float32), np.zeros(n_queries, bool)
+        sorted_scores = np.empty((n_queries, self.n_items), np.float32)  # in descending order
+        is_hit = np.zeros(n_queries, bool)
         for start in range(0, n_queries, SCORE_BATCH):
             queries = examples.queries[start : start + SCORE_BATCH]
             for row, scores in enumerate(self.score(queries), start):
                 scores[examples.excluded[row]] = -np.inf
                 is_hit[row] = np.count_nonzero(scores >= scores[examples.targets[row]]) <= N_CALIBRATED
-                ranked[row] = -np.sort(-scores)
+                sorted_scores[row] = -np.sort(-scores)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
         ranges = self.unordered_factors.ranges(examples.queries)
-        factors = [calibrated_factor(ranked[ranges == n], is_hit[ranges == n]) for n in range(len(UNORDERED_EDGES) + 1)]
+        rows_of_ranges = [ranges == number for number in range(len(UNORDERED_EDGES) + 1)]
+        factors = [calibrated_factor(sorted_scores[rows], is_hit[rows]) for rows in rows_of_ranges]
         self.unordered_factors.set_weights(np.array(factors, np.float32)[:, None])
 
     def set_frequencies(self, train: Dataset) -> None:
@@ -450,7 +453,8 @@ class VisitorPool(Pool):
         shares = np.exp([self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories])
         trait_shares = np.array([self._rarest_common_trait(history) for history in queries.histories])
         film_factors = np.clip(FREQUENT_SHARE / shares, self.min_emphasis, MAX_EMPHASIS)
-        trait_factors = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)  # `film_factors` are ≥ 1
+        # Needs no lower bound, because `film_factors` are at least 1 and the larger factor is used.
+        trait_factors = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)
         factors = np.ones((len(shares), len(self.members)), np.float32)
         factors[:, np.array(self.members) == EMPHASISED] = np.maximum(film_factors, trait_factors)[:, None]
         return factors
@@ -475,14 +479,14 @@ class VisitorPool(Pool):
         return model
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether the factor of the member EMPHASISED is at least NOTE_MIN_EMPHASIS because of the history."""
-        if self.min_emphasis >= NOTE_MIN_EMPHASIS:  # then the factor is high for all histories
+        """Return whether the history makes the factor of the member EMPHASISED at least NOTE_MIN_EMPHASIS."""
+        if self.min_emphasis >= NOTE_MIN_EMPHASIS:  # the factor is high for all histories
             return False
         return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTE_MIN_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, shares of items (I,) and traits (A,), traits (I, A / 8), factors (W, 1)."""
-        packed_traits = np.packbits(self.traits, axis=1)  # eight traits in one byte
+        """Return the state of `Pool` and the attributes of `set_frequencies`. `unordered_factors` are (W, 1)."""
+        packed_traits = np.packbits(self.traits, axis=1)  # (I, A / 8 rounded up), eight traits in one byte
         return super().state() | {
             "log_shares": self.log_shares,
             "traits": packed_traits,

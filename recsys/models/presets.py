@@ -8,8 +8,8 @@
     ml-1m             6,040 users, 4.8 %
 
 Any other data set gets the settings of the tuned data set with the most similar size, scaled to its size. The rules of
-scaling were measured on the Beauty data of the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), on which
-no setting was tuned. The measurements are in docs/experiments.md.
+scaling were measured on the Beauty data of the BERT4Rec paper (40,226 users, 54,542 items, 9 events per user), see
+docs/experiments.md. No setting was tuned on these data.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ SAMPLE = "ml-latest-sample"
 SMALL_SET_SETTINGS = {"dropout": 0.3, "batch_size": 16, "ema_decay": 0.995, "validate_every": 5}
 SEGMENTS = {"crop": "segments", "only_unseen": True, "redraw": True, "batch_size": 128, "lr": 4e-3}
 SASREC_SEGMENTS = SEGMENTS | {"warmup_steps": 100, "ema_decay": 0.99}
-# the next two are trained with --also ml-1m
+# The next two are trained with --also ml-1m, which adds the users of ml-1m to the training data.
 SASREC_ON_SAMPLE = SASREC_SEGMENTS | {"dim": 128, "dropout": 0.3, "epochs": 30, "validate_every": 3}
 BERT4REC_ON_SAMPLE = SEGMENTS | {
     "dim": 128,
@@ -176,7 +176,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
 def nearest_tuned(size: DataSize, needs_training: bool) -> str:
     """Return the tuned data set with the most similar size.
 
-    A network never gets the settings of ml-latest-sample, many of which were tuned with the users of ml-1m added.
+    A network never gets the settings of ml-latest-sample, because many of them were tuned with --also ml-1m.
     """
     if size.users < MAX_USERS_OF_SMALL:
         return "ml-100k" if size.density >= MIN_DENSITY else "ml-latest-small"

@@ -60,7 +60,7 @@ class Recommender:
         return getattr(import_module(module, __package__), name)
 
     def preset(self, dataset: str) -> Any:
-        """Return the settings for a data set: tuned for it, derived from its size or, if unprepared, the defaults."""
+        """Return the settings for a data set: tuned, else scaled to its size, else (not prepared, "") the defaults."""
         size = size_of(dataset) if dataset and not self.is_tuned_for(dataset) else None
         if size is None:
             return self._tuned_for(dataset)
@@ -108,7 +108,7 @@ def names() -> list[str]:
 
 
 def is_listed(name: str) -> bool:
-    """Return whether leaderboards may contain the recommender. They may also contain names without a row."""
+    """Return whether leaderboards may contain the recommender: all names except those of rows with `listed=False`."""
     return name not in RECOMMENDERS or RECOMMENDERS[name].listed
 
 
@@ -148,7 +148,8 @@ CONTENT_MODEL = ".content:Content"
 MARKOV = ".markov:Markov"
 USER_KNN = ".neighbours:UserKnn"
 
-# Settings that differ from the defaults of a model's Config, which explains each. …_ORIGINAL: settings of the papers
+# Settings that differ from the defaults of a model's Config. The Config explains each setting.
+# …_ORIGINAL: settings of the papers
 MEMORY: Mapping[str, Any] = {"only_unseen": True, "redraw": True, "memory": True}
 SIDE = {"genres": True, "decade": True, "popularity": True}
 BERT4REC_ORIGINAL = {

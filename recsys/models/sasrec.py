@@ -3,8 +3,8 @@
 The recommenders of the registry differ in the loss: binary cross-entropy with one negative (`sasrec-bce`), softmax over
 all items (`sasrec-softmax`, arXiv:2309.07602), gBCE with many negatives (`gsasrec`, arXiv:2308.07192).
 
-Unlike the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. With t = 0 it
-is binary cross-entropy after this subtraction, the loss of `sasrec-bce`. The loss "bce" has no subtraction.
+Unlike in the paper of gBCE, the loss "gbce" subtracts log I from the scores of the I items, see `losses.py`. The loss
+of `sasrec-bce` is "gbce" with t = 0: binary cross-entropy after this subtraction. The loss "bce" has no subtraction.
 
 Departures from the papers, besides those of docs/models.md (docs/experiments.md has the effect of each;
 `sasrec_paper.py` avoids most of them):
@@ -57,5 +57,5 @@ class SasRec(TransformerModel):
         return super().input_tokens(history, is_whole and self.config.crop != "segments")
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """See `SequenceModel.sequences`. The first of `length` + 1 items is only an input."""
+        """See `SequenceModel.sequences`. Each has at most `length` inputs and the target of the last input."""
         return rng.crop(histories, rows, self.config.length + 1, self.config.crop)

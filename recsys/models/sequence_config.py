@@ -28,7 +28,7 @@ class SequenceConfig:
     dropout: DropoutRate = 0.1  # share of the values set to zero
     init: Positive = 0.05  # standard deviation σ of the initial weights, which are truncated at ± 2σ
     loss: LossName = "softmax"  # softmax: over all items; the others sample negatives
-    # sampled negatives, shared by all targets of a batch; gbce and bce draw 8 or fewer for each target separately
+    # sampled negatives, shared by all targets of a batch; if there are at most 8, gbce and bce draw them per target
     negatives: Size = 256
     gbce_t: Fraction = 0.75  # t of gBCE: with 1 the sigmoids are calibrated, with lower values they are too high
     sampling_power: NonNegative = 0.75  # negatives ∝ popularity ** power, 0: uniform; gbce and bce draw uniformly
@@ -48,7 +48,7 @@ class ExtrasConfig(PmiConfig):
     The recommenders named …-memory use all of them.
     """
 
-    only_unseen: bool = added_later(False)  # the softmax excludes items of the history: they are never recommended
+    only_unseen: bool = added_later(False)  # the softmax excludes items of the history, as recommendations do
     redraw: bool = added_later(False)  # films with equal times, whose order is random, get a new order in each epoch
     memory: bool = added_later(False)  # a Markov chain and EASE are added to the trained logits, see `count_memory.py`
 

@@ -2,8 +2,8 @@
 
 Departures from the papers that most models share, such as the start token, are listed in docs/models.md.
 
-Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions of a sequence whose hidden states
-are computed, M positions with a loss, D dimensions, I items, W ranges of history lengths.
+Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions per sequence with a needed hidden
+state, M targets, each with a loss, D dimensions, I items, W ranges of history lengths.
 """
 
 import math
@@ -28,7 +28,7 @@ from recsys.ranking import metrics
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
 from recsys.training.batches import NEVER_EXCLUDED, Batch, CounterRNG, Stream, bucketed_batches, by_length, pad
-from recsys.training.losses import Loss, item_loss
+from recsys.training.losses import Loss, make_item_loss
 from recsys.training.options import RunOptions
 
 WEIGHT_COPIES = 6  # in memory during training: weights, gradients, two moments of AdamW, average, best so far
@@ -36,7 +36,7 @@ SCORE_BATCH = 32  # histories scored at once on a CPU, limited by its caches; a 
 SOFTMAX_LOSSES = ("softmax", "sampled-softmax")  # with them, scores are log-probabilities plus a constant
 CALIBRATION_EDGES = (2, 3, 5, 10, 50)  # lowest history lengths of the second and each later range, in items
 MIN_CALIBRATION_FACTOR = 0.05  # for a network no better than chance the fit gives 0, and all scores would be equal
-CALIBRATION = "inverse_temperatures"  # name of the factors in the state of a network
+CALIBRATION_KEY = "inverse_temperatures"  # name of the factors in the state of a network
 
 
 class SequenceEncoder(nn.Module):
@@ -95,7 +95,7 @@ class SequenceModel(Model):
     needs_training: ClassVar[bool] = True
     has_item_embeddings: bool = True
     module: SequenceEncoder
-    item_loss: Loss
+    item_loss: Loss  # the result of `make_loss`
     memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to the scores of the network
     calibration: LengthWeights | None = None  # factors of the logits by the length of the history, see `calibrate`
 
@@ -110,7 +110,7 @@ class SequenceModel(Model):
 
     @property
     def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
-        """Whether there is a count memory with fitted weights. Calibration does not change the ranking."""
+        """Whether there is a count memory with fitted weights. The fit of `calibrate` does not change the ranking."""
         return self.memory is not None and self.memory.has_fitted_weights
 
     @property
@@ -126,8 +126,8 @@ class SequenceModel(Model):
         """See `Model.fit_memory_bytes`. It counts the copies of the weights and the (B, I) arrays of excluded items."""
         with torch.device("meta"):  # allocates nothing
             n_weights = sum(weights.numel() for weights in self.build(n_items).parameters())
-        exclusion_bytes = 3 * n_items * self.config.schedule.batch_size if self.only_unseen else 0  # int16 and bool
-        return 4 * WEIGHT_COPIES * n_weights + exclusion_bytes
+        n_cells = n_items * self.config.schedule.batch_size if self.only_unseen else 0
+        return 4 * WEIGHT_COPIES * n_weights + 3 * n_cells  # a float32 has 4 bytes, an int16 and a bool 3 together
 
     def initialise(self, module: Any, train: Dataset, seed: int) -> None:
         """Set the initial weights that depend on the training data. Separate output weights start as the embeddings."""
@@ -140,7 +140,7 @@ class SequenceModel(Model):
     def make_loss(self, train: Dataset) -> Loss:
         """Return the loss of the config."""
         config = self.config
-        return item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
+        return make_item_loss(config.loss, config.negatives, config.gbce_t, train.counts, config.sampling_power)
 
     def collate(self, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int, rng: CounterRNG) -> Batch:
         """Return a training batch of `histories[rows]` (B,), without `Batch.excluded_from`.
@@ -159,26 +159,26 @@ class SequenceModel(Model):
         """Return the part of each of `histories[rows]` (B,) for a batch. By default, the whole history."""
         return [histories[row] for row in rows]
 
-    def first_excluded_position(
+    def first_excluded_column(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return the first position at which each item is excluded, `Batch.excluded_from` (B, I).
+        """Return the first column at which each item is excluded, `Batch.excluded_from` (B, I).
 
-        The batch was made of `histories[rows]` (B,). By default, a target is excluded after its own position. Other
-        items of the history are excluded at all positions.
+        The batch was made of `histories[rows]` (B,). By default, a target is excluded after the column that predicts
+        it. Other items of the history are excluded at all columns.
         """
-        excluded_from = exclude_history(histories, rows, n_items)
-        row, position = batch.loss_positions
-        # A repeated target is excluded after its first position. NumPy keeps the last write, so write backwards.
-        backwards = slice(None, None, -1)
-        excluded_from[row.numpy()[backwards], batch.targets.numpy()[backwards]] = position.numpy()[backwards] + 1
+        excluded_from = exclude_histories(histories, rows, n_items)
+        row, column = (index.numpy()[::-1] for index in batch.loss_cells)
+        # A repeated target is excluded after its first column. NumPy keeps the last write, so columns are reversed.
+        excluded_from[row, batch.targets.numpy()[::-1]] = column + 1
         return excluded_from
 
     def input_tokens(self, history: np.ndarray, is_whole: bool = False) -> np.ndarray:
         """Return the newest `length` tokens of a history, (T,). A whole or empty history begins with the start token.
 
-        After the start token, networks expect films that people rate when they sign up. A visitor's list has no start
-        token: on ML-1M with one film, this raises NDCG@10 of `sasrec-softmax` from .011 to .076 (docs/experiments.md).
+        After the start token, networks expect films that people rate when they sign up. So a visitor's list has no
+        start token. On ML-1M with one film, NDCG@10 of `sasrec-softmax` is .011 with the start token and .076 without
+        it (docs/experiments.md).
         """
         tokens = np.append(self.module.start, history) if is_whole or not len(history) else history
         return tokens[-self.config.length :].astype(np.int64)
@@ -206,10 +206,11 @@ class SequenceModel(Model):
         return self
 
     def calibrate(self, valid: HeldOut, seed: int = 0) -> None:
-        """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the order.
+        """Fit a factor of the logits for each range of history lengths. It changes probabilities but not the ranking.
 
-        Without it, probabilities are too high, especially for short histories. On the built-in set with histories of
-        one film, BERT4Rec gave its top film a mean probability of 19 %. It was watched next in 2.7 % of the cases.
+        Without the factor, probabilities are too high, especially for short histories. On the built-in set with
+        histories of one film, BERT4Rec gave its top film a mean probability of 19 %. This film was watched next in
+        2.7 % of the cases.
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
@@ -261,7 +262,7 @@ class SequenceModel(Model):
         batch = self.collate(samples.histories, rows, n_items, rng)
         if not self.only_unseen:
             return batch
-        excluded_from = self.first_excluded_position(batch, samples.histories, rows, n_items)
+        excluded_from = self.first_excluded_column(batch, samples.histories, rows, n_items)
         return replace(batch, excluded_from=torch.from_numpy(excluded_from))
 
     def loss(self, module: Any, batch: Batch) -> Tensor:
@@ -303,11 +304,11 @@ class SequenceModel(Model):
 
     @torch.inference_mode()
     def _score_one(self, queries: Queries) -> np.ndarray:
-        """Return the scores (1, I) of one query by NumPy, whose product with one vector is up to 3 times faster."""
+        """Return the scores (1, I) of one query. NumPy multiplies by one vector up to 3 times as fast as PyTorch."""
         tokens = self.input_tokens(queries.histories[0], queries.are_whole)[None]  # (1, T)
-        newest = torch.tensor([[tokens.shape[1] - 1]])
+        last_position = torch.tensor([[tokens.shape[1] - 1]])
         side = self.side_inputs(self.module, queries, np.array([0]), tokens)
-        hidden = self.module(torch.from_numpy(tokens), newest, *side).flatten()  # (D,)
+        hidden = self.module(torch.from_numpy(tokens), last_position, *side).flatten()  # (D,)
         scores = self.module.output.detach().numpy() @ hidden.numpy()  # (I,)
         scores += self.module.bias.detach().numpy()
         return scores[None]
@@ -322,15 +323,15 @@ class SequenceModel(Model):
         for rows in by_length(np.array([len(tokens) for tokens in inputs], int), batch_size):
             lengths = np.array([len(inputs[row]) for row in rows])
             tokens = pad(np.concatenate([inputs[row] for row in rows]), lengths, module.padding)  # (b, T)
-            newest = torch.from_numpy(lengths[:, None] - 1)  # (b, 1)
+            last_positions = torch.from_numpy(lengths[:, None] - 1).to(device)  # (b, 1)
             side = self.side_inputs(module, queries, rows, tokens)
-            hidden = module(torch.from_numpy(tokens).to(device), newest.to(device), *side)[:, 0]  # (b, D)
+            hidden = module(torch.from_numpy(tokens).to(device), last_positions, *side)[:, 0]  # (b, D)
             yield rows, module.logits(hidden).float().cpu().numpy()
 
     def side_inputs(
         self, module: SequenceEncoder, queries: Queries, rows: np.ndarray, tokens: np.ndarray
     ) -> tuple[Tensor | None, ...]:
-        """Return the side information of the queries in `rows` (b,), the last arguments of the module."""
+        """Return the last arguments of the module: side information of the queries in `rows` (b,). By default, none."""
         return ()
 
     def _batch_of_one(self, tokens: np.ndarray) -> Tensor:
@@ -368,21 +369,21 @@ class SequenceModel(Model):
         if self.memory is not None:
             state |= self.memory.state()
         if self.calibration is not None:
-            state[CALIBRATION] = self.calibration.weights
+            state[CALIBRATION_KEY] = self.calibration.weights
         return state
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`. The module is built on the GPU, if there is one."""
-        if CALIBRATION in state:  # older checkpoints have none
+        if CALIBRATION_KEY in state:  # older checkpoints have none
             self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
-            self.calibration.set_weights(state[CALIBRATION])
+            self.calibration.set_weights(state[CALIBRATION_KEY])
         if self.uses_memory:
             self.memory = CountMemory()
             self.memory.load_state(state, n_items)
         weights = {
             name: torch.from_numpy(np.array(value))
             for name, value in state.items()
-            if not name.startswith(MEMORY_PREFIX) and name != CALIBRATION
+            if not name.startswith(MEMORY_PREFIX) and name != CALIBRATION_KEY
         }
         self.module = self.build(n_items).to(devices.choose("auto"))
         try:
@@ -392,8 +393,8 @@ class SequenceModel(Model):
         self.module.eval()
 
 
-def exclude_history(histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
-    """Return `Batch.excluded_from` (B, I) that excludes all items of `histories[rows]` (B,) at every position."""
+def exclude_histories(histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int) -> np.ndarray:
+    """Return `Batch.excluded_from` (B, I) that excludes all items of `histories[rows]` (B,) at every column."""
     excluded_from = np.full((len(rows), n_items), NEVER_EXCLUDED, np.int16)
     for excluded_row, row in zip(excluded_from, rows, strict=True):
         excluded_row[histories[row]] = 0

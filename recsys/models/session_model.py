@@ -35,10 +35,7 @@ class SessionModel(SequenceModel):
     """A model that is trained on windows of histories, because histories of MovieLens are longer than sessions."""
 
     def sequences(self, histories: Sequence[np.ndarray], rows: np.ndarray, rng: CounterRNG) -> list[np.ndarray]:
-        """See `SequenceModel.sequences`. Each has at most `length` + 1 consecutive items.
-
-        If there are that many, the first is only an input.
-        """
+        """See `SequenceModel.sequences`. Each has at most `length` inputs and the target of the last input."""
         return rng.crop(histories, rows, self.config.length + 1, "windows")
 
 
@@ -55,7 +52,7 @@ class AdditiveAttention(nn.Module):
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor, positions: Tensor | None = None) -> Tensor:
         """Attend from each position t of `positions` (B, Q; None: all T) to the positions up to t.
 
-        Queries and keys are (B, T, D), values (B, T, H). The result, (B, Q, H), are the weighted sums of the values.
+        Queries and keys are (B, T, D), values (B, T, H). The result is the weighted sums of the values, (B, Q, H).
         """
         indices = torch.arange(keys.shape[1], device=keys.device)  # (T,)
         ends = indices[:, None] if positions is None else positions[..., None]  # (T, 1) or (B, Q, 1)

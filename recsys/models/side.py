@@ -8,8 +8,8 @@ The embedding of each input item is the sum of
 - the vectors of the user's gender, age group and occupation.
 
 The output weights are the item embeddings plus the means of the vectors of the features. All vectors except the item
-embeddings start at zero, so at the start of training, side information has no effect. The ratings of a tenth of the
-training samples are removed, and independently the user attributes of a tenth, because visitors of the app may give
+embeddings start at zero, so at the start of training, side information has no effect. A tenth of the training samples
+is read without ratings, and independently a tenth without user attributes, because visitors of the app may give
 neither. The methods `attention`, `fill` and `training_example` use neither ratings nor attributes.
 
 Shapes: B sequences, b sequences scored at once, T positions, I items, S values of a kind of feature, P people,
@@ -38,8 +38,8 @@ from recsys.training.batches import Batch, CounterRNG, Stream, pad
 
 UNKNOWN = 0  # the id of a missing rating or attribute
 N_RATINGS = 10  # ½, 1, 1½ … 5 stars have the ids 1 … 10
-MAX_ATTRIBUTES = 64  # vectors of user attributes; ML-1M has 2 genders, 7 age groups and 21 occupations
-N_VALUES = {"genres": 32, "decade": 20, "popularity": 24}  # S for every data set; MovieLens has 20 genres
+MAX_ATTRIBUTES = 64  # number of vectors of user attributes; ML-1M has 2 genders, 7 age groups and 21 occupations
+N_VALUES = {"genres": 32, "decade": 20, "popularity": 24}  # S of each kind, for every data set; MovieLens has 20 genres
 DROP_SHARE = 0.1  # share of the samples without ratings, and share without user attributes
 
 
@@ -47,24 +47,24 @@ DROP_SHARE = 0.1  # share of the samples without ratings, and share without user
 class SideConfig:
     """The side information that a model uses. `stars` are the ratings, `person` the user attributes."""
 
-    genres: bool = added_later(False)  # the mean of the vectors of its genres is added to an item's embedding
-    decade: bool = added_later(False)  # the vector of its decade is added to an item's embedding
-    popularity: bool = added_later(False)  # the vector of its popularity bucket is added to an item's embedding
-    stars: bool = added_later(False)  # the vector of the stars given is added to each item of the history
-    person: bool = added_later(False)  # vectors of gender, age and occupation, where known, are added to every position
+    genres: bool = added_later(False)  # the mean of the vectors of an item's genres is added to its embedding
+    decade: bool = added_later(False)  # the vector of an item's decade is added to its embedding
+    popularity: bool = added_later(False)  # the vector of an item's popularity bucket is added to its embedding
+    stars: bool = added_later(False)  # the vector of the user's rating is added to each item of the history
+    person: bool = added_later(False)  # vectors of gender, age and occupation, if available, are added at each position
 
 
-class ItemDetails(nn.Module):
+class ItemFeatures(nn.Module):
     """A vector for every genre, decade and popularity bucket. The values of each item are stored with the weights."""
 
     def __init__(self, kinds: Sequence[str], n_items: int, dim: int) -> None:
         super().__init__()
         for kind in kinds:
-            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), see N_VALUES
+            self.register_buffer(kind, torch.zeros(n_items, N_VALUES[kind], dtype=torch.uint8))  # (I, S), see FEATURES
         self.vectors = nn.ParameterDict({kind: nn.Parameter(torch.zeros(N_VALUES[kind], dim)) for kind in kinds})
 
     def set_features(self, train: Dataset) -> None:
-        """Set the values of each item."""
+        """Set the values of each item, 0 or 1."""
         for kind in self.vectors:
             getattr(self, kind).copy_(torch.from_numpy(FEATURES[kind](train)))
 
@@ -92,7 +92,7 @@ class IdVectors(nn.Module):
 class PersonVectors(IdVectors):
     """A vector for each gender, age group and occupation."""
 
-    attribute_keys: Tensor  # (MAX_ATTRIBUTES,) hash of the attribute of each vector, see `_keys`; 0: unused vector
+    attribute_keys: Tensor  # (MAX_ATTRIBUTES,) `_hash_attributes` of the attribute of each vector; 0: unused vector
 
     def __init__(self, dim: int) -> None:
         super().__init__(MAX_ATTRIBUTES, dim)
@@ -100,23 +100,23 @@ class PersonVectors(IdVectors):
 
     def set_features(self, train: Dataset) -> None:
         """Give a vector to each attribute of the users, at most to the MAX_ATTRIBUTES most frequent."""
-        keys = _keys(train.user_profiles)
-        frequent = [key for key, _ in Counter(keys[keys != 0].tolist()).most_common(MAX_ATTRIBUTES)]
+        hashes = _hash_attributes(train.user_profiles)
+        frequent = [key for key, _ in Counter(hashes[hashes != 0].tolist()).most_common(MAX_ATTRIBUTES)]
         self.attribute_keys[: len(frequent)] = torch.tensor(frequent)
 
     def attribute_ids(self, people: pd.DataFrame) -> np.ndarray:
         """Return the ids of the PROFILE_COLUMNS of P people, (P, 3), UNKNOWN if missing or without a vector."""
         ids = {key: i for i, key in enumerate(self.attribute_keys.tolist(), start=1) if key}
-        keys = _keys(people)
-        return np.array([ids.get(key, UNKNOWN) for key in keys.ravel().tolist()], np.int64).reshape(keys.shape)
+        hashes = _hash_attributes(people)
+        return np.array([ids.get(key, UNKNOWN) for key in hashes.ravel().tolist()], np.int64).reshape(hashes.shape)
 
 
-def _keys(people: pd.DataFrame) -> np.ndarray:
-    """Return a hash of each attribute, (P, 3) int64, the same on every machine; 0 for a missing attribute."""
-    columns = [
-        [zlib.crc32(f"{name} {value}".encode()) if value else 0 for value in people[name]] for name in PROFILE_COLUMNS
-    ]
-    return np.array(columns, np.int64).T
+def _hash_attributes(people: pd.DataFrame) -> np.ndarray:
+    """Return a hash of each of the PROFILE_COLUMNS, (P, 3) int64: 0 if missing, else equal on every machine."""
+    hashes = np.zeros((len(people), len(PROFILE_COLUMNS)), np.int64)
+    for column, name in enumerate(PROFILE_COLUMNS):
+        hashes[:, column] = [zlib.crc32(f"{name} {value}".encode()) if value else 0 for value in people[name]]
+    return hashes
 
 
 class SideEncoder(TransformerEncoder):
@@ -125,25 +125,26 @@ class SideEncoder(TransformerEncoder):
     def __init__(self, config: Any, n_items: int) -> None:
         super().__init__(config, n_items)
         kinds = [kind for kind in FEATURES if getattr(config, kind)]
-        self.details = ItemDetails(kinds, n_items, config.dim) if kinds else None
+        self.details = ItemFeatures(kinds, n_items, config.dim) if kinds else None
         self.star_vectors = IdVectors(N_RATINGS, config.dim) if config.stars else None
         self.person_vectors = PersonVectors(config.dim) if config.person else None
         self.cached_item_vectors: Tensor | None = None  # None in training
 
     def train(self, mode: bool = True) -> Self:
-        """Set training mode. Outside training, the item vectors are computed once."""
+        """Set training mode. Outside training, the item vectors are computed only once, here."""
         super().train(mode)
         with torch.no_grad():
-            self.cached_item_vectors = None if mode or self.details is None else self._add_details()
+            self.cached_item_vectors = None if mode or self.details is None else self._sum_with_features()
         return self
 
     def item_vectors(self) -> Tensor:
-        """See `SequenceEncoder.item_vectors`. The vectors of the features are added."""
+        """See `SequenceEncoder.item_vectors`. The means of the vectors of the features are added."""
         if self.cached_item_vectors is not None and not torch.is_grad_enabled():
             return self.cached_item_vectors
-        return self._add_details()
+        return self._sum_with_features()
 
-    def _add_details(self) -> Tensor:
+    def _sum_with_features(self) -> Tensor:
+        """Compute `item_vectors`."""
         if self.details is None:
             return self.items.weight
         return self.items.weight + F.pad(self.details(), (0, 0, 0, 2))  # zero rows for padding and [mask]
@@ -175,9 +176,9 @@ class SideModel(TransformerModel):
         """See `SequenceModel.initialise`. Raises DataError if the config asks for people and the data set has none."""
         if self.config.person and train.user_profiles is None:
             raise DataError("{name} contains no gender, age or occupation; train without --person", name=train.name)
-        for side in (module.details, module.person_vectors):
-            if side is not None:
-                side.set_features(train)
+        for vectors in (module.details, module.person_vectors):
+            if vectors is not None:
+                vectors.set_features(train)
         super().initialise(module, train, seed)
 
     def samples(self, train: Dataset) -> Queries:
@@ -193,19 +194,19 @@ class SideModel(TransformerModel):
         """See `SequenceModel.batch_of`. A target's rating is no input of its prediction."""
         batch = super().batch_of(samples, rows, n_items, rng)
         if samples.ratings is not None:
-            # cut like the items; the id at a start or [mask] token is replaced by `token_rating_ids`
+            # The ids are cut like items. Values at start and [mask] tokens are ignored, see `token_rating_ids`.
             ratings = [self.training_inputs(sequence) for sequence in self.sequences(samples.ratings, rows, rng)]
-            ids = token_rating_ids(batch.tokens.numpy(), ratings, n_items)  # (B, T)
-            ids[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
-            batch = replace(batch, rating_ids=torch.from_numpy(ids))
+            rating_ids = token_rating_ids(batch.tokens.numpy(), ratings, n_items)  # (B, T)
+            rating_ids[rng.uniform(Stream.NO_RATINGS, rows) < DROP_SHARE] = UNKNOWN
+            batch = replace(batch, rating_ids=torch.from_numpy(rating_ids))
         if self.config.person and samples.user_profiles is not None:
-            ids = self.module.person_vectors.attribute_ids(samples.user_profiles.iloc[rows])  # (B, 3)
-            ids[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
-            batch = replace(batch, attribute_ids=torch.from_numpy(ids))
+            attribute_ids = self.module.person_vectors.attribute_ids(samples.user_profiles.iloc[rows])  # (B, 3)
+            attribute_ids[rng.uniform(Stream.NO_PERSON, rows) < DROP_SHARE] = UNKNOWN
+            batch = replace(batch, attribute_ids=torch.from_numpy(attribute_ids))
         return batch
 
     def training_inputs(self, sequence: np.ndarray) -> np.ndarray:
-        """Return the inputs for a training sequence, whose last item is only a target."""
+        """Return the inputs of a training sequence of items or rating ids, whose last element is only a target."""
         return self.input_tokens(sequence[:-1], is_whole=True)
 
     def side_inputs(
@@ -214,7 +215,7 @@ class SideModel(TransformerModel):
         """Return rating ids (b, T) and attribute ids (b, 3) of the queries `rows` (b,). None: unknown or not used."""
         rating_ids = attribute_ids = None
         if self.config.stars and queries.ratings is not None:
-            # cut like the items, see `batch_of`
+            # cut like items, see `batch_of`
             ratings = [self.input_tokens(to_rating_ids(queries.ratings[row]), queries.are_whole) for row in rows]
             rating_ids = torch.from_numpy(token_rating_ids(tokens, ratings, module.n_items)).to(self.device)
         if self.config.person and queries.user_profiles is not None:
@@ -226,7 +227,8 @@ class SideModel(TransformerModel):
 def token_rating_ids(tokens: np.ndarray, ratings: Sequence[np.ndarray], n_items: int) -> np.ndarray:
     """Return the rating id of each of the tokens (B, T), UNKNOWN for tokens that are not items.
 
-    Row b of `ratings` has a value for each token of row b before its padding: the rating id if the token is an item.
+    Row b of `ratings` has a value for each token of row b before its padding: if the token is an item, its rating id.
+    Values of other tokens are ignored.
     """
     ids = pad(np.concatenate(ratings), np.array([len(row) for row in ratings]), UNKNOWN)
     ids = ids[:, : tokens.shape[1]]  # tokens of a single query are not padded, but `pad` rounds the width up
@@ -249,7 +251,7 @@ class Bert4RecSide(SideModel, Bert4Rec):
     Encoder: ClassVar[type] = Bert4RecSideEncoder
 
     def training_inputs(self, sequence: np.ndarray) -> np.ndarray:
-        """Return the sequence, because each item may be an input."""
+        """Return the whole sequence, because each item may be an input."""
         return sequence
 
 
@@ -276,7 +278,7 @@ def to_rating_ids(ratings: np.ndarray) -> np.ndarray:
 
 
 def _genres(train: Dataset) -> np.ndarray:
-    """Return the genres of the items, (I, S) uint8. If there are more than S, the most frequent are used."""
+    """Return the genres of each item, (I, S) uint8. If there are more than S genres, the most frequent are used."""
     table = genre_matrix(train.catalog)[0]
     n_values = N_VALUES["genres"]
     frequent = np.argsort(-table.sum(0), kind="stable")[:n_values]
@@ -284,9 +286,9 @@ def _genres(train: Dataset) -> np.ndarray:
 
 
 def _decade(train: Dataset) -> np.ndarray:
-    """Return the decade of each item, one-hot, (I, S) uint8; the first includes all years before 1880.
+    """Return the decade of each item, one-hot, (I, S) uint8. The first "decade" includes all years before 1880.
 
-    A row of zeros means an unknown year.
+    A film of an unknown year has a row of zeros.
     """
     years = train.catalog.movies["year"].to_numpy(float, na_value=np.nan)
     return _one_hot((years - 1870) // 10, N_VALUES["decade"])

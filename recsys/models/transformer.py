@@ -18,7 +18,7 @@ from recsys.models.sequence_config import TransformerConfig
 from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training import kernels
 
-INITIAL_SLOPES = (2.0, 0.2)  # of the relative bias of even heads (local) and odd heads (nearly uniform)
+INITIAL_SLOPES = (2.0, 0.2)  # of even heads, which attend locally at first, and of odd heads, nearly uniform at first
 
 
 class RelativeBias(nn.Module):
@@ -92,8 +92,7 @@ class Block(nn.Module):
 
         `attention_mask` (B, 1, 1, T) is True where a position may be attended to. None: everywhere.
         """
-        # Gathered before `attend` on purpose: after it, gradients would be summed in another order and results would
-        # change slightly.
+        # Before `attend`, because later the gradients would be summed in another order, which changes their rounding.
         inputs = gather_positions(x, positions)
         x = self.residual(inputs, self.attend(self.attention_input(x), attention_mask, positions))
         return self.residual(x, self.feed_forward(self.norm_forward(x)))
@@ -115,8 +114,8 @@ class Block(nn.Module):
             q = F.linear(gather_positions(x, positions), self.qkv.weight[:d], self.qkv.bias[:d])  # (B, Q, D)
             k, v = F.linear(x, self.qkv.weight[d:], self.qkv.bias[d:]).chunk(2, -1)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(v)  # (B, H, Q or T, D/H)
-        # Attention computes in the dtype that `split_heads` returns. Entering autocast(enabled=False) takes .1 ms, so
-        # it is skipped if autocast is off.
+        # Attention computes in the dtype that `split_heads` returns, so autocast is turned off. Turning it off takes
+        # .1 ms, so this is skipped if autocast is off already.
         is_autocast = torch.is_autocast_enabled(x.device.type)
         with torch.autocast(x.device.type, enabled=False) if is_autocast else nullcontext():
             values = self.weighted_values(q, k, v, attention_mask, positions)
@@ -193,8 +192,8 @@ def padding_mask(tokens: Tensor, padding: int) -> Tensor | None:
 
     A GPU always gets a mask, because a test for padding would wait for the GPU.
     """
-    visible = tokens != padding
-    return None if visible.is_cpu and visible.all() else visible[:, None, None, :]
+    is_visible = tokens != padding
+    return None if is_visible.is_cpu and is_visible.all() else is_visible[:, None, None, :]
 
 
 class PositionEmbedding(nn.Embedding):

@@ -70,7 +70,7 @@ class TransRecEncoder(SequenceEncoder):
 
 
 class TransRec(SequenceModel):
-    """The next item is near the last item after the translation."""
+    """The model. The next item is near the last item plus the translations."""
 
     Config: ClassVar[type] = TransRecConfig
     Encoder: ClassVar[type] = TransRecEncoder

@@ -22,12 +22,13 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
     Pairs with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError
     if no pair remains.
     """
-    names = protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
+    names = protocols.in_order(name for data, name in results.available() if data == dataset)
     boards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = []
     for left, right in combinations(boards, 2):
         table = tables.compare_protocols({left: boards[left], right: boards[right]}, METRIC)
-        if len(table) >= MIN_RECOMMENDERS and table[[f"users {left}", f"users {right}"]].min(axis=None) >= FEW_USERS:
+        min_users = table[[f"users {left}", f"users {right}"]].min(axis=None)
+        if len(table) >= MIN_RECOMMENDERS and min_users >= FEW_USERS:
             tau = float(kendalltau(table[left], table[right]).statistic)
             pair = f"{protocols.title(left)} – {protocols.title(right)}"
             best = table.iloc[0]  # the best recommender under the left protocol
@@ -39,7 +40,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
             minimum=MIN_RECOMMENDERS,
             dataset=dataset,
         )
-    rows.sort(key=lambda row: row[1])  # from the lowest to the highest correlation
+    rows.sort(key=lambda row: row[1])  # by the correlation
     (low_pair, low_tau, *_), (high_pair, high_tau, *_) = rows[0], rows[-1]
     sizes = "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
     return {
@@ -79,7 +80,7 @@ def compare_costs(dataset: str) -> dict[str, Any]:
         )
     table = costs[protocol].table.sort_values("seconds")
     best = table.loc[table[METRIC].idxmax()]
-    fastest = table[table[METRIC] >= (1 - TOLERANCE) * best[METRIC]].iloc[0]
+    fastest = table[table[METRIC] >= (1 - TOLERANCE) * best[METRIC]].iloc[0]  # of the recommenders that are good enough
     comparison = f"nothing quicker comes within {TOLERANCE:.0%} of it"
     if fastest["title"] != best["title"]:
         comparison = f"{fastest['title']} is the quickest to come within {TOLERANCE:.0%} of it ({_result(fastest)})"

@@ -46,14 +46,14 @@ BLOCKS: Changes = {"no blocks": {"layers": 0}, "1 block": {"layers": 1}, "3 bloc
 HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
 # Settings of `ExtrasConfig`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
 # "redraw": films with equal times get a new order in each epoch. "only_unseen": the softmax excludes seen films.
-NO_IMPROVEMENTS = {"memory": False, "redraw": False, "only_unseen": False}
+NO_EXTRAS = {"memory": False, "redraw": False, "only_unseen": False}
 STEPS: Changes = {  # each row turns off one more setting
     BASELINE: {},
     "no memory": {"memory": False},
     "and a fixed order of films of the same second": {"memory": False, "redraw": False},
-    "and a softmax over all films": NO_IMPROVEMENTS,
+    "and a softmax over all films": NO_EXTRAS,
 }
-TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the other steps": NO_IMPROVEMENTS}
+TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the other steps": NO_EXTRAS}
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # exponents of popularity
 WIDTHS = (16, 32, 64, 128, 256)  # dimensions of an embedding
 LENGTHS = (10, 20, 50, 100, 200)  # newest films of a history that are read
@@ -79,13 +79,14 @@ ABLATION_SETTINGS = {"without", "masking"}  # settings of `models.ablations`, wh
 ABLATED = {"bert4rec": "bert4rec-ablated", "sasrec-softmax": "sasrec-ablated"}
 
 
-def points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
+def make_points(recommenders: Mapping[str, str], changes: Changes) -> tuple[Point, ...]:
     """Return a point for each recommender (title → name) and change. Ablations use the variants in ABLATED."""
-    return tuple(
-        Point(title, label, ABLATED[recommender] if settings.keys() & ABLATION_SETTINGS else recommender, settings)
-        for title, recommender in recommenders.items()
-        for label, settings in changes.items()
-    )
+    points = []
+    for title, recommender in recommenders.items():
+        for label, settings in changes.items():
+            variant = ABLATED[recommender] if settings.keys() & ABLATION_SETTINGS else recommender
+            points.append(Point(title, label, variant, settings))
+    return tuple(points)
 
 
 def sweep(title: str, recommender: str, setting: str, values: Sequence[float]) -> tuple[Point, ...]:
@@ -127,11 +128,13 @@ def gains_and_losses(table: pd.DataFrame) -> str:
     gains = changed[changed["change_low"] > 0].sort_values("change", ascending=False)
     if losses.empty and gains.empty:
         return f"Here none of the {len(changed)} changes moves NDCG@10 by more than the interval over people."
-    clauses = [
-        f"{len(rows)} {verb} (most of all “{rows['setting'].iloc[0]}”, {sign}{short(abs(rows['change'].iloc[0]))})"
-        for rows, verb, sign in ((losses, "lower", "−"), (gains, "raise", "+"))
-        if len(rows)
-    ]
+    clauses = []
+    for rows, verb, sign in ((losses, "lower", "−"), (gains, "raise", "+")):
+        if len(rows):
+            largest = rows.iloc[0]
+            clauses.append(
+                f"{len(rows)} {verb} (most of all “{largest['setting']}”, {sign}{short(abs(largest['change']))})"
+            )
     return f"Here, of {len(changed)} changes, {' and '.join(clauses)} NDCG@10 by more than the interval over people."
 
 
@@ -146,11 +149,11 @@ PLANS = {  # name on the command line → plan
         title="BERT4Rec without its parts",
         question="How much does each part of BERT4Rec contribute? Each row changes one thing in a network with two "
         "blocks and two heads.",
-        papers="In the paper's ablation of BERT4Rec on MovieLens 1M, the loss is largest without position "
-        "embeddings. It is smaller without layer normalisation, residual connections, dropout or the "
-        "feed-forward network. More layers help.",
+        papers="In the paper's ablation of BERT4Rec on MovieLens 1M, quality falls most without position embeddings. It "
+        "falls less without layer normalisation, residual connections, dropout or the feed-forward network. More "
+        "layers help.",
         setting_title="What is changed",
-        points=points(
+        points=make_points(
             {"BERT4Rec": "bert4rec"},
             {BASELINE: {}} | LEFT_OUT | BLOCKS | {"4 blocks": {"layers": 4}} | HEADS | {"8 heads": {"heads": 8}},
         ),
@@ -160,11 +163,11 @@ PLANS = {  # name on the command line → plan
         title="SASRec without its parts",
         question="How much does each part of SASRec contribute? Each row changes one thing in a network with two "
         "blocks and two heads.",
-        papers="In the paper's ablation of SASRec on MovieLens 1M, the loss is largest with separate output "
-        "embeddings and without blocks. It is smaller without residual connections, and small without "
-        "position embeddings or dropout. A single head loses nothing.",
+        papers="In the paper's ablation of SASRec on MovieLens 1M, quality falls most with separate output embeddings and "
+        "without blocks. It falls less without residual connections, and little without position embeddings or "
+        "dropout. A single head costs nothing.",
         setting_title="What is changed",
-        points=points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),
+        points=make_points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),
         chart=CHANGE_CHART,
     ),
     "steps": Plan(
@@ -177,8 +180,8 @@ PLANS = {  # name on the command line → plan
         "the same second.",
         setting_title="What is left out",
         points=(
-            *points({"SASRec": "sasrec-memory"}, STEPS),
-            *points({"BERT4Rec": "bert4rec-memory", "GRU4Rec": "gru4rec-memory"}, TWO_STEPS),
+            *make_points({"SASRec": "sasrec-memory"}, STEPS),
+            *make_points({"BERT4Rec": "bert4rec-memory", "GRU4Rec": "gru4rec-memory"}, TWO_STEPS),
         ),
         chart=CHANGE_CHART,
         all_seeds=True,
@@ -248,7 +251,7 @@ PLANS = {  # name on the command line → plan
             Point("SASRec", "binary cross-entropy, one negative", "sasrec-bce"),
             Point("SASRec", "gBCE, 256 negatives", "gsasrec"),
             Point("SASRec", "softmax over all items", "sasrec-softmax"),
-            *points({"BERT4Rec": "bert4rec"}, LOSSES),
+            *make_points({"BERT4Rec": "bert4rec"}, LOSSES),
         ),
         chart=VALUE_CHART,
         all_seeds=True,
@@ -261,7 +264,7 @@ PLANS = {  # name on the command line → plan
         papers="BERT4Rec (section 3.6) only uses [mask] and adds samples in which only the last item is masked. "
         "Their number is not given.",
         setting_title="Rule",
-        points=points({"BERT4Rec": "bert4rec"}, MASKING),
+        points=make_points({"BERT4Rec": "bert4rec"}, MASKING),
         chart=CHANGE_CHART,
     ),
     "augmentation": Plan(
@@ -271,7 +274,7 @@ PLANS = {  # name on the command line → plan
         papers="The code of BERT4Rec's authors slides windows over long histories. Tan et al. (arXiv:1606.08117) "
         "gain from training GRU4Rec on all prefixes.",
         setting_title="Samples",
-        points=points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CROPS),
+        points=make_points({"SASRec": "sasrec-softmax", "BERT4Rec": "bert4rec"}, CROPS),
         chart=CHANGE_CHART,
     ),
 }

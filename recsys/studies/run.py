@@ -25,11 +25,11 @@ from recsys.studies.trials import Outcome, Trial
 
 METRIC = "ndcg@10"
 POLL_SECONDS = 5.0  # between two attempts at a trial that another process is running
-# Columns of the table of a study: name → title
+# Columns of the table of a study: name → title. "change" is the difference to the baseline, see `is_baseline`.
 LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # `setting`: see `Plan.setting_title`
 METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
-CHANGE_COLUMNS = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}  # from the baseline
-COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of a 95 % interval
+CHANGE_COLUMNS = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}
+COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of the 95 % interval of `ndcg`
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 
 
@@ -137,10 +137,10 @@ def _read_outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Se
 
 
 def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
-    """Return a row of the table: metrics of a point, means over its seeds, and its change from the baseline.
+    """Return a row of the table: the metrics of a point, means over its seeds, and its change from the baseline.
 
     The change is paired by user and seed, because trials with the same seed share initial weights and the order of
-    samples, if the setting allows it. Without a common seed of point and baseline, the row has no change.
+    samples, if the setting allows it. If point and baseline have no common seed, the row has no change.
     """
     ndcg = _by_user(by_seed.values(), METRIC)
     low, high = bootstrap(ndcg[:, None])
@@ -155,8 +155,8 @@ def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
         "hr": _by_user(by_seed.values(), "hr@10").mean(),
     }
     if common_seeds := by_seed.keys() & baseline.keys():
-        pair = [_by_user([outcomes[seed] for seed in common_seeds], METRIC) for outcomes in (by_seed, baseline)]
-        change = pair[0] - pair[1]
+        changed = _by_user([by_seed[seed] for seed in common_seeds], METRIC)
+        change = changed - _by_user([baseline[seed] for seed in common_seeds], METRIC)
         low, high = bootstrap(change[:, None])
         row |= {"change": change.mean(), "change_low": low[0], "change_high": high[0]}
     return row
@@ -175,12 +175,13 @@ def _method(dataset: Dataset, protocol: Protocol, outcomes: Sequence[Outcomes]) 
     stopping = "early stopping on validation; " if any(outcome.training for outcome in measured) else ""
     n_missing = sum(not by_seed for by_seed in outcomes)
     missing = f"{n_missing} of {len(outcomes)} rows are still to be trained; " if n_missing else ""
-    processors, dates, commits = (
-        ", ".join(sorted({outcome.run[key][:length] for outcome in measured if outcome.run[key]}))
-        for key, length in (("cpu", None), ("date", 10), ("commit", 12))
-    )
+
+    def distinct(key: str, length: int | None = None) -> str:
+        """Return the distinct values of `Outcome.run[key]`, each cut to a length."""
+        return ", ".join(sorted({outcome.run[key][:length] for outcome in measured if outcome.run[key]}))
+
     return (
         f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {seeds} a row; {stopping}from and to are a 95 % "
         "interval over people (bootstrap); a change is paired by person and seed with the usual settings; "
-        f"{missing}{processors}, {dates}, commit {commits or 'unknown'}."
+        f"{missing}{distinct('cpu')}, {distinct('date', 10)}, commit {distinct('commit', 12) or 'unknown'}."
     )

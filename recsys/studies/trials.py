@@ -1,7 +1,7 @@
 """Trials: a recommender with some settings changed, trained and measured once. The ranks are stored, not the weights.
 
-A trial is an entry `<recommender>-<hash>` of a board `trials/<data set>/<protocol>.json`, in the home folder or in
-assets/. Several processes may share a home folder, so a process locks the trial that it runs. After a member of a
+A stored trial is an entry `<recommender>-<hash>` of a board `trials/<data set>/<protocol>.json`, in the home folder or
+in assets/. Several processes may share a home folder, so a process locks the trial that it runs. After a member of a
 mixture was trained again, trials of the mixture are run again.
 
 Shapes: B test users.
@@ -68,12 +68,12 @@ class Outcome:
 
 
 def read(trial: Trial, dataset: Dataset, protocol: Protocol) -> Outcome | None:
-    """Return the outcome of a trial from the home folder, else from assets/. See `_read`."""
+    """Return the outcome of a trial from the home folder, else from assets/. None: see `_read`."""
     return _read(trial, dataset, protocol, paths.home()) or _read(trial, dataset, protocol, paths.ASSETS)
 
 
 def ship(trial: Trial, dataset: Dataset, protocol: Protocol) -> None:
-    """Copy a trial from the home folder to assets/, if its model was trained, so that nobody has to train it again."""
+    """Copy a trial with a trained model from the home folder to assets/, so that nobody has to train it again."""
     if (outcome := _read(trial, dataset, protocol, paths.home())) and outcome.training:
         _write(trial, dataset, protocol, paths.ASSETS, outcome)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 BUCKET_BATCHES = 16  # batches per bucket, see `bucketed_batches`; with 16, 2–5 % of the tokens are padding
 WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
-NEVER_EXCLUDED = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than any column number
+NEVER_EXCLUDED = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than every column number
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,12 @@ class Batch:
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
         """The arguments of the module's forward pass."""
-        has_side_inputs = self.rating_ids is not None or self.attribute_ids is not None
-        return (self.tokens, self.positions, *((self.rating_ids, self.attribute_ids) if has_side_inputs else ()))
+        if self.rating_ids is None and self.attribute_ids is None:
+            return self.tokens, self.positions
+        return self.tokens, self.positions, self.rating_ids, self.attribute_ids
 
     @property
-    def loss_positions(self) -> tuple[Tensor, Tensor]:
+    def loss_cells(self) -> tuple[Tensor, Tensor]:
         """Row and column of each loss in the (B, Q) table of hidden states, (M,) each."""
         width = (self.tokens if self.positions is None else self.positions).shape[1]
         return self.loss_index // width, self.loss_index % width
@@ -69,7 +70,7 @@ class Batch:
     def excluded_items(self, losses: slice) -> Tensor:
         """Return the mask (m, I) of a slice of the M losses, True where the softmax excludes an item."""
         assert self.excluded_from is not None
-        row, column = self.loss_positions
+        row, column = self.loss_cells
         return self.excluded_from[row[losses]] <= column[losses, None]
 
     def without_targets(self) -> Self:

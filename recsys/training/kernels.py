@@ -48,16 +48,16 @@ class _ChunkedSoftmax(torch.autograd.Function):
     ) -> Tensor:
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
-        rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE  # of a chunk
+        chunk_rows = max(1, CHUNK_LOGITS[kind] // len(weight) // ROW_MULTIPLE) * ROW_MULTIPLE
         loss = bias.new_zeros(())
         d_hidden, d_weight, d_bias = torch.empty_like(hidden), torch.zeros_like(weight), torch.zeros_like(bias)
         with torch.autocast(kind, enabled=False):
             w, b = weight.to(dtype), bias.to(dtype)
             padded = F.pad(hidden.to(dtype), (0, 0, 0, -len(hidden) % ROW_MULTIPLE))
-            for start in range(0, len(targets), rows):
-                chunk = slice(start, start + rows)
-                h, y, mask = padded[chunk], targets[chunk], None if excluded is None else excluded(chunk)
-                d_logits, log_likelihood = _softmax_gradient(h, w, b, y, mask)
+            for start in range(0, len(targets), chunk_rows):
+                chunk = slice(start, start + chunk_rows)
+                h, y = padded[chunk], targets[chunk]
+                d_logits, log_likelihood = _softmax_gradient(h, w, b, y, excluded(chunk) if excluded else None)
                 loss -= log_likelihood
                 d_hidden[chunk] = (d_logits @ w)[: len(y)]
                 d_weight += d_logits.T @ h

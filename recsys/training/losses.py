@@ -49,11 +49,12 @@ def compute_scores(
     """Return the scores of the targets (M,) and of the negatives (M, K), in fp32."""
     items, sizes = torch.cat([targets, negatives.flatten()]), [len(targets), negatives.numel()]
     # Unlike indexing, an embedding look-up sums gradients in a fixed order on a GPU.
-    w_target, w = F.embedding(items, weight).split(sizes)
+    w_target, w = F.embedding(items, weight).split(sizes)  # w, b: of the negatives
     b_target, b = F.embedding(items, bias[:, None])[:, 0].split(sizes)
     positive = (hidden * w_target).sum(1) + b_target
     if negatives.dim() == 1:
-        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))  # kernels may be compiled once per shape
+        # Some kernels are compiled once per shape, so the number of rows is rounded up.
+        padded = F.pad(hidden, (0, 0, 0, -len(hidden) % ROW_MULTIPLE))
         negative = (padded @ w.T)[: len(hidden)] + b
     else:
         w, b = w.view(*negatives.shape, hidden.shape[1]), b.view(negatives.shape)
@@ -95,8 +96,8 @@ def gbce(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negative
     return -beta * F.logsigmoid(positive).sum() - F.logsigmoid(-negative).sum()  # log(1 - σ(s)) = log σ(-s)
 
 
-# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a drawn item equals the target. It
-# adds 0, and the mean still divides by K, so that targets which are drawn often get no higher weight.
+# Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a drawn item equals the target. Such
+# an item adds 0, and the mean still divides by K. So targets that are drawn often get no higher weight.
 
 
 def bpr(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:
@@ -132,11 +133,13 @@ LossName = Literal["softmax", "sampled-softmax", "gbce", "bce", "bpr", "top1", "
 Loss = Callable[..., Tensor]
 
 
-def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75) -> Loss:
+def make_item_loss(
+    name: LossName, negatives: int, gbce_t: float, counts: np.ndarray, sampling_power: float = 0.75
+) -> Loss:
     """Return the loss with this name. A sampled loss draws new negatives in each call.
 
     Args:
-        name: For "gbce", log I is subtracted from the scores (see below). For "bce", gBCE with t = 0, it is not.
+        name: The name. "gbce" is gBCE of the scores minus log I. "bce" is gBCE with t = 0 of the scores themselves.
         negatives: K, the number of negatives of a sampled loss. All targets of a call share them. Only gBCE and BCE
             draw K for each target, if K is at most MAX_NEGATIVES_PER_TARGET.
         gbce_t: The t of gBCE.
@@ -153,8 +156,8 @@ def item_loss(name: LossName, negatives: int, gbce_t: float, counts: np.ndarray,
             drawn = torch.randint(n_items, shape, device=hidden.device)
             if name == "bce":
                 return gbce(hidden, weight, bias, targets, drawn, t=0.0)
-            # Unlike in the paper, a score of 0 means a probability of about 1 / I. Otherwise all biases, which start
-            # at 0, would fall during the whole training.
+            # With - log I, which the paper does not have, a score of 0 means a probability of about 1 / I. Otherwise
+            # all biases, which start at 0, would fall during the whole training.
             return gbce(hidden, weight, bias - math.log(n_items), targets, drawn, gbce_t)
         drawn = sampler(negatives, hidden.device)
         if name == "sampled-softmax":

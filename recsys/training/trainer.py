@@ -35,7 +35,7 @@ from recsys.training.options import RunOptions, TrainConfig, TrainingSummary
 METRIC = "ndcg@10"  # the validation metric for early stopping; higher is better
 STATE_VERSION = 2  # format of the saved state
 STATE_DICTS = ("module", "average", "optimizer")  # attributes of `Trainer` whose `state_dict` is saved
-STATE_VALUES = (  # attributes that are saved as they are
+STATE_VALUES = (  # attributes of `Trainer` that are saved as they are
     "step", "sequences", "epoch_start_seconds", "stale_validations", "best", "best_epoch", "best_metrics", "events",
 )  # fmt: skip
 STOP_CHECK_STEPS = 20  # steps between two checks of `stop_votes` on several GPUs, because a check waits for the GPU
@@ -154,8 +154,8 @@ class Trainer:
     ) -> None:
         self.task, self.schedule, self.run, self.device, self.stop = task, schedule, run, device, stop
         self.folder = RunFolder(run.folder) if run.folder else None
-        has_bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
-        self.precision = "bf16" if has_bf16 else "fp32"
+        uses_bf16 = run.precision == "bf16" or (run.precision == "auto" and devices.has_fast_bf16(device))
+        self.precision = "bf16" if uses_bf16 else "fp32"
         self.identity = task.identity | {"schedule": asdict(schedule), "seed": run.seed}
         self.module = task.module.to(device)
         self.compiled: Any = self.module  # computes the loss: the module, or with `run.compile` its compiled form
@@ -268,12 +268,12 @@ class Trainer:
     def check_finite(self, loss: Tensor, gradients: list[Tensor]) -> None:
         """Record whether the loss and the gradients of this step are finite.
 
-        If not, a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch and each
-        save raise the error, so a state with NaN is never saved.
+        If not, a run on a CPU saves the state before this step and raises TrainingError. On a GPU, the end of the epoch
+        and each save raise the error, so a state with NaN is never saved.
         """
         is_finite = torch.isfinite(get_total_norm(gradients)) & torch.isfinite(loss)
         if self.reads_each_step and not is_finite:
-            self.save()  # before `all_finite` is false, which makes `save` raise; the weights have not changed yet
+            self.save()  # The weights have not changed yet. Once `all_finite` is False, `save` raises an error.
         self.all_finite &= is_finite
         if self.reads_each_step:
             self.raise_if_not_finite()

@@ -48,7 +48,7 @@ def test_hidden_items_are_compared_with_one_another_and_not_with_what_is_shown()
 def test_of_an_item_that_comes_twice_the_first_time_counts():
     model, histories = reader("sasrec-softmax"), [np.array([4, 8, 4, 2])]
     batch = model.collate(histories, np.array([0]), 30, CounterRNG(0, 0))
-    excluded_from = model.first_excluded_position(batch, histories, np.array([0]), 30)
+    excluded_from = model.first_excluded_column(batch, histories, np.array([0]), 30)
     assert excluded_from[0, [4, 8, 2]].tolist() == [1, 2, 4]
     assert (np.delete(excluded_from[0], [4, 8, 2]) == NEVER_EXCLUDED).all()
 

@@ -347,7 +347,7 @@ def test_the_factor_makes_the_promise_of_the_first_items_equal_to_the_share_of_h
         factor = pool.calibrated_factor(ranked, is_hit)
         promise = softmax(factor * ranked, 1)[:, : pool.N_CALIBRATED].sum(1).mean()
         assert promise == pytest.approx(share, abs=0.01)
-    low, high = pool.FACTOR_BOUNDS
+    low, high = pool.UNORDERED_FACTOR_BOUNDS
     assert pool.calibrated_factor(ranked, np.zeros(200, bool)) == low
     assert pool.calibrated_factor(ranked, np.ones(200, bool)) == high
     assert pool.calibrated_factor(ranked[:0], np.zeros(0, bool)) == 1

@@ -11,7 +11,7 @@ from recsys import checkpoints
 from recsys.data.dataset import PROFILE_COLUMNS, DataError, Queries
 from recsys.data.split import leave_one_out
 from recsys.models import registry
-from recsys.models.side import UNKNOWN, ItemDetails, to_rating_ids
+from recsys.models.side import UNKNOWN, ItemFeatures, to_rating_ids
 from recsys.training.batches import CounterRNG
 from recsys.training.options import RunOptions
 from tests import toys
@@ -56,7 +56,7 @@ def test_an_item_has_the_mean_of_its_genres_and_a_vector_of_its_decade_and_of_it
     movies = world.catalog.movies.assign(
         genres=["Comedy|Horror", "Horror", "", "Comedy"], year=pd.array([1899, 1995, None, 1999], dtype="Int64")
     )
-    details = ItemDetails(tuple(DETAILS), 4, dim=8)
+    details = ItemFeatures(tuple(DETAILS), 4, dim=8)
     details.set_features(replace(world, catalog=replace(world.catalog, movies=movies)))
     assert not details().any()  # at first all is as it would be without
     for vectors in details.parameters():

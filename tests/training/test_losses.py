@@ -130,7 +130,7 @@ def test_gbce_leaves_out_a_negative_that_is_the_target():
 @pytest.mark.parametrize("name", ["sampled-softmax", "gbce", *PAIRWISE])
 def test_huge_scores_do_not_overflow_in_a_sampled_loss(name):
     *leaves, targets = example()
-    loss = losses.item_loss(name, 4, 0.75, np.ones(37))(leaves[0] * 1e4, *leaves[1:], targets)
+    loss = losses.make_item_loss(name, 4, 0.75, np.ones(37))(leaves[0] * 1e4, *leaves[1:], targets)
     assert torch.isfinite(loss)
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(loss, leaves))
 
@@ -139,7 +139,7 @@ def test_huge_scores_do_not_overflow_in_a_sampled_loss(name):
 def test_every_loss_learns_what_is_likely_and_repeats_itself_for_a_seed(name):
     counts = (P.numpy() * 1600).astype(int)
     power = 0 if name in PAIRWISE else 0.75  # BPR and its like correct nothing: with it, log p - log q is learnt
-    loss = losses.item_loss(name, negatives=4, gbce_t=0.75, counts=counts, sampling_power=power)
+    loss = losses.make_item_loss(name, negatives=4, gbce_t=0.75, counts=counts, sampling_power=power)
     targets = torch.from_numpy(np.random.default_rng(0).permutation(np.repeat(np.arange(5), counts)))
 
     def learn():
@@ -161,7 +161,7 @@ def test_every_loss_learns_what_is_likely_and_repeats_itself_for_a_seed(name):
 @pytest.mark.parametrize("name", get_args(losses.LossName))
 def test_every_loss_of_no_position_is_nothing(name):
     *leaves, targets = example(positions=0)
-    loss = losses.item_loss(name, negatives=4, gbce_t=0.75, counts=np.ones(37))(*leaves, targets)
+    loss = losses.make_item_loss(name, negatives=4, gbce_t=0.75, counts=np.ones(37))(*leaves, targets)
     assert loss == 0
     assert all(not gradient.any() for gradient in torch.autograd.grad(loss, leaves))
 
@@ -173,7 +173,7 @@ def test_bce_is_that_of_each_target_and_an_item_of_its_own_with_the_scores_as_th
     scores = hidden @ weight.T + bias
     pairs = torch.cat([scores[:, 36:], scores.gather(1, drawn)], 1)
     expected = F.binary_cross_entropy_with_logits(pairs, torch.tensor([1.0, 0.0]).expand(50, 2), reduction="sum")
-    ours = losses.item_loss("bce", 1, 0.75, np.ones(37))(hidden, weight, bias, targets)
+    ours = losses.make_item_loss("bce", 1, 0.75, np.ones(37))(hidden, weight, bias, targets)
     torch.testing.assert_close(ours, expected)
 
 
@@ -182,7 +182,7 @@ def test_positions_share_many_negatives_of_gbce_but_not_few(monkeypatch):
     monkeypatch.setattr(losses, "gbce", lambda *given: drawn.append(given[4]))
     *leaves, targets = example()
     for negatives in (8, 9):
-        losses.item_loss("gbce", negatives, 0.75, np.ones(37))(*leaves, targets)
+        losses.make_item_loss("gbce", negatives, 0.75, np.ones(37))(*leaves, targets)
     assert [tuple(films.shape) for films in drawn] == [(50, 8), (9,)]
 
 
@@ -190,7 +190,7 @@ def test_the_sampled_softmax_is_corrected_by_the_distribution_that_it_draws_from
     given = []
     monkeypatch.setattr(losses, "sampled_softmax", lambda *arguments: given.extend(arguments[-2:]))
     *leaves, targets = example(items=4)
-    losses.item_loss("sampled-softmax", 200_000, 0, np.array([5, 99, 24, 0]), sampling_power=0.5)(*leaves, targets)
+    losses.make_item_loss("sampled-softmax", 200_000, 0, np.array([5, 99, 24, 0]), sampling_power=0.5)(*leaves, targets)
     negatives, log_q = given
     frequencies = torch.bincount(negatives, minlength=4) / len(negatives)
     torch.testing.assert_close(log_q.exp(), frequencies, rtol=0.05, atol=0)
@@ -235,7 +235,7 @@ def test_a_negative_that_is_the_target_is_as_good_as_not_drawn(name):
 @pytest.mark.parametrize("name", PAIRWISE)
 def test_where_no_negative_counts_there_is_no_loss_and_no_gradient(name):
     hidden, weight, bias, _ = example(items=1)
-    loss = losses.item_loss(name, 5, 0.75, np.ones(1), 0)(hidden, weight, bias, torch.zeros(50, dtype=torch.long))
+    loss = losses.make_item_loss(name, 5, 0.75, np.ones(1), 0)(hidden, weight, bias, torch.zeros(50, dtype=torch.long))
     assert loss == 0
     assert all(not gradient.any() for gradient in torch.autograd.grad(loss, (hidden, weight, bias)))
 
@@ -243,7 +243,7 @@ def test_where_no_negative_counts_there_is_no_loss_and_no_gradient(name):
 @pytest.mark.parametrize("name", PAIRWISE)
 def test_inside_autocast_only_the_products_are_rounded(name):
     *leaves, targets = example()
-    loss = losses.item_loss(name, 20, 0.75, np.ones(37), 0)
+    loss = losses.make_item_loss(name, 20, 0.75, np.ones(37), 0)
     torch.manual_seed(0)
     exact = loss(*leaves, targets)
     torch.manual_seed(0)
@@ -260,7 +260,7 @@ def drawn(power, counts):
     """How often each item but the first is drawn, as shares: all scores being 0, its gradient is in proportion."""
     bias = torch.zeros(len(counts), requires_grad=True)
     torch.manual_seed(0)
-    loss = losses.item_loss("bpr", 4000, 0.75, np.array(counts), power)
+    loss = losses.make_item_loss("bpr", 4000, 0.75, np.array(counts), power)
     loss(torch.zeros(1, 1), torch.zeros(len(counts), 1), bias, torch.tensor([0])).backward()
     return (bias.grad[1:] / bias.grad[1:].sum()).numpy()
 
@@ -278,5 +278,5 @@ def test_gbce_draws_fewer_negatives_than_there_are_items(monkeypatch, negatives,
     used, gbce = [], losses.gbce
     monkeypatch.setattr(losses, "gbce", lambda *given: used.append(given[4]) or gbce(*given))
     *leaves, targets = example(items=items)
-    assert losses.item_loss("gbce", negatives, 0.75, np.ones(items))(*leaves, targets).isfinite()
+    assert losses.make_item_loss("gbce", negatives, 0.75, np.ones(items))(*leaves, targets).isfinite()
     assert used[0].shape[-1] == drawn
