@@ -207,7 +207,7 @@ def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
     ranks = np.sort([position.rank or np.inf for position in positions])
     n, hits = len(ranks), int((ranks <= TOP_K).sum())
     interval = binomtest(hits, n).proportion_ci(method="wilson")
-    ndcg = float(np.mean(metrics.values(ranks, f"ndcg@{TOP_K}")))
+    ndcg = float(np.mean(metrics.rank_values(ranks, f"ndcg@{TOP_K}")))
     bound = int(binom.ppf(0.025, n, 0.5))  # the interval begins at the bound-th smallest rank; 0: no interval
     best, worst = (ranks[bound - 1], ranks[n - bound]) if bound else (np.nan, np.nan)
     return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
