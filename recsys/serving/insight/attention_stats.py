@@ -11,10 +11,10 @@ to film j is divided by the attention that position alone explains:
 
 The factor r_i of each attending film and the factor c_d of each distance are fitted so that the sums over each
 attending film and over each distance equal the observed sums. A softmax whose logits depend only on distance has
-exactly this form, so a ratio of 1 means that genres have no effect. Ratios tend to be too close to 1, for two reasons. An
-effect that genre and distance explain equally well is attributed to distance. In short histories, a film has few other
-films to attend to. The attention of a film to itself, and from or to tokens that are not films, is left out. A film
-with several genres counts for each of them.
+exactly this form, so a ratio of 1 means that genres have no effect. Ratios tend to be too close to 1, for two reasons:
+an effect that genre and distance explain equally well is attributed to distance, and in short histories, a film has few
+other films to attend to. The attention of a film to itself, and from or to tokens that are not films, is left out. A
+film with several genres counts for each of them.
 
 Shapes: P users, L layers, H heads, W stored tokens per user, N averaged tokens, G genres, I items.
 """
