@@ -73,7 +73,7 @@ def user_values(ranks: np.ndarray, metric: str) -> np.ndarray:
     """Return the value of a metric for each user, (B,) or (S, B).
 
     With one relevant item per user, `ranks` are (B,) or (S, B). With several, they are the `best_ranks` of each order,
-    (B, D, T) or (S, B, D, T), and the values are averaged over the D orders. Then HR@k is the number of hits divided by
+    (B, D, T) or (S, B, D, T), and the values are averaged over the D orders. HR@k is then the number of hits divided by
     the highest possible number, NDCG@k is the DCG divided by the highest possible DCG, and MRR is 1 / the best rank.
     """
     if ranks.ndim <= 2:
@@ -82,7 +82,7 @@ def user_values(ranks: np.ndarray, metric: str) -> np.ndarray:
     if metric == "mrr":
         return gains.max(-1).mean(-1)
     n_relevant = (ranks > 0).sum(-1)
-    highest_sums = rank_values(np.arange(1, ranks.shape[-1] + 1), metric).cumsum()  # (T,) for 1…T relevant items
+    highest_sums = rank_values(np.arange(1, ranks.shape[-1] + 1), metric).cumsum()  # (T,) if 1…T items are relevant
     return (gains.sum(-1) / highest_sums[n_relevant - 1]).mean(-1)
 
 

@@ -23,7 +23,7 @@ from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
 MIN_FILMS = 3  # tags and credits of fewer films are dropped, because a rare tag is often a private note of its author
-TRIANGLE_YEARS = 20  # years from the top of the triangle in `_period` to 0; films 40 years apart have the similarity 0
+TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`, so films 40 years apart have the similarity 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # an original or alternative title
@@ -53,7 +53,10 @@ def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 
 def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return a triangle function around the year of each film at every tenth year. Films without a year have zeros."""
+    """Return max(0, 1 - distance / TRIANGLE_YEARS), with the distance of a film's year to every tenth year.
+
+    Films without a year have zeros.
+    """
     years = pd.to_numeric(catalog.movies["year"]).to_numpy(np.float64, na_value=np.nan)
     tenth_years = np.arange(FIRST_YEAR, LAST_YEAR + 1, 10)
     triangle = np.maximum(0, 1 - np.abs(years[:, None] - tenth_years) / TRIANGLE_YEARS)
@@ -92,7 +95,8 @@ FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
 def original_languages(dataset: str) -> dict[int, str]:
     """Return movie id → ISO 639 code of the original language, for films that are not in English.
 
-    The result is {} for data sets with other movie ids than MovieLens, and, with a warning, for an unreadable table.
+    The result is {} for a data set without the common movie ids of MovieLens. If the table cannot be read, it warns and
+    returns {}.
     """
     if not published.has_common_movie_ids(dataset):
         return {}

@@ -18,7 +18,7 @@ from recsys.errors import Message
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, check_items
 
-MAX_DISTANCE = 30  # 1: the newest film
+MAX_DISTANCE = 30  # from the predicted film; the newest film of the history has distance 1
 MASK_LABEL = "[mask]"  # the last token of models that can fill masks
 START_LABEL = "start"  # the only token of other models if the history is empty
 
@@ -92,7 +92,7 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
     for history in histories:
         result = attention(predictor, history)
         oldest_first = result.weights[:, :, -1, result.is_film]  # attention of the last token to films
-        weights = oldest_first[:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n)
+        weights = oldest_first[:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
         padded_weights.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
         lengths.append(weights.shape[-1])
     n_users = (np.array(lengths) > np.arange(MAX_DISTANCE)[:, None]).sum(1)

@@ -27,13 +27,14 @@ MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
 MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
 # criteria for a term of a region
-MIN_Z_SCORE = 6.0  # of the share of the region's films that have the term, compared with the share of all films
+MIN_Z_SCORE = 6.0  # of the share of the region's films that have the term, given the share of all films that have it
 MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # kind of term → share of the region's films
 MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
 # criteria for a tag, so that the private tags of one user are no terms
 MIN_TAG_USES = 2  # uses of a tag for one film
 MIN_TAG_FILMS = 5  # films with MIN_TAG_USES
-WIDELY_WATCHED = ("widely watched", 0.9, 1.0)  # name of the term; range of `popularity`: 0 least, 1 most watched
+# name, lowest and highest popularity, from 0 (the least watched film) to 1 (the most watched film)
+WIDELY_WATCHED = ("widely watched", 0.9, 1.0)
 SELDOM_WATCHED = ("seldom watched", 0.0, 0.33)
 FIRST_DECADE = 1960  # earlier decades are one term
 FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content

@@ -91,7 +91,7 @@ class NameIndex:
         scores = np.zeros(self._n_films)
         if not query:
             return scores
-        numbers = np.flatnonzero(self._names_with(query.split()))
+        numbers = np.flatnonzero(self._has_words(query.split()))
         scores[self._film_of[numbers]] = ALL_WORDS
         has_phrase = [f" {query}" in f" {self._names[number]}" for number in numbers]
         scores[self._film_of[numbers[has_phrase]]] = PHRASE
@@ -105,7 +105,7 @@ class NameIndex:
             raise_scores(scores, self._film_of[bare_matches], score - penalty)
         return scores
 
-    def _names_with(self, words: list[str]) -> np.ndarray:
+    def _has_words(self, words: list[str]) -> np.ndarray:
         """Return True for the names that have all words, (N,) bool. The last word can be a prefix."""
         result = np.ones(len(self._names), bool)
         for word, end in zip(words, [MIN_CHAR] * (len(words) - 1) + [MAX_CHAR], strict=True):
