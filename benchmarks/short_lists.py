@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for length in (*options.lengths, WHOLE_HISTORY):
             ranks = ranks_of_newest(model, held_out, length)
             low, high = significance.intervals(ranks[None])[METRIC]
-            value = float(np.mean(metrics.values(ranks, METRIC)))
+            value = float(np.mean(metrics.rank_values(ranks, METRIC)))
             row[str(length or "all")] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
         row["request_ms"] = {str(n): round(request_ms(name, dataset, held_out, n), 1) for n in REQUEST_LENGTHS}
         rows.append(row)

@@ -68,7 +68,7 @@ def summary(effects: Effects) -> str:
         )
         sentences.append(text)
     if len(ignoring) < len(effects):
-        title, effect = min(effects.items(), key=lambda entry: entry[1].overlap)
+        title, effect = min(effects.items(), key=lambda entry: entry[1].mean_overlap)
         text = _(
             "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
             model=answers.bold_list([title]),
@@ -81,7 +81,7 @@ def summary(effects: Effects) -> str:
 
 def plot_overlaps(effects: Effects) -> go.Figure:
     """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
-    ordered = sorted(effects.items(), key=lambda entry: entry[1].overlap)
+    ordered = sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
     labels = [
         _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given))
         for title, effect in ordered
@@ -92,7 +92,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         for label, (_title, effect) in zip(labels, ordered, strict=True)
         for overlap in effect.overlaps[1:]
     ]
-    means = [effect.overlap for _title, effect in ordered]
+    means = [effect.mean_overlap for _title, effect in ordered]
     marks = (  # name, symbol, colour, size, overlaps, label of each overlap
         (_("shuffled"), "circle", ACCENT, 10, [x for x, _y in shuffled], [y for _x, y in shuffled]),
         (_("latest first"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),

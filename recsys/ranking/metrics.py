@@ -1,6 +1,9 @@
 """Ranks of held-out items, 1 = best, and the metrics of these ranks.
 
-Shapes: B queries or users, I items, S seeds. With several relevant items: D orders of a user's items, T ranks of each.
+Some protocols hold out several relevant items per user. They split the items of a user several times, each time in
+another random order.
+
+Shapes: B queries or users, I items, S seeds, D orders of a user's items, T = MAX_RELEVANT.
 """
 
 from collections.abc import Sequence
@@ -10,16 +13,16 @@ import numpy as np
 from recsys.ranking.ranking import Ranking, ScoreError
 
 CUTOFFS = (1, 5, 10, 20)
-MAX_RELEVANT = max(CUTOFFS)  # T
+MAX_RELEVANT = max(CUTOFFS)  # stored ranks of a user's relevant items
 METRICS = (*(f"hr@{k}" for k in CUTOFFS), *(f"ndcg@{k}" for k in CUTOFFS), "mrr")
 
 
 def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.ndarray]) -> np.ndarray:
     """Return the rank (B,) int64 of each target (B,) among the items that are not excluded, from scores (B, I).
 
-    Items with an equal score are ranked above the target. `excluded` has an array of items for each query. A target is
-    ranked even if it is excluded. Raises ScoreError if a score is NaN or plus infinity, if the score of a target is
-    minus infinity, or if the shapes disagree.
+    Items with the score of the target are ranked above it. `excluded` has an array of items for each query. A target is
+    ranked even if it is in this array. Raises ScoreError if a score is NaN or plus infinity, if the score of a target
+    is minus infinity, or if the shapes disagree.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(excluded) != len(targets):
         text = "scores of shape {shape} do not fit {targets} targets: models return (B, I)"
@@ -31,8 +34,8 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.
     return np.array(ranks, np.int64)
 
 
-def values(ranks: np.ndarray, metric: str) -> np.ndarray:
-    """Return the value of a metric for the rank of a query's only relevant item. `ranks` has any shape.
+def rank_values(ranks: np.ndarray, metric: str) -> np.ndarray:
+    """Return the value of a metric for each rank, in the shape of `ranks`, if a query has only one relevant item.
 
     `metric` is "mrr", or "hr@k" or "ndcg@k" for any k. For ranks up to k, HR@k is 1, like Recall@k, and NDCG@k is
     1 / log2(1 + rank). Above k, both are 0. MRR is 1 / rank, without a cutoff. Raises ValueError for another name.
@@ -48,18 +51,18 @@ def values(ranks: np.ndarray, metric: str) -> np.ndarray:
 
 def ndcg(ranks: np.ndarray, k: int) -> float:
     """Return the mean NDCG@k of ranks, 1 = best."""
-    return float(np.mean(values(ranks, f"ndcg@{k}")))
+    return float(np.mean(rank_values(ranks, f"ndcg@{k}")))
 
 
 def mrr(ranks: np.ndarray) -> float:
     """Return the mean reciprocal rank of ranks, 1 = best."""
-    return float(np.mean(values(ranks, "mrr")))
+    return float(np.mean(rank_values(ranks, "mrr")))
 
 
 def best_ranks(ranks: np.ndarray) -> np.ndarray:
-    """Return the T = MAX_RELEVANT lowest ranks of a query's relevant items, ascending, (T,). 0: no further item.
+    """Return the T lowest ranks of a query's relevant items, ascending, (T,). With fewer items, 0 fills the end.
 
-    MRR needs the best rank as it is. The other ranks are only compared with cutoffs, so they are at most T + 1.
+    MRR needs the exact best rank. The other ranks are only compared with cutoffs, so ranks above T become T + 1.
     """
     best = np.sort(ranks)[:MAX_RELEVANT]
     best[1:] = np.minimum(best[1:], MAX_RELEVANT + 1)
@@ -69,17 +72,18 @@ def best_ranks(ranks: np.ndarray) -> np.ndarray:
 def user_values(ranks: np.ndarray, metric: str) -> np.ndarray:
     """Return the value of a metric for each user, (B,) or (S, B).
 
-    `ranks` are of one relevant item of each user, (B,) or (S, B), or they are `best_ranks`, (B, D, T) or (S, B, D, T).
-    With several relevant items, HR@k is the number of hits divided by the highest possible number (recall), NDCG@k is
-    the DCG divided by the highest possible DCG, and MRR is of the best item. Values are averaged over the D orders.
+    With one relevant item per user, `ranks` are (B,) or (S, B). With several, they are the `best_ranks` of each order,
+    (B, D, T) or (S, B, D, T), and the values are averaged over the D orders. HR@k is then the number of hits divided by
+    the highest possible number, NDCG@k is the DCG divided by the highest possible DCG, and MRR is 1 / the best rank.
     """
     if ranks.ndim <= 2:
-        return values(ranks, metric)
-    gains = np.where(ranks > 0, values(np.maximum(ranks, 1), metric), 0)
+        return rank_values(ranks, metric)
+    gains = np.where(ranks > 0, rank_values(np.maximum(ranks, 1), metric), 0)
     if metric == "mrr":
         return gains.max(-1).mean(-1)
-    highest = values(np.arange(1, ranks.shape[-1] + 1), metric).cumsum()  # (T,)
-    return (gains.sum(-1) / highest[(ranks > 0).sum(-1) - 1]).mean(-1)
+    n_relevant = (ranks > 0).sum(-1)
+    highest_sums = rank_values(np.arange(1, ranks.shape[-1] + 1), metric).cumsum()  # (T,) if 1…T items are relevant
+    return (gains.sum(-1) / highest_sums[n_relevant - 1]).mean(-1)
 
 
 def summary(ranks: np.ndarray) -> dict[str, float]:

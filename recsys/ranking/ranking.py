@@ -1,7 +1,7 @@
 """A score row as a ranked list: its top items, and the rank and the probability of an item.
 
-`evaluation` and `serving` both use this module, so a rank in a result file equals the rank in the app, except for ties.
-Evaluation ranks the target below all items with an equal score. The app orders equal scores by item number.
+`evaluation` and `serving` both use this module, so an item has the same rank in a result file and in the app, except
+for ties. Evaluation ranks the target below all items with an equal score. The app orders equal scores by item number.
 
 Shapes: I items.
 """
@@ -15,10 +15,10 @@ import numpy as np
 from recsys.errors import RecsysError
 
 GROUP_SIZE = 64  # scores of a group, see `_lower_bound_of_kth`
-MIN_GROUPS_PER_K = 4  # with fewer groups, the lower bound would be so low that too many scores reach it
+MIN_GROUPS_PER_K = 4  # with fewer groups, the lower bound would be too low to exclude most scores
 CHUNK_SIZE = 1 << 14  # scores per chunk of `log_sum_exp`: 64 KB of float32, so that a chunk stays in the CPU cache
 
-# `Model.log_probabilities`: scores (I,), items (n,) → (n,), or None if the model has no probabilities
+# `Model.log_probabilities`: scores (I,), items (n,) → log-probabilities (n,), or None if the model has none
 LogProbabilities = Callable[[np.ndarray, np.ndarray], np.ndarray | None]
 
 
@@ -60,7 +60,8 @@ class Ranking:
         k = min(k, len(self.scores))
         if k <= 0:
             return np.zeros(0, np.int64)
-        threshold = max(_lower_bound_of_kth(self.scores, k), np.finfo(self.scores.dtype).min)  # finite
+        # a finite threshold excludes items with minus infinity
+        threshold = max(_lower_bound_of_kth(self.scores, k), np.finfo(self.scores.dtype).min)
         candidates = np.flatnonzero(self.scores >= threshold)  # ascending; k or more, unless fewer items are listed
         return candidates[np.argsort(-self.scores[candidates], kind="stable")][:k]
 
@@ -85,7 +86,7 @@ class Ranking:
     def probabilities(self, items: np.ndarray) -> np.ndarray | None:
         """Return the probability (n,) float64 of each item (n,) to be the next one, or None without probabilities.
 
-        They sum to 1 over all listed items if the model has a softmax. The sigmoids of BCE and gBCE do not sum to 1.
+        The probabilities of a softmax sum to 1 over all listed items. The sigmoids of BCE and gBCE do not sum to 1.
         """
         if self.log_probabilities is None:
             return None
@@ -94,10 +95,10 @@ class Ranking:
 
 
 def _lower_bound_of_kth(scores: np.ndarray, k: int) -> float:
-    """Return the k-th largest score or, for a long row, a lower bound: the k-th largest maximum of groups of scores.
+    """Return the k-th largest of scores (I,) without NaN or, for a long row, a lower bound. k is 1 to I.
 
-    The bound takes a sixth of the time of np.partition over the row. Fewer than GROUP_SIZE scores at the end of the row
-    are in no group. They can only raise the k-th largest score. Scores (I,) have no NaN, and k is 1 to I.
+    The bound is the k-th largest of the maxima of groups of scores. It takes a sixth of the time of np.partition over
+    the row. Up to GROUP_SIZE - 1 scores at the end of the row are in no group, which can only lower the bound.
     """
     n_groups = len(scores) // GROUP_SIZE
     if n_groups < MIN_GROUPS_PER_K * k:

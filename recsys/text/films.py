@@ -2,7 +2,7 @@
 
 Sentence vectors are shipped for the data sets that have shipped models. For other data sets they are computed once and
 stored. Each file of vectors contains the fingerprint of its texts. If the sentence encoder is not available, TF-IDF
-over the same texts replaces it.
+vectors of the same texts replace the sentence vectors.
 
 Shapes: I items, G genres, D dimensions of a vector: 384 for the encoder, the size of the vocabulary for TF-IDF.
 """
@@ -34,7 +34,7 @@ class FilmVectors:
     """One vector per film."""
 
     matrix: np.ndarray | sparse.csr_array  # (I, D) float32, rows of length 1; sparse: TF-IDF
-    note: str = ""  # NO_ENCODER if TF-IDF replaces the encoder, else ""
+    note: str = ""  # NO_ENCODER if TF-IDF replaces the encoder
 
 
 def film_texts(catalog: Catalog) -> list[str]:
@@ -46,7 +46,7 @@ def film_texts(catalog: Catalog) -> list[str]:
 
 
 def _film_text(film: Any) -> str:
-    """Return the line of a row of `Catalog.movies`."""
+    """Return the line of one film, a row of `Catalog.movies`."""
     title = film.title if pd.isna(film.year) else f"{film.title} ({film.year})"
     parts = (title, film.genres.replace("|", ", "), film.tags, getattr(film, "text", ""))
     return ". ".join(part for part in parts if part)
@@ -55,18 +55,18 @@ def _film_text(film: Any) -> str:
 def texts_with_credits(catalog: Catalog) -> list[str]:
     """Return `film_texts` with the credits from Wikidata, if the data set has them.
 
-    A name is joined to one word, such as Ann_Lee. The texts are for TF-IDF, not for a sentence encoder.
+    The words of a name are joined, such as Ann_Lee. The texts are for TF-IDF, not for a sentence encoder.
     """
     texts = film_texts(catalog)
     if not len(catalog.details):
         return texts
-    details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
-    return [". ".join(filter(None, [text, _credits(detail)])) for text, detail in zip(texts, details, strict=True)]
+    credit_texts = [_credits(catalog.details.get(movie)) for movie in catalog.movies["movie_id"].tolist()]
+    return [". ".join(filter(None, parts)) for parts in zip(texts, credit_texts, strict=True)]
 
 
 def _credits(detail: FilmDetails) -> str:
     """Return directors, cast, countries and subjects: "Ann_Lee, United_States, organized crime"."""
-    names = dict.fromkeys([*detail.directors, *detail.cast, *detail.countries])
+    names = dict.fromkeys([*detail.directors, *detail.cast, *detail.countries])  # a director can also be in the cast
     return ", ".join(["_".join(re.findall(r"\w+", name)) for name in names] + list(detail.subjects))
 
 
@@ -87,7 +87,7 @@ def genre_matrix(catalog: Catalog) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def genre_vectors(catalog: Catalog) -> np.ndarray:
-    """Return `genre_matrix` as (I, G) float32 with rows of length 1, or 0 for a film without genres."""
+    """Return the genres of each film as a unit vector, (I, G) float32. A film without genres has zeros."""
     matrix = genre_matrix(catalog)[0].astype(np.float32)
     return matrix / np.sqrt(np.maximum(matrix.sum(1, keepdims=True), 1))
 
@@ -96,7 +96,7 @@ def film_vectors(dataset: str, catalog: Catalog, report: ProgressCallback = no_p
     """Return the sentence vectors of all films: shipped, stored earlier, or encoded and stored now.
 
     Encoding 3,000 films takes about 10 s. If the encoder is not available, the result has TF-IDF vectors of the same
-    texts, which are not stored. Raises MissingLibraryError if scikit-learn is not installed either.
+    texts. They are not stored. Raises MissingLibraryError if scikit-learn is not installed either.
     """
     texts = film_texts(catalog)
     fingerprint = texts_fingerprint(texts)
@@ -110,7 +110,7 @@ def film_vectors(dataset: str, catalog: Catalog, report: ProgressCallback = no_p
 
 
 def stored_film_vectors(dataset: str, catalog: Catalog) -> np.ndarray | None:
-    """Return the shipped or stored sentence vectors of all films. Nothing is encoded, see `read_vectors`."""
+    """Return the shipped or stored sentence vectors of all films, or None, see `read_vectors`. Nothing is encoded."""
     return read_vectors("film", dataset, texts_fingerprint(film_texts(catalog)))
 
 
@@ -127,9 +127,9 @@ def read_vectors(kind: str, dataset: str, fingerprint: str) -> np.ndarray | None
 
 
 def save_vectors(kind: str, dataset: str, fingerprint: str, vectors: np.ndarray) -> np.ndarray:
-    """Write vectors (n, 384) as float16, and return them as `read_vectors` will.
+    """Write vectors (n, 384) as float16, and return them as `read_vectors` will return them.
 
-    Rounding changes a cosine by less than 0.001, and the file has half the size. If writing fails, it warns.
+    With float16, the file has half the size, and a cosine changes by less than 0.001. A failed write only warns.
     """
     rounded = vectors.astype(np.float16)
     arrays.write_or_warn(paths.vectors(kind, dataset, fingerprint), VECTORS, rounded, fingerprint)
@@ -145,14 +145,15 @@ def _as_unit_vectors(rounded: np.ndarray) -> np.ndarray:
 def tfidf(texts: Sequence[str]) -> sparse.csr_array:
     """Return the TF-IDF vectors of texts, (I, D) float32, without English stop words.
 
-    Rows have length 1, or 0 for a text without words of two or more characters. Raises MissingLibraryError without
-    scikit-learn.
+    A row is a unit vector, or zeros for a text without other words of two or more characters. Raises
+    MissingLibraryError without scikit-learn.
     """
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
     except ImportError as error:
         raise MissingLibraryError("TF-IDF", "scikit-learn") from error
     vectorizer = TfidfVectorizer(stop_words="english", dtype=np.float32)
-    if not any(map(vectorizer.build_analyzer(), texts)):
+    words_of = vectorizer.build_analyzer()  # text → words in the vocabulary
+    if not any(words_of(text) for text in texts):
         vectorizer.set_params(vocabulary=[""])  # one column of zeros; scikit-learn refuses an empty vocabulary
     return sparse.csr_array(vectorizer.fit_transform(texts))

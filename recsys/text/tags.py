@@ -1,4 +1,4 @@
-"""The tags of a catalogue's films: a matrix of films and tags, an index by word stem, and sentence vectors.
+"""The tags of the films of a catalogue: a matrix of films and tags, an index by word stem, and sentence vectors.
 
 Shapes: I films, W distinct tags.
 """
@@ -14,7 +14,7 @@ from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
 
 Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
-MIN_FILMS = 3  # films of a common tag; a rarer tag is often a private note of its author
+MIN_FILMS = 3  # of a common tag; a tag of fewer films is often a private note of its author
 
 
 def stem(word: str) -> str:
@@ -27,7 +27,7 @@ def stem(word: str) -> str:
         word = word[:-3]
     if word.endswith(("ie", "y")) and not word.endswith(("ay", "ey", "oy")) and len(word) > 2:
         word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" and "spy" → "spi"
-    return word[:-1] if word.endswith("i") and len(word) > 4 else word
+    return word[:-1] if word.endswith("i") and len(word) > 4 else word  # "creepi" → "creep"
 
 
 def stems(text: str) -> tuple[str, ...]:
@@ -39,10 +39,10 @@ class TagTable:
     """The tags of the films of a catalogue.
 
     Attributes:
-        words: The texts of the W distinct tags in alphabetical order. Below, a tag is its index in this list.
+        words: The texts of the W distinct tags in alphabetical order. Elsewhere, a tag is its index in this list.
         n_films: The number of films that have each tag, (W,).
-        strength: n / (n + 1) where a film has a tag n times, (I, W), sparse.
-        by_phrase: Stems → tags that consist of exactly these stems.
+        strength: n / (n + 1) for a film that got a tag n times, (I, W), sparse.
+        by_phrase: Stems → tags that consist of exactly these stems, in this order.
         by_stem: Stem → tags that contain it.
     """
 
@@ -52,15 +52,15 @@ class TagTable:
         `normalised` has the normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
         words with the form "" are left out.
         """
-        tags = catalog.tags
         self.words = sorted(set(normalised) - {""})
         index_of = {word: index for index, word in enumerate(self.words)}
-        item = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
-        tag = np.array([index_of.get(normalised[word], -1) for word in tags.word.tolist()], np.int64)
-        is_listed = (item >= 0) & (tag >= 0)
-        shape = (len(catalog), len(self.words))
+        uses = catalog.tags  # each use has a film and a word
+        item_of_use = np.array([catalog.item_of.get(movie, -1) for movie in uses.movie.tolist()], np.int64)
+        tag_of_use = np.array([index_of.get(normalised[word], -1) for word in uses.word.tolist()], np.int64)
+        is_listed = (item_of_use >= 0) & (tag_of_use >= 0)
+        pairs = (item_of_use[is_listed], tag_of_use[is_listed])
         ones = np.ones(is_listed.sum(), np.float32)
-        counts = sparse.coo_array((ones, (item[is_listed], tag[is_listed])), shape=shape).tocsc()
+        counts = sparse.coo_array((ones, pairs), shape=(len(catalog), len(self.words))).tocsc()
         self.n_films = np.diff(counts.indptr)
         self.strength = counts.copy()
         self.strength.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
@@ -68,8 +68,8 @@ class TagTable:
         self.by_stem: dict[str, list[int]] = {}
         for index, word in enumerate(self.words):
             self.by_phrase.setdefault(stems(word), []).append(index)
-            for part in set(stems(word)):
-                self.by_stem.setdefault(part, []).append(index)
+            for word_stem in set(stems(word)):
+                self.by_stem.setdefault(word_stem, []).append(index)
 
     @cached_property
     def common(self) -> np.ndarray:
@@ -77,7 +77,7 @@ class TagTable:
         return np.flatnonzero(self.n_films >= MIN_FILMS)
 
     def is_common(self, phrase: tuple[str, ...], min_films: int = MIN_FILMS) -> bool:
-        """Return whether at least `min_films` films have a tag of these stems."""
+        """Return whether at least `min_films` films have a tag that consists of the stems `phrase`."""
         return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
     def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:

@@ -12,10 +12,10 @@ from recsys.ranking.metrics import (
     best_ranks,
     mrr,
     ndcg,
+    rank_values,
     summary,
     target_ranks,
     user_values,
-    values,
 )
 from recsys.ranking.ranking import ScoreError
 
@@ -40,7 +40,7 @@ def test_a_tie_counts_against_the_target():
 
 def test_metrics_of_a_case_worked_by_hand():
     ranks = np.array([1, 2, 3, 11])
-    assert values(ranks, "hr@1").tolist() == [1, 0, 0, 0]
+    assert rank_values(ranks, "hr@1").tolist() == [1, 0, 0, 0]
     assert summary(ranks)["hr@10"] == 0.75
     assert ndcg(ranks, 10) == pytest.approx((1 + 0.63093 + 0.5) / 4, abs=1e-5)  # 1 / log2(3) = 0.63093
     assert ndcg(ranks, 20) == pytest.approx((1 + 0.63093 + 0.5 + 0.27894) / 4, abs=1e-5)  # 1 / log2(12) = 0.27894

@@ -2,7 +2,7 @@
 
 Attention is not influence: it shows what a layer reads, not what the prediction would be without it.
 
-Shapes: L layers, H heads, T tokens, N distances.
+Shapes: L layers, H heads, T tokens, N = MAX_DISTANCE, I items.
 """
 
 from collections.abc import Sequence
@@ -18,17 +18,16 @@ from recsys.errors import Message
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, check_items
 
-MAX_DISTANCE = 30  # films before the predicted film
-# labels of the token that is not a film
-MASK_LABEL = "[mask]"  # in models that can fill masks
-START_LABEL = "start"  # in other models
+MAX_DISTANCE = 30  # from the predicted film; the newest film of the history has distance 1
+MASK_LABEL = "[mask]"  # the last token of models that can fill masks
+START_LABEL = "start"  # the only token of other models if the history is empty
 
 
 @dataclass(frozen=True)
 class Attention:
     """The attention in one sequence. The model predicts the next film from the last token."""
 
-    tokens: np.ndarray  # (T,) items; a number of I or more is the start token or, at the end, the mask token
+    tokens: np.ndarray  # (T,) items; I or more: the start token or the mask token
     is_film: np.ndarray  # (T,) bool
     labels: list[str]  # T
     weights: np.ndarray  # (L, H, T, T) row: attending token, column: attended token; rows sum to 1
@@ -43,7 +42,7 @@ class Attention:
 class DistanceAttention:
     """The attention of the last token by distance. Column n - 1 belongs to the n-th film before the predicted film."""
 
-    sums: np.ndarray  # (L, H, N) of the attention of all users
+    sums: np.ndarray  # (L, H, N) sums over users
     n_users: np.ndarray  # (N,) users whose history has a film at this distance
 
     def __add__(self, other: "DistanceAttention") -> "DistanceAttention":
@@ -89,26 +88,27 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
     """
     if not len(histories):
         raise ServingError("nobody has watched anything here; choose a data set with ratings")
-    parts, lengths = [], []
+    padded_weights, lengths = [], []
     for history in histories:
         result = attention(predictor, history)
-        weights = result.weights[:, :, -1, result.is_film][:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
-        parts.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
+        oldest_first = result.weights[:, :, -1, result.is_film]  # attention of the last token to films
+        weights = oldest_first[:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
+        padded_weights.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
         lengths.append(weights.shape[-1])
     n_users = (np.array(lengths) > np.arange(MAX_DISTANCE)[:, None]).sum(1)
-    return DistanceAttention(reduce(add, parts), n_users)
+    return DistanceAttention(reduce(add, padded_weights), n_users)
 
 
 def sample_histories(dataset: Dataset, n: int) -> list[np.ndarray]:
-    """Return the histories of at most n random users, without empty histories. The users are always the same."""
+    """Return the non-empty histories of n random users, or of all users if there are fewer. The seed is fixed."""
     users = np.random.default_rng(0).permutation(dataset.n_users)[:n]
-    return [history for history in (dataset.history(int(user)) for user in users) if len(history)]
+    return [history for history in map(dataset.history, users.tolist()) if len(history)]
 
 
 def most_attended(
     result: Attention, layer: int | None = None, head: int | None = None, k: int = 10
 ) -> list[tuple[int, float]]:
-    """Return the k films that the last token attends to most, as (position, weight), largest weight first."""
+    """Return the k films that the last token attends to most, as (position in T, weight), largest weight first."""
     weights = result.view(layer, head)[-1]
     order = np.argsort(-weights, kind="stable")
     return [(int(position), float(weights[position])) for position in order if result.is_film[position]][:k]
@@ -116,6 +116,8 @@ def most_attended(
 
 def _select_mean(weights: np.ndarray, layer: int | None, head: int | None) -> np.ndarray:
     """Return the weights (L, H, …) of a layer and a head, (…). None: the mean over all layers or heads."""
-    layers = weights if layer is None else weights[layer : layer + 1]
-    heads = layers if head is None else layers[:, head : head + 1]
-    return heads.mean((0, 1))
+    if layer is not None:
+        weights = weights[layer : layer + 1]
+    if head is not None:
+        weights = weights[:, head : head + 1]
+    return weights.mean((0, 1))

@@ -2,17 +2,21 @@
 
 By position: figure 4 of SASRec (arXiv:1808.09781) and figure 2 of BERT4Rec (arXiv:1904.06690).
 
-By genre: similar to figure 5 of SASRec, the mean attention between films of two genres. With a relative position bias,
-this mean mainly depends on how close films of the two genres are in histories. The weights of a row sum to 1, so it
-also depends on the length of the histories. Therefore the attention is divided by the attention that position alone
-explains. For films i and j, this is r_i · c_d, with a factor r_i of the attending film and a factor c_d of the distance
-d = i - j. The factors are fitted so that the sums over each distance and over each attending film equal the observed
-sums. A softmax whose logits depend only on distance has exactly this form, so a ratio of 1 means that genres have no
-effect. Ratios are rather too close to 1, for two reasons. An effect that genre and distance explain equally well is
-attributed to distance. In short histories, a film has few others to prefer. The attention of a film to itself, and from
-or to tokens that are not films, does not count. A film with several genres counts for each of them.
+By genre: similar to figure 5 of SASRec, the attention between films of two genres. The mean of this attention is
+misleading. With a relative position bias, it mainly depends on how close films of the two genres are in histories. It
+also depends on the length of the histories, because the weights of a row sum to 1. Therefore the attention from film i
+to film j is divided by the attention that position alone explains:
 
-Shapes: P users, L layers, H heads, W stored tokens per user, N averaged tokens, G genres.
+    expected_ij = r_i · c_d,   d = i - j
+
+The factor r_i of each attending film and the factor c_d of each distance are fitted so that the sums over each
+attending film and over each distance equal the observed sums. A softmax whose logits depend only on distance has
+exactly this form, so a ratio of 1 means that genres have no effect. Ratios tend to be too close to 1, for two reasons:
+an effect that genre and distance explain equally well is attributed to distance, and in short histories, a film has few
+other films to attend to. The attention of a film to itself, and from or to tokens that are not films, is left out. A
+film with several genres counts for each of them.
+
+Shapes: P users, L layers, H heads, W stored tokens per user, N averaged tokens, G genres, I items.
 """
 
 from dataclasses import dataclass
@@ -30,21 +34,21 @@ from recsys.text.films import genre_matrix
 MAX_USERS = 256  # users whose attention is averaged
 MAX_TOKENS = 15  # averaged tokens, as in both papers
 MAX_STORED_TOKENS = 50  # newest tokens of each user
-PAD = -1  # fills the positions before the first token of a short history
-MIN_USERS = 20  # users with films of both genres, below which the ratio is NaN
+PAD = -1  # fills the positions before the oldest token of a short history
+MIN_USERS = 20  # users with films of both genres; with fewer, the ratio is NaN
 N_ROUNDS = 30  # alternating fits of r and c
 N_BOOTSTRAP = 400  # samples of users for an interval
 BOOTSTRAP_SEED = 0
-GENRE_COLUMNS = ["from", "to", "times", "low", "high", "people", "pairs"]
+GENRE_COLUMNS = ["from", "to", "times", "low", "high", "people", "pairs"]  # see `GenreAttention.table`
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionBatch:
     """The attention among the newest tokens of several users. Attention to older tokens is not included."""
 
-    tokens: np.ndarray  # (P, W) newest last; PAD before the first; numbers of I or more are not films
+    tokens: np.ndarray  # (P, W) newest last; PAD before the oldest; I or more: not a film
     weights: np.ndarray  # (P, L, H, W, W) float32, row: attending token, column: attended token; 0 for PAD
-    n_tokens: int  # N, number of newest tokens that all users have
+    n_tokens: int  # N, newest tokens that `mean_attention` averages; all users have them
     ends_with_mask: bool  # False: the last token is the newest film
 
 
@@ -58,7 +62,7 @@ class MeanAttention:
 
     @property
     def n_tokens(self) -> int:
-        """N."""
+        """The number N of averaged tokens."""
         return self.weights.shape[-1]
 
     @property
@@ -87,8 +91,8 @@ class MeanAttention:
 def collect_attention(predictor: Predictor) -> AttentionBatch:
     """Return the attention in the test histories of at most MAX_USERS random users with N films or more.
 
-    N is MAX_TOKENS or, if less, the `max_length` of the model, so all tokens are films, except for a final mask. The
-    splitting is the one that the recommender was trained with.
+    N is MAX_TOKENS or, if less, the `max_length` of the model. So the N newest tokens are films, except for a final
+    mask. The histories come from the splitting that the recommender was trained with.
 
     Raises:
         ServingError: If the model has no attention, or if no history has enough films.
@@ -131,26 +135,26 @@ class GenreAttention:
     genres: tuple[str, ...]
     observed: np.ndarray  # (P, L, H, G, G)
     expected: np.ndarray  # (P, L, H, G, G) the attention that position alone explains
-    pairs: np.ndarray  # (P, G, G) number of pairs of films of which one can attend to the other
+    pairs: np.ndarray  # (P, G, G) number of pairs of a film and another film that it can attend to
 
     def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
-        """Return a row per pair of `genres`, with GENRE_COLUMNS. Without a layer or head, from 0, all are summed.
+        """Return a row per pair of `genres`, with GENRE_COLUMNS.
 
         "times" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
-        the bootstrap. All three are NaN with fewer than MIN_USERS users.
+        the bootstrap. All three are NaN with fewer than MIN_USERS users ("people"). `layer` and `head` count from 0.
+        None: the attention of all layers or heads is summed.
         """
         genre_numbers = [self.genres.index(genre) for genre in genres]
         rows, columns = np.ix_(genre_numbers, genre_numbers)
         layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
-        sums = [values[:, layers, heads][..., rows, columns].sum((1, 2)) for values in (self.observed, self.expected)]
+        observed, expected = (
+            sums[:, layers, heads][..., rows, columns].sum((1, 2)) for sums in (self.observed, self.expected)
+        )
         pairs = self.pairs[..., rows, columns]
         n_users = (pairs > 0).sum(0)
-        has_enough_users = n_users >= MIN_USERS
-        times, low, high = (
-            np.where(has_enough_users, values, np.nan).ravel() for values in _ratio_with_interval(*sums)
-        )
+        ratios = np.where(n_users >= MIN_USERS, _ratio_with_interval(observed, expected), np.nan)  # (3, n, n)
         names, n = np.array(genres, object), len(genres)
-        values = [np.repeat(names, n), np.tile(names, n), times, low, high, n_users.ravel(), pairs.sum(0).ravel()]
+        values = [np.repeat(names, n), np.tile(names, n), *ratios.reshape(3, -1), n_users.ravel(), pairs.sum(0).ravel()]
         return pd.DataFrame(dict(zip(GENRE_COLUMNS, values, strict=True)))
 
 
@@ -172,20 +176,21 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
 
 
 def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
-    """Return the weights that position explains, r_i · c_d (see the module), (P, W, W); 0 except for `is_pair`.
+    """Return the weights that position alone explains, r_i · c_d in the docstring of the module, (P, W, W).
 
-    `weights` (P, W, W) are those of one layer and head. `is_pair` (P, W, W) is True for pairs of different films.
+    `weights` (P, W, W) are the attention of one layer and head. `is_pair` (P, W, W) is True for pairs of different
+    films. All other weights must be 0, and are 0 in the result.
     """
     width = weights.shape[-1]
-    distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W) from 0
+    distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W), shifted to 0…2W - 2
     row_sums = weights.sum(2, dtype=np.float64)
     distance_sums = _sum_by_distance(distance, weights.sum(0, dtype=np.float64))
     pair_weights = is_pair.astype(np.float32)  # 0 or 1
     film_factor = np.ones(weights.shape[:2])  # r, (P, W)
     distance_factor = np.ones(2 * width - 1)  # c
     for _ in range(N_ROUNDS):
-        totals = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, pair_weights))
-        distance_factor = _ratio(distance_sums, totals)
+        film_factor_sums = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, pair_weights))
+        distance_factor = _ratio(distance_sums, film_factor_sums)
         film_factor = _ratio(row_sums, np.einsum("ij,pij->pi", distance_factor[distance], pair_weights))
     return film_factor[:, :, None] * distance_factor[distance] * is_pair
 
@@ -203,9 +208,10 @@ def _sum_by_genre(film_genres: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _ratio_with_interval(observed: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ratio of the sums over users of two arrays (P, G, G), (G, G), and the bounds of its 95% interval."""
     n = len(observed)
-    draws = np.random.default_rng(BOOTSTRAP_SEED).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP)  # (N_BOOTSTRAP, P)
-    samples = _ratio(*(np.tensordot(draws, values, 1) for values in (observed, expected)))
-    low, high = np.quantile(samples, [0.025, 0.975], axis=0)
+    # how often each sample has each user, (N_BOOTSTRAP, P)
+    counts = np.random.default_rng(BOOTSTRAP_SEED).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP)
+    sample_ratios = _ratio(np.tensordot(counts, observed, 1), np.tensordot(counts, expected, 1))
+    low, high = np.quantile(sample_ratios, [0.025, 0.975], axis=0)
     return _ratio(observed.sum(0), expected.sum(0)), low, high
 
 

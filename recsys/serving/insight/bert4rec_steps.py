@@ -28,15 +28,15 @@ class LayerOutputs:
 
     scaled_dot_product: np.ndarray  # (L, H, T, T) q·k/√(D/H), row: query, column: key
     bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
-    slopes: np.ndarray | None  # (L, H, 2) of the bias, for earlier and for later positions
+    slopes: np.ndarray | None  # (L, H, 2) slopes of the bias, for keys before and after the query
     states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
-    # (L + 1, I) scores of all items if the output head reads the mask's state after 0…L blocks. The last row is the
-    # prediction of the network. Films of the sequence have -inf if the loss of the model excludes them.
+    # (L + 1, I) scores of all items if the output head reads the state of the last token after 0…L blocks. The last row
+    # is the prediction of the network. Films of the sequence have -inf if the loss of the model excludes them.
     logit_lens: np.ndarray
 
     @property
     def weights(self) -> np.ndarray:
-        """The attention, (L, H, T, T): softmax of scaled dot product plus bias."""
+        """The attention weights, (L, H, T, T): softmax of scaled dot product plus bias."""
         logits = self.scaled_dot_product if self.bias is None else self.scaled_dot_product + self.bias
         exponentials = np.exp(logits - logits.max(-1, keepdims=True))
         return exponentials / exponentials.sum(-1, keepdims=True)
@@ -82,7 +82,7 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
 
 
 def paper_differences(predictor: Predictor) -> list[str]:
-    """Return the differences of this network from the paper (arXiv:1904.06690).
+    """Return the keys, described below, of the differences of this network from the paper (arXiv:1904.06690).
 
     Raises ServingError if the model is not BERT4Rec.
     """
@@ -106,12 +106,12 @@ def paper_differences(predictor: Predictor) -> list[str]:
 class Steps:
     """The values between a sequence and the predicted films."""
 
-    # training example
-    training_labels: list[str]  # of the tokens: the newest films, some of them masked
-    masked_labels: list[str]  # of the masked films, in order
+    # training example: the newest films, some of them masked
+    training_labels: list[str]  # label of each token
+    masked_labels: list[str]  # label of each masked film, in order
     masked_films: pd.DataFrame  # see `_masked_film_table`
     # prediction
-    embeddings: np.ndarray  # (T, D) of the tokens
+    embeddings: np.ndarray  # (T, D) item embeddings of the tokens
     positions: np.ndarray | None  # (T, D) position embeddings; None: the attention has a relative bias instead
     attention: Attention
     layers: LayerOutputs
@@ -138,7 +138,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     films_read, mask = tokens[:-1], tokens[-1]
     example = films_read[-MAX_EXAMPLE_FILMS:]
     masked_positions = mask_positions(model, example)
-    replaced_tokens = example[masked_positions]
+    masked_items = example[masked_positions]
     masked_example = example.copy()
     masked_example[masked_positions] = mask
     embeddings, positions = model.embed_tokens(tokens)
@@ -146,8 +146,8 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     ranking = Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities)
     return Steps(
         training_labels=token_labels(dataset, masked_example),
-        masked_labels=token_labels(dataset, replaced_tokens),
-        masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, replaced_tokens),
+        masked_labels=token_labels(dataset, masked_items),
+        masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, masked_items),
         embeddings=embeddings,
         positions=positions,
         attention=prediction_attention,
@@ -160,8 +160,8 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
 def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
     """Return the positions (Q,) that are masked in a training example (T,). They are sampled as in training.
 
-    Positions at the ends are dropped, so that masks have films on both sides. If no position is left, the middle is
-    masked. With fewer than three films, the positions of training are kept.
+    The two ends are not masked, so that masks have films on both sides. If no position is left, the middle is masked.
+    With fewer than three films, the ends can be masked.
     """
     positions = np.flatnonzero(model.training_example(example) != example)
     inner_positions = positions[(positions > 0) & (positions < len(example) - 1)]
@@ -178,19 +178,20 @@ def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -
 
 
 def _masked_film_table(
-    dataset: Dataset, model: Bert4Rec, example: np.ndarray, positions: np.ndarray, films: np.ndarray
+    dataset: Dataset, model: Bert4Rec, example: np.ndarray, positions: np.ndarray, items: np.ndarray
 ) -> pd.DataFrame:
     """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability).
 
-    `example` (T,) are the tokens of the training example with masks at `positions` (Q,), which replace `films` (Q,).
+    `example` (T,) are the tokens of the training example. Masks at `positions` (Q,) have replaced the `items` (Q,).
     """
-    rows, logits = [], model.fill(example, positions)  # (Q, I)
+    logits = model.fill(example, positions)  # (Q, I)
     if model.only_unseen:
         logits[:, np.delete(example, positions)] = -np.inf  # as in the loss
-    for scores, film in zip(logits, films.tolist(), strict=True):
-        loss = log_sum_exp(scores) - float(scores[film])
-        title, rank = dataset.catalog.films[film].label, Ranking.from_scores(scores).rank(film)
-        rows.append({"item": film, "title": title, "rank": rank, "probability": math.exp(-loss), "loss": loss})
+    rows = []
+    for scores, item in zip(logits, items.tolist(), strict=True):
+        loss = log_sum_exp(scores) - float(scores[item])
+        title, rank = dataset.catalog.films[item].label, Ranking.from_scores(scores).rank(item)
+        rows.append({"item": item, "title": title, "rank": rank, "probability": math.exp(-loss), "loss": loss})
     return pd.DataFrame(rows)
 
 
@@ -201,7 +202,6 @@ def _prediction_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFram
     divided by the sum of the weights of all films.
     """
     best = ranking.top(k)
-    best = best[np.isfinite(ranking.scores[best])]
     scores = ranking.scores[best].astype(np.float64)
     return pd.DataFrame(
         {

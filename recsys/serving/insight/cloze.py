@@ -28,26 +28,26 @@ class Blank:
 
     position: int  # in the sequence, from 0
     picks: list[Recommendation]  # best first
-    answer: RankPosition | None  # position of the true film; None: it is not given, or it is excluded
+    answer: RankPosition | None  # rank of the true film; None: the film is not given, or it is excluded
 
 
 def insert_blanks(
-    films: Sequence[int], hidden: Sequence[int], gaps: Sequence[int]
+    films: Sequence[int], replaced: Sequence[int], inserted: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
-    """Return a sequence with blanks (None), and position → true film for the blanks that replace films.
+    """Return a sequence with blanks (None), and position in it → true film for the blanks that replace films.
 
-    The films at the positions `hidden` become blanks. A blank is inserted before each position of `gaps` (len(films):
-    at the end). Positions outside the sequence are ignored.
+    The films at the positions `replaced` become blanks. A blank is inserted before each film at a position of
+    `inserted`, and at the end for the position len(films). Positions outside the sequence are ignored.
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
     for position, film in enumerate(films):
-        if position in gaps:
+        if position in inserted:
             sequence.append(None)
-        if position in hidden:
+        if position in replaced:
             answers[len(sequence)] = film
-        sequence.append(None if position in hidden else film)
-    if len(films) in gaps:
+        sequence.append(None if position in replaced else film)
+    if len(films) in inserted:
         sequence.append(None)
     return sequence, answers
 
@@ -66,7 +66,7 @@ def fill_blanks(
         sequence: Items, oldest first; None for a blank. The model reads at most its `max_length` newest positions.
             Older blanks are omitted from the result.
         k: Number of films for each blank.
-        answers: Position → true film.
+        answers: Position in the sequence → true film.
         hide_seen: Whether films of the sequence are excluded.
 
     Raises:
@@ -76,28 +76,28 @@ def fill_blanks(
     check_items(predictor.dataset, list(answers.values()))
     blanks = []
     for position, scores in _blank_scores(predictor, sequence).items():
-        ranking = Ranking.from_scores(scores, items if hide_seen else items[:0], predictor.log_probabilities)
-        answer = _answer_position(ranking, answers.get(position))
+        ranking = Ranking.from_scores(scores, items if hide_seen else None, predictor.log_probabilities)
+        answer = _answer_rank(ranking, answers.get(position))
         blanks.append(Blank(position, top_recommendations(predictor, ranking, k), answer))
     return blanks
 
 
 @dataclass(frozen=True)
 class SideRanks:
-    """The position of the true film of a blank in three rankings. None: the blank is too old for the model.
+    """The rank of the true film of a blank by the films that the model reads.
 
-    The fields say which films the model reads: the films before the blank, the films after it, or both.
+    None: the blank is too old for the model, or the true film is excluded.
     """
 
-    before: RankPosition | None
-    after: RankPosition | None
-    both: RankPosition | None
+    before: RankPosition | None  # the model reads the films before the blank
+    after: RankPosition | None  # the films after the blank
+    both: RankPosition | None  # all films
 
 
 def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
     """Rank the true film (`answer`) of a blank by the films before the blank, by the films after it, and by both.
 
-    The blank at `position` has films on both sides. Films of the whole sequence are excluded from all three rankings.
+    There must be films on both sides of `position`. Films of the whole sequence are excluded from all three rankings.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
     check_items(predictor.dataset, [answer])
@@ -106,7 +106,7 @@ def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position:
         scores = _blank_scores(predictor, part).get(blank)
         if scores is None:  # the blank is too old for the model
             return None
-        return _answer_position(Ranking.from_scores(scores, items, predictor.log_probabilities), answer)
+        return _answer_rank(Ranking.from_scores(scores, items, predictor.log_probabilities), answer)
 
     return SideRanks(
         before=rank(sequence[: position + 1], position),
@@ -117,12 +117,12 @@ def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position:
 
 def has_films_on_both_sides(sequence: Sequence[int | None], position: int) -> bool:
     """Return whether there are films before and after a position."""
-    sides = (sequence[:position], sequence[position + 1 :])
-    return all(any(item is not None for item in side) for side in sides)
+    has_film_before = any(item is not None for item in sequence[:position])
+    return has_film_before and any(item is not None for item in sequence[position + 1 :])
 
 
 def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
-    """Return the scores (I,) for each blank that the model reads, by position."""
+    """Return the scores (I,) for each blank that the model reads, by position in the sequence."""
     model = predictor.model
     if not model.can_fill_masks:
         raise ServingError(
@@ -133,13 +133,13 @@ def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[
     blanks = [position for position in range(start, len(sequence)) if sequence[position] is None]
     if not blanks:
         return {}
-    items = [0 if item is None else item for item in sequence[start:]]  # the model ignores the 0 of a blank
+    items = [0 if item is None else item for item in sequence[start:]]  # the model ignores items at blanks
     scores = model.fill(np.array(items, np.int64), np.array(blanks) - start)  # (Q, I)
     return dict(zip(blanks, scores, strict=True))
 
 
-def _answer_position(ranking: Ranking, item: int | None) -> RankPosition | None:
-    """Return the position of an item in a ranking, or None if the item is None or excluded."""
+def _answer_rank(ranking: Ranking, item: int | None) -> RankPosition | None:
+    """Return the rank of an item, or None if the item is None or excluded."""
     if item is None or ranking.rank(item) is None:
         return None
     return rank_positions(ranking, [item])[0]

@@ -1,6 +1,6 @@
 """Make a map of a model's film embeddings: points in two dimensions, neighbours in all dimensions, and regions.
 
-Regions are k-means clusters of the points. The terms of a region are genres, decades, tags and popularities that are
+Regions are k-means clusters of the points. A term is a genre, decade, tag or popularity. The terms of a region are
 over-represented in it.
 
 Shapes: I items, D dimensions, W terms.
@@ -26,13 +26,15 @@ N_COLOURS = 7  # main genres with a colour
 MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
 MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
-# a term of a region: the share of its films that have the term, compared with the share of all films that have it
-MIN_Z_SCORE = 6.0
-MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # kind → share of the region's films
+# criteria for a term of a region
+MIN_Z_SCORE = 6.0  # of the share of the region's films that have the term, given the share of all films that have it
+MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # kind of term → share of the region's films
 MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
+# criteria for a tag, so that the private tags of one user are no terms
 MIN_TAG_USES = 2  # uses of a tag for one film
-MIN_TAG_FILMS = 5  # films with MIN_TAG_USES of a tag, which excludes tags of one user
-WIDELY_WATCHED = ("widely watched", 0.9, 1.0)  # name of the term, range of the percentile by views
+MIN_TAG_FILMS = 5  # films with MIN_TAG_USES
+# name, lowest and highest popularity, from 0 (the least watched film) to 1 (the most watched film)
+WIDELY_WATCHED = ("widely watched", 0.9, 1.0)
 SELDOM_WATCHED = ("rarely watched", 0.0, 0.33)
 FIRST_DECADE = 1960  # earlier decades are one term
 FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
@@ -43,8 +45,8 @@ class FilmMap:
     """The films of a model as points of a plane, and their embeddings scaled to unit length."""
 
     table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the main one), views, x, y
-    shares: tuple[float, float] | None  # shares of the variance along x and y; None: the axes have no meaning
-    unit_vectors: np.ndarray  # (I, D), see `unit_vectors`
+    shares: tuple[float, float] | None  # shares of the variance along x and y; None: t-SNE axes have no meaning
+    unit_vectors: np.ndarray  # (I, D) embeddings, see the function `unit_vectors`
 
 
 def unit_vectors(embeddings: np.ndarray) -> np.ndarray:
@@ -62,10 +64,10 @@ def neighbours(vectors: np.ndarray, item: int, k: int = 10) -> list[tuple[int, f
 
 
 def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
-    """Return the map of a model's film embeddings.
+    """Return the map of a model's film embeddings. `method` is PCA or TSNE.
 
     Raises:
-        ServingError: If the model has no embeddings, or if no t-SNE map is stored.
+        ServingError: If the model has no embeddings, or if TSNE is requested and no t-SNE map is stored.
     """
     embeddings = tsne.item_embeddings(predictor).astype(np.float64)
     if method == PCA:
@@ -88,25 +90,25 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
     """Return the first two principal components (I, 2) of vectors (I, D), and their shares of the variance.
 
-    The components are eigenvectors of the covariance matrix (D, D). The largest loading of each is positive, so
-    the same vectors always give the same map.
+    The components are eigenvectors of the covariance matrix (D, D). The sign of each is chosen so that its largest
+    loading is positive. So the same vectors always give the same map.
     """
     centred = vectors - vectors.mean(0)
     variances, loadings = np.linalg.eigh(centred.T @ centred)  # ascending
-    components = loadings[:, ::-1][:, :2]  # (D, 2)
-    components = components * np.sign(components[np.abs(components).argmax(0), np.arange(components.shape[1])])
-    points, total = centred @ components, variances.sum()
-    shares = variances[::-1][:2] / total if total > 0 else np.zeros(components.shape[1])
-    missing = 2 - components.shape[1]  # vectors of one dimension
-    x, y = np.pad(shares, (0, missing)).clip(0, 1).tolist()
-    return np.pad(points, ((0, 0), (0, missing))), (x, y)
+    components = loadings[:, ::-1][:, :2]  # (D, 2), or (1, 1) for vectors of one dimension
+    n_components = components.shape[1]
+    largest_loadings = components[np.abs(components).argmax(0), np.arange(n_components)]
+    points, total = centred @ (components * np.sign(largest_loadings)), variances.sum()
+    shares = variances[::-1][:2] / total if total > 0 else np.zeros(n_components)
+    x_share, y_share = np.pad(shares, (0, 2 - n_components)).clip(0, 1).tolist()
+    return np.pad(points, ((0, 0), (0, 2 - n_components))), (x_share, y_share)
 
 
 def main_genres(genres: pd.Series) -> np.ndarray:
-    """Return the rarest genre of each film, (I,), because it says most about the film. `genres` are "Drama|Horror".
+    """Return the rarest genre of each film, (I,), because it describes the film best. `genres` are "Drama|Horror".
 
-    A genre with less than MIN_GENRE_SHARE of the films is only returned if a film has no other genre. A film without
-    genres has OTHER_GENRE.
+    A genre of less than MIN_GENRE_SHARE of the films is only returned if all genres of a film are that rare. Then it is
+    the rarest one. A film without genres has OTHER_GENRE.
     """
     film_genres = [text.split("|") if text else [] for text in genres]
     counts = pd.Series([genre for names in film_genres for genre in names], dtype="str").value_counts()
@@ -116,7 +118,7 @@ def main_genres(genres: pd.Series) -> np.ndarray:
 
 def common_genres(table: pd.DataFrame) -> pd.Series:
     """Return the main genre of each film, or OTHER_GENRE if it is not one of the N_COLOURS most frequent ones."""
-    frequent = table["genre"].replace("", pd.NA).value_counts().index[:N_COLOURS]
+    frequent = table["genre"].replace(OTHER_GENRE, pd.NA).value_counts().index[:N_COLOURS]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 
 
@@ -140,7 +142,7 @@ class Term:
 class Region:
     """A cluster of films."""
 
-    x: float
+    x: float  # of its centre
     y: float
     items: np.ndarray  # most watched first
     terms: tuple[Term, ...]  # largest z-score first; at most one decade and one term of popularity
@@ -152,12 +154,11 @@ class Region:
 
     @property
     def label(self) -> str:
-        """The first topic (or else the popularity) and the decade: "Horror · 1980s". "" without terms."""
-        by_kind: dict[str, str] = {}
-        for term in self.terms:
-            by_kind.setdefault("topic" if term.kind in ("genre", "tag") else term.kind, term.name)
-        topic = by_kind.get("topic", by_kind.get("views"))
-        return " · ".join(filter(None, [topic, by_kind.get("decade")]))
+        """The first genre or tag (or else the popularity) and the decade: "Horror · 1980s". "" without terms."""
+        topics = [term.name for term in self.terms if term.kind in ("genre", "tag")]
+        popularities = [term.name for term in self.terms if term.kind == "views"]
+        decades = [term.name for term in self.terms if term.kind == "decade"]
+        return " · ".join([*(topics or popularities)[:1], *decades])
 
 
 def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> list[Region]:
@@ -172,20 +173,21 @@ def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> lis
     for number in range(n):
         items = np.flatnonzero(clusters == number)
         shares = matrix[items].mean(0)
-        standard_error = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))
-        centre = points[items].mean(0)
+        standard_errors = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))  # not 0
+        z_scores = (shares - catalog_shares) / standard_errors
+        x, y = points[items].mean(0).tolist()
         by_views = items[np.argsort(-views[items], kind="stable")]
-        selected = _overrepresented(terms, shares, catalog_shares, (shares - catalog_shares) / standard_error)
-        regions.append(Region(float(centre[0]), float(centre[1]), by_views, selected))
+        regions.append(Region(x, y, by_views, _overrepresented(terms, shares, catalog_shares, z_scores)))
     return sorted(regions, key=lambda region: -len(region.items))
 
 
 def _overrepresented(
     terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
 ) -> tuple[Term, ...]:
-    """Return the over-represented terms among W (name, kind), largest z-score first; see `Region.terms`.
+    """Return `Region.terms`, selected from W terms (name, kind).
 
-    `shares`, `catalog_shares` and `z_scores` of their difference are (W,), for the films of a region and for all films.
+    `shares` (W,) are the shares of the region's films that have each term, `catalog_shares` (W,) the shares of all
+    films, and `z_scores` (W,) belong to their difference.
     """
     selected: list[Term] = []
     for index in np.argsort(-z_scores, kind="stable"):
@@ -193,41 +195,43 @@ def _overrepresented(
         min_share = max(MIN_TERM_SHARE[kind], MIN_SHARE_RATIO * catalog_shares[index])
         if shares[index] < min_share or z_scores[index] < MIN_Z_SCORE:
             continue
-        has_kind = kind in ("decade", "views") and any(term.kind == kind for term in selected)
-        has_name = any(term.name.lower() == name.lower() for term in selected)  # a tag can have the name of a genre
-        if not has_kind and not has_name:
+        is_second_of_kind = kind in ("decade", "views") and any(term.kind == kind for term in selected)
+        has_equal_name = any(term.name.lower() == name.lower() for term in selected)  # a tag and a genre
+        if not is_second_of_kind and not has_equal_name:
             selected.append(Term(name, kind, float(shares[index]), float(catalog_shares[index])))
     return tuple(selected)
 
 
 def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str]]]:
     """Return which terms each film has, (I, W) bool, and name and kind of each term."""
-    has_genre, genres = genre_matrix(catalog)
-    columns = [column for column, genre in enumerate(genres) if genre not in FORMAT_GENRES]
-    years = catalog.movies["year"]
-    # 0: before FIRST_DECADE, -1: unknown
-    film_decades = (years // 10 * 10).where(years >= FIRST_DECADE, 0).fillna(-1).astype(int).to_numpy()
-    decades = sorted({decade for decade in film_decades.tolist() if decade >= 0})
-    has_decade = film_decades[:, None] == np.array(decades, int)[None, :]
-    has_tag, tags = _tag_matrix(catalog)
-    view_rank = np.argsort(np.argsort(views, kind="stable")) / max(1, len(views) - 1)  # 0: least watched, 1: most
-    has_views = np.stack(
-        [(low <= view_rank) & (view_rank <= high) for _, low, high in (WIDELY_WATCHED, SELDOM_WATCHED)], 1
-    )
-    terms = [(genres[column], "genre") for column in columns]
-    terms += [(f"{decade}s" if decade else f"before {FIRST_DECADE}", "decade") for decade in decades]
-    terms += [(name, "views") for name, *_ in (WIDELY_WATCHED, SELDOM_WATCHED)]
+    genres_of_films, genres = genre_matrix(catalog)
+    genre_columns = [column for column, genre in enumerate(genres) if genre not in FORMAT_GENRES]
+    earliest = FIRST_DECADE - 10  # stands for all earlier decades
+    film_decades = (catalog.movies["year"] // 10 * 10).clip(lower=earliest)
+    decades = sorted(film_decades.dropna().unique().tolist())
+    popularity = np.argsort(np.argsort(views, kind="stable")) / max(1, len(views) - 1)  # 0: least watched, 1: most
+    popularity_terms = (WIDELY_WATCHED, SELDOM_WATCHED)
+    tags_of_films, tags = _tag_matrix(catalog)
+    columns = [
+        genres_of_films[:, genre_columns],
+        *((film_decades == decade).fillna(False).to_numpy(bool) for decade in decades),
+        *((low <= popularity) & (popularity <= high) for _, low, high in popularity_terms),
+        tags_of_films,
+    ]
+    terms = [(genres[column], "genre") for column in genre_columns]
+    terms += [(f"before {FIRST_DECADE}" if decade == earliest else f"{decade}s", "decade") for decade in decades]
+    terms += [(name, "views") for name, *_ in popularity_terms]
     terms += [(tag, "tag") for tag in tags]
-    return np.hstack([has_genre[:, columns], has_decade, has_views, has_tag]), terms
+    return np.column_stack(columns), terms
 
 
 def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
-    """Return which tags each film has, (I, W) bool, and the W tags with MIN_TAG_USES for MIN_TAG_FILMS films."""
+    """Return which tags each film has, (I, number of tags) bool, and the tags with MIN_TAG_USES for MIN_TAG_FILMS."""
     events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "word": np.asarray(catalog.tags.word)})
-    uses = events.groupby(["movie", "word"]).size().reset_index(name="times")
-    n_films = uses[uses["times"] >= MIN_TAG_USES].groupby("word").size()
-    words = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()
-    uses = uses[uses["word"].isin(words) & uses["movie"].isin(catalog.item_of)]
+    pairs = events.groupby(["movie", "word"]).size().reset_index(name="uses")
+    n_films = pairs[pairs["uses"] >= MIN_TAG_USES].groupby("word").size()
+    words = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()  # ascending
+    pairs = pairs[pairs["word"].isin(words) & pairs["movie"].isin(catalog.item_of)]
     matrix = np.zeros((len(catalog), len(words)), bool)
-    matrix[uses["movie"].map(catalog.item_of), np.searchsorted(words, uses["word"])] = True
+    matrix[pairs["movie"].map(catalog.item_of), np.searchsorted(words, pairs["word"])] = True
     return matrix, [catalog.tags.words[word] for word in words.tolist()]

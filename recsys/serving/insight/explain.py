@@ -18,7 +18,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, check_items, exclusion_mask, rank_positions, rankings
 
 MAX_ABLATED = 50  # newest films that are left out in turn; 50 films take about a second
-MIN_LOG_PROB = -50.0  # replaces minus infinity, so that the effect on an excluded film is a number
+MIN_LOG_PROB = -50.0  # replaces minus infinity, so that the effect on an excluded film is finite
 MIN_EFFECT = 1e-3  # in log-probability, which is a relative change of a probability by 0.1%
 
 
@@ -28,8 +28,8 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # difference of the strength (see `_strengths`) with and without this film; above 0: it helps
-    rank_without: RankPosition  # position of the recommended film without this film in the history
+    effect: float  # strength (see `_strengths`) of the recommended film with minus without this film; above 0: it helps
+    rank_without: RankPosition  # rank of the recommended film without this film in the history
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Explanation:
     """The effects of the watched films on a recommended film."""
 
     item: int
-    rank_position: RankPosition  # after the whole history
+    rank_position: RankPosition  # with the whole history
     influences: tuple[Influence, ...]  # largest absolute effect first; ties: the newest film first
     n_watched: int  # films of the history; the newest len(influences) of them were left out in turn
 
@@ -53,11 +53,10 @@ class Explanation:
 
 
 def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> list[Explanation]:
-    """Return an explanation for each item that a request recommends. `k` and diversity have no effect.
+    """Return an explanation for each of `items`. `k` and diversity of the request have no effect.
 
-    All N + 1 rankings have the same films: `items`, and the films that the request allows. A film that is left out of
-    the history stays excluded. A history of one film is compared with the empty history. An empty history has no
-    influences.
+    All N + 1 rankings have the same films: `items`, and the films that the request does not exclude. A film that is
+    left out of the history stays excluded. An empty history has no influences.
     """
     watched = check_items(predictor.dataset, request.history, allow_infrequent=True)
     targets = check_items(predictor.dataset, items).tolist()
@@ -68,8 +67,8 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
     requests = [replace(request, history=tuple(history.tolist())) for history in histories]
     mask = exclusion_mask(predictor, request)
     mask[targets] = False
-    ranks: list[list[RankPosition]] = []  # N + 1 rows: a position for each target; row 0: the whole history
-    strengths: list[list[float]] = []  # as `ranks`
+    ranks: list[list[RankPosition]] = []  # N + 1 rows with a rank of each target; row 0: the whole history
+    strengths: list[list[float]] = []  # N + 1 rows with a strength of each target
     for ranking in rankings(predictor, requests, repeat(mask)):
         ranks.append(rank_positions(ranking, targets))
         strengths.append(_strengths(ranking, targets))
@@ -85,19 +84,27 @@ def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> lis
 
 
 def _strengths(ranking: Ranking, items: Sequence[int]) -> list[float]:
-    """Return the log-probability of each item or, without probabilities, its z-score. Excluded: MIN_LOG_PROB."""
-    scores, ranked = ranking.scores[items].astype(np.float64), ranking.scores[items] > -np.inf
-    probabilities = ranking.probabilities(np.asarray(items)[ranked])
-    values = np.full(len(items), MIN_LOG_PROB)
+    """Return the log-probability of each item or, if the model has no probabilities, the z-score of its score.
+
+    A log-probability is at least MIN_LOG_PROB. An excluded item has MIN_LOG_PROB in both cases.
+    """
+    scores = ranking.scores[items].astype(np.float64)
+    is_ranked = scores > -np.inf
+    probabilities = ranking.probabilities(np.asarray(items)[is_ranked])
+    strengths = np.full(len(items), MIN_LOG_PROB)
     if probabilities is None:
-        values[ranked] = _z_scores(scores[ranked], ranking.scores)
+        strengths[is_ranked] = _z_scores(scores[is_ranked], ranking.scores)
     else:
-        values[ranked] = [max(math.log(p), MIN_LOG_PROB) if p > 0 else MIN_LOG_PROB for p in probabilities]
-    return values.tolist()
+        strengths[is_ranked] = [max(math.log(p), MIN_LOG_PROB) if p > 0 else MIN_LOG_PROB for p in probabilities]
+    return strengths.tolist()
 
 
 def _z_scores(scores: np.ndarray, all_scores: np.ndarray) -> np.ndarray:
-    """Return the z-scores of scores (n,) by mean and standard deviation of `all_scores` (I,) without -inf."""
-    ranked = all_scores[all_scores > -np.inf].astype(np.float64)
-    mean, spread = ranked.mean() if len(ranked) else 0.0, ranked.std() if len(ranked) else 0.0
-    return (scores - mean) / spread if spread > 0 else np.zeros(len(scores))
+    """Return the z-scores of scores (n,) by mean and standard deviation of the finite `all_scores` (I,).
+
+    They are 0 if all finite scores are equal.
+    """
+    finite_scores = all_scores[all_scores > -np.inf].astype(np.float64)
+    if not len(finite_scores) or finite_scores.std() == 0:
+        return np.zeros(len(scores))
+    return (scores - finite_scores.mean()) / finite_scores.std()

@@ -27,13 +27,13 @@ from recsys.serving.recommend import (
 )
 
 RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader continues to the next film of a list
-N_ORDERS = 10  # random orders
+N_ORDERS = 10  # default number of random orders
 FILMS_PER_SAMPLE_LIST = 4  # films of each sample list in `orders_of_examples`
 MAX_HIDDEN = 20  # films that are hidden one by one, so that the table stays readable
 MAX_LAST = 10  # last films of a history that `last_positions` returns
-TOP_K = 10  # a hidden film is a hit if its rank is at most this
+TOP_K = 10  # a hidden film is a hit if its rank is at most TOP_K
 
-Order = tuple[int, ...]
+Order = tuple[int, ...]  # items, oldest first
 
 
 def reorderings(films: Sequence[int], n: int = N_ORDERS) -> list[Order]:
@@ -42,7 +42,7 @@ def reorderings(films: Sequence[int], n: int = N_ORDERS) -> list[Order]:
     The orders are distinct. A short history has fewer than n + 1 of them.
     """
     rng = np.random.default_rng(0)
-    # three times as many, because some are equal
+    # some shuffles of a short history are equal, so 3n shuffles are made
     shuffled = [tuple(rng.permutation(np.asarray(films, np.int64)).tolist()) for _ in range(3 * n)]
     orders = dict.fromkeys([tuple(reversed(films)), *shuffled])
     orders.pop(tuple(films), None)
@@ -52,18 +52,22 @@ def reorderings(films: Sequence[int], n: int = N_ORDERS) -> list[Order]:
 def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable]) -> float:
     """Return the agreement of two lists: 0 without common films, 1 if they are equal. The first ranks count most.
 
-    The lists are cut to the shorter length k, and the agreement at depth k is assumed to continue.
-    Two empty lists agree.
+    The lists are cut to the shorter length k. Beyond k, the agreement is assumed to stay as it is at depth k. With X_d,
+    the number of common films among the first d:
 
-    Reference: RBO_EXT of Webber, Moffat and Zobel, ACM TOIS 28:4, 2010.
+        RBO_EXT = X_k / k · p^k + (1 - p) / p · Σ_d X_d / d · p^d,   d = 1…k
+
+    Two empty lists have the agreement 1.
+
+    Reference: Webber, Moffat and Zobel, ACM TOIS 28:4, 2010.
     """
     k = min(len(left), len(right))
     if k == 0:
         return float(len(left) == len(right))
     agreement = [len({*left[:d]} & {*right[:d]}) / d for d in range(1, k + 1)]  # X_d / d
     p = RBO_PERSISTENCE
-    weights = (1 - p) / p * p ** np.arange(1, k + 1)  # with p^k, they sum to 1
-    weights[-1] += p**k
+    weights = (1 - p) / p * p ** np.arange(1, k + 1)
+    weights[-1] += p**k  # now the weights sum to 1
     return float(np.average(agreement, weights=weights))
 
 
@@ -76,23 +80,23 @@ class OrderEffect:
 
     @cached_property
     def overlaps(self) -> list[float]:
-        """The rank-biased overlap of each other list with the given one."""
+        """The rank-biased overlap of the given list with each other list."""
         return [rank_biased_overlap(_items(self.given), _items(other)) for other in self.others]
 
     @cached_property
-    def kept(self) -> list[int]:
+    def n_kept(self) -> list[int]:
         """The number of films of the given list in each other list."""
         return [len({*_items(self.given)} & {*_items(other)}) for other in self.others]
 
     @property
-    def overlap(self) -> float:
+    def mean_overlap(self) -> float:
         """The mean of `overlaps`."""
         return float(np.mean(self.overlaps))
 
     @property
     def mean_kept(self) -> float:
-        """The mean of `kept`."""
-        return float(np.mean(self.kept))
+        """The mean of `n_kept`."""
+        return float(np.mean(self.n_kept))
 
     @property
     def ignores_order(self) -> bool:
@@ -109,9 +113,9 @@ def order_effect(predictor: Predictor, films: Sequence[int], orders: Sequence[Or
 def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.DataFrame:
     """Return a row per recommender and order. `names` are the names of the O orders."""
     rows = [
-        {"recommender": title, "order": name, "kept": kept, "of": len(effect.given), "overlap": overlap}
+        {"recommender": title, "order": name, "kept": n_kept, "of": len(effect.given), "overlap": overlap}
         for title, effect in effects.items()
-        for name, kept, overlap in zip(names, effect.kept, effect.overlaps, strict=True)
+        for name, n_kept, overlap in zip(names, effect.n_kept, effect.overlaps, strict=True)
     ]
     return pd.DataFrame(rows)
 
@@ -119,7 +123,7 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
 def orders_of_examples(lists: Sequence[SampleList]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
     """Return two orders of the films of two sample lists, each with the name of the list whose films are last.
 
-    Returns None unless two lists have several films.
+    The sample lists are the first two with several films. Returns None if there are fewer than two.
     """
     usable = [sample for sample in lists if len(sample.items) > 1]
     if len(usable) < 2:
@@ -131,6 +135,7 @@ def orders_of_examples(lists: Sequence[SampleList]) -> tuple[tuple[str, Order], 
 
 
 def _items(picks: Sequence[Recommendation]) -> list[int]:
+    """Return the items of a list."""
     return [pick.item for pick in picks]
 
 
@@ -140,7 +145,7 @@ def lists_per_item(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
 
 
 def shared_counts(lists: Mapping[str, Sequence[int]]) -> pd.DataFrame:
-    """Return the number of common films of each pair of lists. The diagonal has the lengths."""
+    """Return the number of common films of each pair of lists. The diagonal has the number of films of each list."""
     sets = {name: set(items) for name, items in lists.items()}
     return pd.DataFrame({left: {right: len(sets[left] & sets[right]) for right in sets} for left in sets})
 
@@ -159,7 +164,7 @@ def unique_items(lists: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
 
 def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame:
     """Return a row per list and film: rank, film, score, probability, and the number of lists that the film is in."""
-    counts = lists_per_item({name: [pick.item for pick in picks] for name, picks in lists.items()})
+    counts = lists_per_item({name: _items(picks) for name, picks in lists.items()})
     rows = [
         {"recommender": name, **as_record(pick), "lists": counts[pick.item]}
         for name, picks in lists.items()
@@ -169,7 +174,7 @@ def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame
 
 
 def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Sequence[int]) -> list[RankPosition]:
-    """Rank the film at each of F positions (from 0) after the films before it, as the evaluation does.
+    """Rank the film at each of F positions (from 0) from the films before it, as the evaluation does.
 
     Later films of the history are neither read nor excluded.
     """
@@ -180,9 +185,9 @@ def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Seq
 
 
 def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> list[int]:
-    """Return the positions of the newest n items, newest first.
+    """Return the positions of the newest n items, newest first. Film numbers of `n_items` or more are infrequent films.
 
-    Infrequent films and the first film, which has no film before it, are skipped.
+    Infrequent films are skipped. So is the first film, because there is no film before it.
     """
     return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
 
@@ -191,11 +196,11 @@ def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> lis
 class HitStatistics:
     """Metrics of a recommender for F hidden films, with intervals of 95 %."""
 
-    hits: int  # films among the first TOP_K; HR@10 is hits / F
+    hits: int  # hidden films with a rank up to TOP_K; HR@10 is hits / F
     low: float  # lower end of the interval of HR@10 (Wilson score interval)
-    high: float  # upper end
+    high: float  # upper end of this interval
     ndcg: float  # NDCG@10
-    median: float  # rank; infinite if half the films are excluded
+    median: float  # median rank; infinite if half of the films or more are excluded
     best: float  # lower end of the interval of the median, by order statistics; NaN for fewer than six films
     worst: float  # upper end of the interval of the median
 
@@ -204,25 +209,33 @@ def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
     """Return the metrics of F ≥ 1 hidden films."""
     from scipy.stats import binom, binomtest  # imported late: takes half a second
 
-    ranks = np.sort([position.rank or np.inf for position in positions])
+    ranks = np.sort(_ranks(positions))
     n, hits = len(ranks), int((ranks <= TOP_K).sum())
     interval = binomtest(hits, n).proportion_ci(method="wilson")
-    ndcg = float(np.mean(metrics.values(ranks, f"ndcg@{TOP_K}")))
-    bound = int(binom.ppf(0.025, n, 0.5))  # the interval begins at the bound-th smallest rank; 0: no interval
+    ndcg = float(np.mean(metrics.rank_values(ranks, f"ndcg@{TOP_K}")))
+    # the interval of the median is from the bound-th smallest to the bound-th largest rank; 0: no interval
+    bound = int(binom.ppf(0.025, n, 0.5))
     best, worst = (ranks[bound - 1], ranks[n - bound]) if bound else (np.nan, np.nan)
     return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
 
 
-def hit_table(rows: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
+def hit_table(positions_by_recommender: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
     """Return a row per recommender, best first, with the fields of `HitStatistics`. The column of hits is "found"."""
-    records = [{"recommender": name, **vars(hit_statistics(positions))} for name, positions in rows.items()]
-    table = pd.DataFrame(records).rename(columns={"hits": "found"})
+    rows = [
+        {"recommender": name, **vars(hit_statistics(positions))} for name, positions in positions_by_recommender.items()
+    ]
+    table = pd.DataFrame(rows).rename(columns={"hits": "found"})
     return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
 
 
 def mean_reciprocal_rank(positions: Sequence[RankPosition]) -> float:
     """Return the MRR of F ≥ 1 hidden films. An excluded film counts as 0."""
-    return metrics.mrr(np.array([position.rank or np.inf for position in positions]))
+    return metrics.mrr(_ranks(positions))
+
+
+def _ranks(positions: Sequence[RankPosition]) -> np.ndarray:
+    """Return the ranks of F films, (F,) float64, infinite for an excluded film."""
+    return np.array([np.inf if position.rank is None else position.rank for position in positions], np.float64)
 
 
 def is_hit(position: RankPosition) -> bool:
@@ -230,11 +243,14 @@ def is_hit(position: RankPosition) -> bool:
     return position.rank is not None and position.rank <= TOP_K
 
 
-def rank_table(rows: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
-    """Return a row per hidden film and recommender: rank, number of ranked films, probability."""
-    cells = [
-        {"film": title, "recommender": name, "rank": cell.rank, "of": cell.n_ranked, "probability": cell.probability}
-        for name, row in rows.items()
-        for title, cell in zip(titles, row, strict=True)
+def rank_table(positions_by_recommender: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
+    """Return a row per recommender and hidden film: rank, number of ranked films, probability.
+
+    `titles` are the titles of the hidden films, in the order of the positions of each recommender.
+    """
+    rows = [
+        {"film": title, "recommender": name, "rank": film.rank, "of": film.n_ranked, "probability": film.probability}
+        for name, positions in positions_by_recommender.items()
+        for title, film in zip(titles, positions, strict=True)
     ]
-    return pd.DataFrame(cells).astype({"rank": "Int64"})
+    return pd.DataFrame(rows).astype({"rank": "Int64"})

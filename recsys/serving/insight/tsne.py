@@ -1,7 +1,7 @@
 """Compute a map of films by t-SNE (van der Maaten and Hinton, 2008) and store it.
 
-A map is stored with the hash of its embeddings, so a map of earlier weights is ignored. The command
-`python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map into the project.
+A map is stored with the hash of its embeddings, so a map of older weights is ignored. The command
+`python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map to the folder `assets`.
 
 Shapes: I films, D dimensions.
 """
@@ -55,7 +55,7 @@ def item_embeddings(predictor: Predictor) -> np.ndarray:
 
 
 def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
-    """Compute a map, store it in the home folder or, with `ship`, in the project, and return it like `load_points`.
+    """Compute a map, store it in the home folder or, with `ship`, in `assets`, and return it like `load_points`.
 
     Progress events are {"stage": "map", "done": iterations, "total": iterations}.
     """
@@ -72,14 +72,14 @@ def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, sh
 def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) -> np.ndarray:
     """Return points (I, 2), float32, of vectors (I, D). Vectors with a large cosine have close points.
 
-    The same vectors give the same points on one machine. A subprocess computes them, so that an exception of `report`
-    stops the computation.
+    On one machine, the same vectors give the same points. With fewer than three vectors, all points are 0. A subprocess
+    computes the points, so that an exception of `report` can stop the computation.
     """
     if len(vectors) < 3:
         return np.zeros((len(vectors), 2), np.float32)
     with tempfile.TemporaryDirectory(prefix="nextreel-map-") as folder:
         source, target = Path(folder, "vectors.npy"), Path(folder, "points.npy")
-        # an embedding of 0 has no cosines, so it is replaced
+        # a vector of 0 has no cosine, so a constant vector replaces it
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.save(source, np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32))
         code = "import sys; from recsys.serving.insight.tsne import run_worker; run_worker(*sys.argv[1:])"
@@ -90,13 +90,13 @@ def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) 
             line = ""
             try:
                 for line in worker.stdout or ():
-                    if iteration := _ITERATION.search(line):
-                        report({"stage": "map", "done": int(iteration[1]), "total": MAX_ITERATIONS})
+                    if match := _ITERATION.search(line):
+                        report({"stage": "map", "done": int(match[1]), "total": MAX_ITERATIONS})
             except BaseException:
                 worker.kill()
                 raise
         if worker.returncode:
-            reason = line.strip() or Message("the process ended")
+            reason = line.strip() or Message("the process ended")  # the last line of a traceback has the error
             raise ServingError("the map could not be computed: {reason}", reason=reason)
         return np.load(target).astype(np.float32)
 
@@ -106,9 +106,9 @@ def run_worker(source: str, target: str) -> None:
     from sklearn.manifold import TSNE
 
     vectors = np.load(source)
-    perplexity = min(PERPLEXITY, max(1, (len(vectors) - 1) / 3))
-    start = "pca" if vectors.shape[1] > 1 else "random"
-    tsne = TSNE(metric="cosine", perplexity=perplexity, max_iter=MAX_ITERATIONS, init=start, random_state=0, verbose=2)
+    perplexity = min(PERPLEXITY, max(1, (len(vectors) - 1) / 3))  # must be less than the number of vectors
+    init = "pca" if vectors.shape[1] > 1 else "random"  # PCA needs two dimensions
+    tsne = TSNE(metric="cosine", perplexity=perplexity, max_iter=MAX_ITERATIONS, init=init, random_state=0, verbose=2)
     np.save(target, tsne.fit_transform(vectors))
 
 

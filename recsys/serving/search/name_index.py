@@ -1,39 +1,44 @@
 """Score the names of films for a query, by exact comparison and by edit distance.
 
-Scores are highest for the whole name, then for its beginning, for its words, and for misspelt names. The number of
-typing errors that are accepted grows with the length of a word, and is at most a fifth of the letters of a query.
+Scores are highest for the whole name, then for its beginning, for its words, and for misspelt names. The accepted
+number of typing errors grows with the length of a word, and is at most a fifth of the letters of a query.
 
-All names are sorted, so the names with a prefix are a span that bisection finds. A span that ends at `name` and a null
-character has only this name. A span that ends at `name + MAX_CHAR` has all names with this prefix. A span from
-`name + " "` to `name + "!"` has the names whose first words are `name`, because "!" is the character after the blank.
+Names are sorted. `sorted_span(names, start, end)` finds the names from `start` up to, not including, `end`:
+
+    start        end               the names in the span
+    query        query + MIN_CHAR  only the query itself
+    query        query + MAX_CHAR  all names that begin with the query
+    query + " "  query + "!"       the names whose first words are the query ("!" is the character after the space)
 
 Shapes: F films, N names, W distinct words. A film can have several names in several normalized forms.
 """
 
-from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from recsys.serving.search.normalize import MAX_CHAR, numbers_to_digits, sorted_span, strip_article
+from recsys.serving.search.normalize import MAX_CHAR, MIN_CHAR, numbers_to_digits, sorted_span, strip_article
 
 # scores in percent
 EXACT = 100  # the whole name
 WHOLE_WORDS = 97  # the first words of the name
-WITHOUT_BLANKS = 96  # the name without blanks
+WITHOUT_SPACES = 96  # the name without spaces
 PREFIX = 95  # the beginning of the name
-PHRASE = 85  # words within the name
+PHRASE = 85  # adjacent words within the name
 ALL_WORDS = 80  # all words in any order
-PREFIX_WITHOUT_BLANKS = 78  # the beginning of the name without blanks
+PREFIX_WITHOUT_SPACES = 78  # the beginning of the name without spaces
 MISSPELT_NAME = 74  # times the similarity 0…1 of the whole name
 MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
-MIN_GUESS_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
-ARTICLE_PENALTY = 9  # if the query has an article and the name has none
+ARTICLE_PENALTY = 9  # subtracted if the query has an article that the name lacks
+# misspelt names
+MIN_GUESS_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
+MIN_GUESS_CHARS = 4  # characters of a query; a shorter query is not corrected
 SWAP_ONLY_LENGTH = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
 MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
+INFLECTED_SIMILARITY = 0.95  # similarity of a word to its singular, its plural, and words that begin with it
 
 
 class NameIndex:
@@ -45,13 +50,10 @@ class NameIndex:
         ordered = sorted(form for form in forms if form[0])
         self._names = [name for name, _ in ordered]  # N, sorted; the number of a name is its index in this list
         self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,) row of the film
-        # names without article, and names without article and blanks; `…_order` sorts them
+        # names without article, and names without article and spaces; `…_order` are the numbers of the names in order
         self._bare = [strip_article(name) for name in self._names]
-        self._bare_order = np.array(sorted(range(len(self._bare)), key=self._bare.__getitem__), np.int64)  # (N,)
-        self._bare_sorted = [self._bare[number] for number in self._bare_order]
-        blankless = [name.replace(" ", "") for name in self._bare]
-        self._blankless_order = np.array(sorted(range(len(blankless)), key=blankless.__getitem__), np.int64)  # (N,)
-        self._blankless_sorted = [blankless[number] for number in self._blankless_order]
+        self._bare_order, self._bare_sorted = _sort(self._bare)
+        self._spaceless_order, self._spaceless_sorted = _sort([name.replace(" ", "") for name in self._bare])
         # inverted index: word w is in the names _postings[_starts[w]:_starts[w + 1]]
         name_words = [name.split() for name in self._names]
         self._words = sorted({word for words in name_words for word in words})  # W, sorted
@@ -62,7 +64,10 @@ class NameIndex:
         self._starts = np.searchsorted(np.sort(all_words), np.arange(len(self._words) + 1))
 
     def letter_similarity(self, query: str) -> np.ndarray:
-        """Return the percentage of letters that query and best name share, (F,); 0 below MIN_LETTER_SIMILARITY."""
+        """Return the percentage of letters that the query and a film's most similar name share, (F,).
+
+        It is 0 below MIN_LETTER_SIMILARITY.
+        """
         scores = np.zeros(self._n_films)
         if query and self._names:
             similarity = process.cdist(
@@ -72,9 +77,12 @@ class NameIndex:
         return scores
 
     def match_scores(self, query: str) -> np.ndarray:
-        """Return the scores of films whose name has all words of the query or equals it without blanks, (F,)."""
+        """Return the scores of films whose name has all words of the query or equals it without spaces, (F,).
+
+        Numbers in the query can be digits, words or Roman numerals.
+        """
         scores = self._word_scores(query)
-        self._raise_without_blanks(scores, query, "\0", WITHOUT_BLANKS)
+        self._raise_without_spaces(scores, query, MIN_CHAR, WITHOUT_SPACES)
         with_digits = numbers_to_digits(query)
         return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
 
@@ -83,25 +91,24 @@ class NameIndex:
         scores = np.zeros(self._n_films)
         if not query:
             return scores
-        numbers = np.flatnonzero(self._names_with(query.split()))
+        numbers = np.flatnonzero(self._has_words(query.split()))
         scores[self._film_of[numbers]] = ALL_WORDS
         has_phrase = [f" {query}" in f" {self._names[number]}" for number in numbers]
         scores[self._film_of[numbers[has_phrase]]] = PHRASE
         bare = strip_article(query)
         penalty = 0 if bare == query else ARTICLE_PENALTY
-        spans = [(PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", "\0")]
-        if len(bare) < 2:
-            del spans[1]  # one letter is not a word yet
-        for score, start, end in spans:
+        for score, start, end in ((PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", MIN_CHAR)):
+            if score == WHOLE_WORDS and len(bare) < 2:
+                continue  # one letter is not a word yet
             raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
             bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
             raise_scores(scores, self._film_of[bare_matches], score - penalty)
         return scores
 
-    def _names_with(self, words: list[str]) -> np.ndarray:
+    def _has_words(self, words: list[str]) -> np.ndarray:
         """Return True for the names that have all words, (N,) bool. The last word can be a prefix."""
         result = np.ones(len(self._names), bool)
-        for word, end in zip(words, ["\0"] * (len(words) - 1) + [MAX_CHAR], strict=True):
+        for word, end in zip(words, [MIN_CHAR] * (len(words) - 1) + [MAX_CHAR], strict=True):
             span = sorted_span(self._words, word, word + end)
             has_word = np.zeros(len(self._names), bool)
             has_word[self._postings[self._starts[span.start] : self._starts[span.stop]]] = True
@@ -111,52 +118,58 @@ class NameIndex:
     def guess_scores(self, query: str, by_words: bool) -> np.ndarray:
         """Return the scores of films whose name is spelt almost like the query, (F,).
 
-        With `by_words`, names are also compared word by word, and by their beginning without blanks.
+        With `by_words`, names are also compared word by word, and by their beginning without spaces.
         """
         scores = np.zeros(self._n_films)
-        if len(query) < 4 or not self._names:
+        if len(query) < MIN_GUESS_CHARS or not self._names:
             return scores
         guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
         if by_words:
-            self._raise_without_blanks(scores, query, MAX_CHAR, PREFIX_WITHOUT_BLANKS)
+            self._raise_without_spaces(scores, query, MAX_CHAR, PREFIX_WITHOUT_SPACES)
             guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(numbers_to_digits(query).split()))
         numbers = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
         np.maximum.at(scores, self._film_of[numbers], guesses[numbers])
         return scores
 
-    def _raise_without_blanks(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
-        """Raise the scores (F,) of films whose name matches the query if both have no blanks: "walle" is "wall e".
+    def _raise_without_spaces(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
+        """Raise the scores (F,) of films whose name matches the query without the spaces of both: "walle" is "wall e".
 
-        `end` is the null character for names that equal the query, MAX_CHAR for names that begin with it.
+        `end` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.
         """
-        blankless = strip_article(query).replace(" ", "")
-        if blankless:
-            numbers = self._blankless_order[sorted_span(self._blankless_sorted, blankless, blankless + end)]
+        spaceless = strip_article(query).replace(" ", "")
+        if spaceless:
+            numbers = self._spaceless_order[sorted_span(self._spaceless_sorted, spaceless, spaceless + end)]
             raise_scores(scores, self._film_of[numbers], score)
 
-    def _similar_words(self, query: list[str]) -> np.ndarray:
+    def _similar_words(self, query_words: list[str]) -> np.ndarray:
         """Return the mean similarity 0…1 of the words of a query to the most similar word of each name, (N,).
 
         It is 0 if a word of the query has no similar word in the name. The last word can be a prefix.
         """
-        max_edits = max_query_edits(" ".join(query))
+        max_edits = max_query_edits(" ".join(query_words))
         total, has_all = np.zeros(len(self._names)), np.ones(len(self._names), bool)
-        for index, word in enumerate(query[:MAX_QUERY_WORDS]):
-            is_last = index == len(query) - 1
+        for index, word in enumerate(query_words[:MAX_QUERY_WORDS]):
+            is_last = index == len(query_words) - 1
             similarity = self._best_word(_word_similarity(word, self._words, max_edits, allow_prefix=is_last))
             total += similarity
             has_all &= similarity > 0
             if not has_all.any():
                 break
-        return np.where(has_all, total, 0) / min(len(query), MAX_QUERY_WORDS)
+        return np.where(has_all, total, 0) / min(len(query_words), MAX_QUERY_WORDS)
 
     def _best_word(self, similarity: np.ndarray) -> np.ndarray:
-        """Return the largest similarity of the words of each name, (N,), from the similarities of all words, (W,)."""
+        """Return the similarity of the most similar word of each name, (N,), from the similarities of words, (W,)."""
         result = np.zeros(len(self._names))
         similar = np.flatnonzero(similarity)
         for word in similar[np.argsort(similarity[similar], kind="stable")]:  # ascending: the best word is written last
             result[self._postings[self._starts[word] : self._starts[word + 1]]] = similarity[word]
         return result
+
+
+def _sort(names: list[str]) -> tuple[np.ndarray, list[str]]:
+    """Return the indices that sort names, (N,) int64, and the sorted names."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return np.array(order, np.int64), [names[index] for index in order]
 
 
 def raise_scores(scores: np.ndarray, rows: Sequence[int] | np.ndarray, score: float) -> None:
@@ -166,14 +179,14 @@ def raise_scores(scores: np.ndarray, rows: Sequence[int] | np.ndarray, score: fl
 
 
 def max_word_edits(n_letters: int) -> int:
-    """Return the number of letters of a word or name that can be wrong: 0, 1 from 5, 2 from 9, 3 from 14."""
+    """Return how many letters of a word or name may be wrong: 1 from 5 letters, 2 from 9, 3 from 14, else 0."""
     return int(np.searchsorted([5, 9, 14], n_letters, side="right"))
 
 
 def max_query_edits(query: str) -> int:
     """Return how many letters of a query may be wrong: a fifth.
 
-    Two of nine would be too many: "tarantino" would match "Tarnation".
+    With two of nine letters, "tarantino" would match "Tarnation".
     """
     return len(query.replace(" ", "")) // 5
 
@@ -197,7 +210,10 @@ def _edit_similarity(text: str, others: list[str], max_edits: int, max_similarit
 
 
 def _is_plausible(query: str, name: str) -> bool:
-    """Return whether a name can be the misspelt query: equal numbers, and few wrong letters in each word."""
+    """Return whether a name can be the misspelt query: equal numbers, a similar start, and few wrong letters per word.
+
+    Words are compared only if both have the same number of words.
+    """
     words, others = query.split(), name.split()
     if _number_words(words) != _number_words(others) or not _same_start(query, name):
         return False
@@ -211,7 +227,11 @@ def _is_misspelling(word: str, other: str) -> bool:
 
 
 def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
-    """Return the similarity of each of `words` to `word`, (W,); 0 if more than `max_edits` letters differ."""
+    """Return the similarity of each of the sorted `words` to `word`, (W,).
+
+    It is 0 if more than `max_edits` letters differ, or more than `max_word_edits` accepts. With `allow_prefix`, the
+    beginnings of `words` are also compared.
+    """
     if any(letter.isdigit() for letter in word):
         max_edits = 0
     forms: dict[str, float] = {}  # form → similarity
@@ -220,19 +240,19 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
             swapped = word[:position] + word[position + 1] + word[position] + word[position + 2 :]
             forms[swapped] = 1 - 1 / len(word)
     if word.endswith("s") and len(word) > 3:
-        forms[word[:-1]] = 0.95  # the singular
-    forms |= {f"{word}s": 0.95, word: 1.0}
+        forms[word[:-1]] = INFLECTED_SIMILARITY
+    forms |= {f"{word}s": INFLECTED_SIMILARITY, word: 1.0}
     result = np.zeros(len(words))
     for form, similarity in forms.items():
-        if (index := bisect_left(words, form)) < len(words) and words[index] == form:
-            result[index] = similarity
+        result[sorted_span(words, form, f"{form}{MIN_CHAR}")] = similarity
     max_edits = min(max_word_edits(len(word)), max_edits)
     if not max_edits:
         return result
     similarities = _edit_similarity(word, words, max_edits)
     if allow_prefix:
         prefixes = [other[: len(word)] for other in words]
-        similarities = np.maximum(similarities, _edit_similarity(word, prefixes, max_edits, max_similarity=0.95))
+        prefix_similarities = _edit_similarity(word, prefixes, max_edits, INFLECTED_SIMILARITY)
+        similarities = np.maximum(similarities, prefix_similarities)
     has_same_start = [
         similarity > 0 and _same_start(word, other) for similarity, other in zip(similarities, words, strict=True)
     ]
@@ -240,9 +260,10 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
 
 
 def _same_start(word: str, other: str) -> bool:
-    """Return whether two words begin alike, so that "poker" is not "joker". The first two letters can be swapped."""
+    """Return whether two words begin alike, because "poker" is not "joker". The first two letters can be swapped."""
     return word[0] == other[:1] or word[:2] == other[:2][::-1]
 
 
 def _number_words(words: list[str]) -> list[str]:
+    """Return the words that are numbers, sorted."""
     return sorted(word for word in words if word.isdigit())

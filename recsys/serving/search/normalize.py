@@ -1,11 +1,13 @@
-"""Normalize names of films, so that they can be compared, and strip articles and convert numbers."""
+"""Normalize names of films and queries, so that they can be compared: letters, articles, years and numbers."""
 
 import re
 import unicodedata
 from bisect import bisect_left
 from itertools import pairwise
 
-MAX_CHAR = "\U0010ffff"  # sorts after all names: the names from "x" to "x" + MAX_CHAR begin with "x"
+# the first and the last character in sorting, for `sorted_span`
+MIN_CHAR = "\0"  # only "x" is from "x" up to "x" + MIN_CHAR
+MAX_CHAR = "\U0010ffff"  # all names from "x" up to "x" + MAX_CHAR begin with "x"
 ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
 _MOVED_ARTICLE = re.compile(rf"^(.+), ({ARTICLES}|l')$", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
@@ -15,7 +17,7 @@ _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\
 _SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
 _FINAL_NUMBER = re.compile(r"(?<=[^\W\d_])(\d{1,2})$")  # "hp3", "rocky2"
 _FINAL_ORDINAL = re.compile(r" the (second|third|fourth|fifth)$")  # "shrek the third"
-_BEFORE_NUMBERS = {"part", "pt", "episode", "chapter", "vol", "volume", "no"}
+_BEFORE_NUMBERS = {"part", "pt", "episode", "chapter", "vol", "volume", "no"}  # removed before a number
 _ORDINALS = {"second": "2", "third": "3", "fourth": "4", "fifth": "5"}
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii")
 _ROMAN = {numeral: str(number) for number, numeral in enumerate(_NUMERALS, 1)}
@@ -39,7 +41,8 @@ class _Fold(dict[int, str]):
         elif letter.isalnum():
             plain = letter.casefold()
         elif unicodedata.category(letter)[0] == "M":  # a mark: an accent in French, a part of a letter in Hindi or Thai
-            plain = "" if 0x300 <= code < 0x370 or 0xFE00 <= code < 0xFE10 else letter
+            is_accent_or_variation_selector = 0x300 <= code < 0x370 or 0xFE00 <= code < 0xFE10
+            plain = "" if is_accent_or_variation_selector else letter
         else:
             plain = " "
         return self.setdefault(code, plain)
@@ -49,22 +52,25 @@ _fold = _Fold()
 
 
 def normalize(text: str) -> str:
-    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la". A name without letters stays."""
+    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la". A name like "***" stays."""
     plain = unicodedata.normalize("NFKD", text).translate(_fold)
-    text = " ".join((plain if not plain.isspace() else text).split())
-    return _SPACED_LETTERS.sub(lambda letters: letters[0].replace(" ", ""), text)  # "m a s h" → "mash"
+    words = (text if plain.isspace() else plain).split()
+    return _SPACED_LETTERS.sub(lambda match: match[0].replace(" ", ""), " ".join(words))  # "m a s h" → "mash"
 
 
 def title_names(title: str) -> list[str]:
-    """Return the names in a title (at least one), articles in front: "Seven (a.k.a. Se7en)" → ["Seven", "Se7en"]."""
+    """Return the names in a title, at least one: "Seven (a.k.a. Se7en)" → ["Seven", "Se7en"].
+
+    Articles at the end are moved to the front: "Matrix, The" → ["The Matrix"].
+    """
     parts = [_BRACKETS.sub(" ", title), *_BRACKETS.findall(title)] if "(" in title else [title]
     parts = [_ALSO_KNOWN_AS.sub("", part.strip()) for part in parts]
     return [_MOVED_ARTICLE.sub(r"\2 \1", part) if ", " in part else part for part in parts if part] or [title]
 
 
 def split_year(text: str) -> tuple[str, int | None]:
-    """Return a query without its year, and the year: "heat 1995" → ("heat", 1995). "1984" alone is a title."""
-    if match := _YEAR.match(text):
+    """Return a query without its final year, and the year: "heat 1995" → ("heat", 1995). "1984" alone is a title."""
+    if match := _YEAR.match(text):  # groups 1 and 2: the year is in brackets; groups 3 and 4: it is not
         return match[1] or match[3], int(match[2] or match[4])
     return text, None
 
@@ -77,17 +83,18 @@ def strip_article(name: str) -> str:
 def numbers_to_digits(name: str) -> str:
     """Return a normalized name with numbers as digits and without words such as "part": "rocky part iv" → "rocky 4".
 
-    A Roman numeral as first word stays ("v for vendetta"), a number word does not ("twelve monkeys" → "12 monkeys").
+    A Roman numeral as first word stays ("v for vendetta"). A number word becomes digits ("twelve monkeys" → "12
+    monkeys").
     """
     if name.endswith(tuple(_ORDINALS)):
         name = _FINAL_ORDINAL.sub(lambda match: f" {_ORDINALS[match[1]]}", name)
     if _CHANGED_WORDS.isdisjoint(name.split()):
         return name
     words = [_NUMBER_WORDS.get(word, word) for word in name.split()]
-    result = words[:1]
     later_words = [_ROMAN.get(word, word) for word in words[1:]]
-    for word, following in pairwise([*later_words, ""]):
-        if not (word in _BEFORE_NUMBERS and following.isdigit()):
+    result = words[:1]
+    for word, next_word in pairwise([*later_words, ""]):
+        if not (word in _BEFORE_NUMBERS and next_word.isdigit()):
             result.append(word)
     return " ".join(result)
 

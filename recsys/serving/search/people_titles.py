@@ -1,7 +1,7 @@
 """Search films by titles in other languages and scripts, and by people.
 
-Both come from film details. A large data set has half a million names of this kind. A comparison that accepts typing
-errors would be too slow for them, so only name_index.py accepts typing errors.
+Both come from film details. A large data set has half a million of these names. A comparison that accepts typing errors
+would be too slow for so many names, so only name_index.py accepts typing errors.
 
 Shapes: F films, N names.
 """
@@ -18,10 +18,10 @@ from recsys.data.film_details import Details
 from recsys.serving.search.name_index import raise_scores
 from recsys.serving.search.normalize import normalize, strip_article, title_names
 
-# scores in percent: below matches of titles, above guesses
-OTHER_TITLE = 84
+# scores in percent: above the misspelt names of name_index.py, below most of its other matches
+OTHER_TITLE = 84  # the whole title
 PART_OF_OTHER_TITLE = 77  # some words of the title
-PERSON = 79
+PERSON = 79  # the whole name
 PART_OF_PERSON = 76  # some words of the name
 MIN_ASCII_CHARS = 3  # of a query
 MIN_OTHER_CHARS = 2  # of a query that is not ASCII, such as Chinese
@@ -44,19 +44,19 @@ class NameLines:
         self._ends = list(accumulate(len(name) + 2 for name in names))  # position after each line of the text
 
     def search(self, query: str) -> dict[int, bool]:
-        """Return the numbers of the names that match, and whether the query is the whole name.
+        """Return index of a matching name → whether the query is the whole name, ignoring articles.
 
-        A name matches if each word of the query begins one of its words.
+        A name matches if each word of the query is the beginning of a word of the name.
         """
         words = query.split()
         pattern = f" {max(words, key=len)}"  # the longest word has the fewest matches
         result: dict[int, bool] = {}
         position = -1
         while (position := self._text.find(pattern, position + 1)) >= 0:
-            number = bisect_right(self._ends, position)
-            name = self._names[number]
+            index = bisect_right(self._ends, position)
+            name = self._names[index]
             if all(f" {word}" in f" {name}" for word in words):
-                result[number] = strip_article(name) == strip_article(query)
+                result[index] = strip_article(name) == strip_article(query)
         return result
 
 
@@ -64,13 +64,15 @@ class PeopleAndTitles:
     """Scores films by their other titles, directors and actors for normalized queries."""
 
     def __init__(self, details: Details, films: Sequence[Film]) -> None:
+        """Index the other titles and the people of F films."""
         titles: dict[str, list[int]] = {}  # normalized title → rows of films
         people: dict[str, list[int]] = {}  # name → rows of films
         for row, film in enumerate(films):
             detail = details.get(film.movie_id)
-            names = {normalize(name) for name in title_names(film.title)} if detail.titles else set()
-            for title in {normalize(title) for title in detail.titles} - names:
-                titles.setdefault(title, []).append(row)
+            if detail.titles:
+                other_titles = set(map(normalize, detail.titles)) - set(map(normalize, title_names(film.title)))
+                for title in other_titles:
+                    titles.setdefault(title, []).append(row)
             for person in dict.fromkeys([*detail.directors, *detail.cast]):
                 people.setdefault(person, []).append(row)
         self._titles, self._films_of_title = NameLines(list(titles)), list(titles.values())
@@ -79,16 +81,16 @@ class PeopleAndTitles:
         self._n_films = len(films)
 
     def search(self, query: str) -> NameMatches:
-        """Return the scores of the films with a matching title or person, and the person."""
+        """Return the scores of films with a matching title or person, and the person if it matches better."""
         scores, people = np.zeros(self._n_films), dict[int, str]()
         if len(query) < (MIN_ASCII_CHARS if query.isascii() else MIN_OTHER_CHARS):
             return NameMatches(scores, people)
-        for title, is_whole in self._titles.search(query).items():
-            raise_scores(scores, self._films_of_title[title], OTHER_TITLE if is_whole else PART_OF_OTHER_TITLE)
+        for index, is_whole in self._titles.search(query).items():
+            raise_scores(scores, self._films_of_title[index], OTHER_TITLE if is_whole else PART_OF_OTHER_TITLE)
         matches = self._person_names.search(query)
-        for person, is_whole in sorted(matches.items(), key=lambda match: -match[1]):  # whole names first
+        for index, is_whole in sorted(matches.items(), key=lambda match: not match[1]):  # whole names first
             score = PERSON if is_whole else PART_OF_PERSON
-            for row in self._films_of_person[person]:
+            for row in self._films_of_person[index]:
                 if scores[row] < score:
-                    scores[row], people[row] = score, self._people[person]
+                    scores[row], people[row] = score, self._people[index]
         return NameMatches(scores, people)

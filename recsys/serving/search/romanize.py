@@ -1,9 +1,10 @@
 """Write Cyrillic titles in Latin letters, so that "Брат" finds "Brother (Brat)" and "Brat" finds "Брат".
 
-A text gets a Ukrainian and a Russian form, unless it has a letter that only one of the languages has.
+A text gets a Ukrainian and a Russian form. With a letter that only one of the languages has, it only gets the form of
+this language.
 
-Reference: resolution 55 of the Cabinet of Ministers of Ukraine (2010) · BGN/PCGN romanization of Russian (1947), which
-titles of MovieLens follow.
+Reference: resolution 55 of the Cabinet of Ministers of Ukraine (2010), and the BGN/PCGN romanization of Russian (1947).
+Titles of MovieLens follow the latter.
 """
 
 import unicodedata
@@ -23,12 +24,12 @@ _VOWELS_AND_SIGNS = "аеёиоуыэюяьъ"
 
 
 class Romanization(NamedTuple):
-    """The Latin letters of a language."""
+    """The Latin letters for the Cyrillic letters of a language."""
 
     letters: dict[str, str]
-    initial: dict[str, str]  # at the beginning of a word
-    after_vowel: dict[str, str]  # after a vowel or a sign
-    unique_letters: str  # letters that the other language lacks
+    initial: dict[str, str]  # exceptions at the beginning of a word
+    after_vowel: dict[str, str]  # exceptions after a vowel, ь or ъ
+    unique_letters: str  # Cyrillic letters that the other language lacks
 
 
 UKRAINIAN = Romanization(
@@ -48,13 +49,13 @@ RUSSIAN = Romanization(
 def romanizations(text: str) -> list[str]:
     """Return the possible Latin forms of a text, in lower case.
 
-    The list is empty without Cyrillic letters, or with unique letters of both languages.
+    The list is empty for a text without Cyrillic letters, or with unique letters of both languages.
     """
     if text.isascii():
         return []
     text = unicodedata.normalize("NFC", text.casefold())  # file names of macOS have й and ї as two characters
     letters = set(text)
-    if not letters & (_COMMON.keys() | set(UKRAINIAN.unique_letters) | set(RUSSIAN.unique_letters)):
+    if letters.isdisjoint({*_COMMON, *UKRAINIAN.unique_letters, *RUSSIAN.unique_letters}):
         return []
     languages = [UKRAINIAN] if letters.isdisjoint(RUSSIAN.unique_letters) else []
     languages += [RUSSIAN] if letters.isdisjoint(UKRAINIAN.unique_letters) else []
@@ -62,11 +63,12 @@ def romanizations(text: str) -> list[str]:
 
 
 def _romanize(text: str, language: Romanization) -> str:
-    """Replace the letters of a lower-case text. Other characters stay."""
+    """Replace the Cyrillic letters of a lower-case text. Other characters stay."""
     result, previous = [], " "
     for letter in text:
         table = language.letters
-        if letter in language.initial and not (previous.isalnum() or previous in "'’"):
+        is_initial = not (previous.isalnum() or previous in "'’")
+        if is_initial and letter in language.initial:
             table = language.initial
         elif letter in language.after_vowel and previous in _VOWELS_AND_SIGNS:
             table = language.after_vowel

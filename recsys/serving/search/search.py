@@ -2,8 +2,9 @@
 
 A film has several names: its title, other titles in brackets, and names from a table (`recsys.data.film_names`). Names
 and queries are normalized and compared (name_index.py). Cyrillic names and queries are also compared in Latin letters.
-Queries can also be nicknames, initials, or numbers in a series. If the data set lacks the film, the search does not
-return another film instead. If the data set lists a film twice, the film number with more ratings is returned.
+A query can also be a nickname, initials, or a series with a number ("rocky 4"). If the data set lacks the film, the
+search does not return another film instead. If the data set lists a film twice, the search returns the film number with
+more ratings.
 
 Shapes: F films.
 """
@@ -40,8 +41,9 @@ INITIALS_MATCH = 88
 YEAR_MATCH = 75
 MISSPELT_SERIES = 68  # times the similarity 0…1 to the name of a series
 MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
-NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs from the query by one
-UNLIKELY_WEIGHT = 0.39  # keeps scores below MIN_CONFIDENT: another year, another number in a series, a guess
+NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
+# factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
+UNLIKELY_WEIGHT = 0.39
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
 
@@ -83,7 +85,7 @@ class TitleIndex:
     """Searches the films of a catalogue, infrequent films included."""
 
     def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
-        """Index the titles. `counts` (I,) are the numbers of ratings of the items, which order films of equal score."""
+        """Index the titles. Films of equal score are ordered by `counts` (I,), the numbers of ratings of the items."""
         self._films = catalog.films  # F, the I items first; below, a row is a film number
         self.n_items = len(catalog)
         self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
@@ -95,14 +97,14 @@ class TitleIndex:
         table = film_names.read().by_corrected_title
         self._nicknames: dict[str, list[int]] = {}  # normalized nickname → rows
         for row, film in enumerate(self._films):
-            film_entry = table.get((film.title, film.year), film_names.FilmNames(film.title))
-            forms |= {(form, row) for name in names_of(film_entry) for form in name_forms(name)}
+            names = table.get((film.title, film.year), film_names.FilmNames(film.title))
+            forms |= {(form, row) for name in names_of(names) for form in name_forms(name)}
             if row < self.n_items:
                 item_names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
-            for nickname in film_entry.nicknames:
+            for nickname in names.nicknames:
                 self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
-        self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)
+        self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)  # rows that are not returned
         self._series = series.find_series(item_names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
         self._initials = series.title_initials(item_names)
@@ -160,7 +162,7 @@ class TitleIndex:
         ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, min_matches=0)))
         name = comparable_name(title_names(split_year(text.strip())[0])[0])
         exact = [film for film in ranked if film.score == EXACT]
-        exact.sort(key=lambda film: name not in map(comparable_name, title_names(film.title)))
+        exact.sort(key=lambda film: not _has_name(film, name))
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
 
     def exact(self, text: str) -> SearchResult | None:
@@ -168,7 +170,7 @@ class TitleIndex:
         return next(iter(self.matches(text)), None)
 
     def _ranked(self, text: str, min_matches: int) -> Iterator[SearchResult]:
-        """Yield matching films, best first. If fewer than `min_matches` films match, misspelt titles match too."""
+        """Yield matching films, best first. If fewer than `min_matches` films match, misspelt titles are added."""
         text = text[:MAX_QUERY_CHARS].strip()
         if match := _MOVIE_ID.match(text):
             if (row := self._row_of.get(int(match[1]))) is not None:
@@ -188,7 +190,7 @@ class TitleIndex:
         return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
     def _scores(self, text: str, min_matches: int) -> NameMatches:
-        """Return the scores of all films, 0…100. A year at the end of the text can also be a part of the title."""
+        """Return the scores of all films, 0…100. A final year in the text can also be a part of the title."""
         title, year = split_year(text)
         query = _normalize_query(title)
         scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches))
@@ -198,15 +200,15 @@ class TitleIndex:
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
             return NameMatches(scores, people)
-        gap = np.abs(self._years - year)
-        scores *= np.where(gap == 0, 1, np.where(gap == 1, NEXT_YEAR_WEIGHT, UNLIKELY_WEIGHT))
-        query_with_year = _normalize_query(text)  # "Blade Runner 2049" was released in 2017
+        year_gap = np.abs(self._years - year)
+        scores *= np.where(year_gap == 0, 1, np.where(year_gap == 1, NEXT_YEAR_WEIGHT, UNLIKELY_WEIGHT))
+        query_with_year = _normalize_query(text)  # "Blade Runner 2049" is a title of 2017
         if query_with_year != query:
             scores = np.maximum(scores, self._names.match_scores(query_with_year))
         return NameMatches(scores, people)
 
     def _add_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
-        """Raise the title scores (F,) of films that have a person or other title with a better match.
+        """Raise the title scores (F,) of films whose people or other titles match better than their title.
 
         If a person matches, the query has no typing error, so scores of misspelt titles become 0.
         """
@@ -223,16 +225,17 @@ class TitleIndex:
         scores = self._names.match_scores(query)
         separated = numbers_to_digits(separate_number(query))
         raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(separated, []), EXACT)
-        match = _WITH_NUMBER.match(strip_article(separated))
-        if match:
-            names = [match[1]] if match[1] in self._series else self._series_by_initials.get(match[1], [])
-            raise_scores(scores, self._numbered(names, int(match[2])), SERIES_MATCH)
+        numbered = _WITH_NUMBER.match(strip_article(separated))
+        if numbered:
+            name = numbered[1]
+            names = [name] if name in self._series else self._series_by_initials.get(name, [])
+            raise_scores(scores, self._numbered(names, int(numbered[2])), SERIES_MATCH)
         if not scores.any():
             self._add_initials(scores, query, separated)
         if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
             scores = np.maximum(scores, self._names.guess_scores(query, by_words=not scores.any()))
-        if match and min_matches and not scores.any():
-            scores = self._other_number_scores(match[1], int(match[2]))
+        if numbered and min_matches and not scores.any():
+            scores = self._other_number_scores(numbered[1], int(numbered[2]))
         return scores
 
     def _numbered(self, names: Sequence[str], number: int) -> list[int]:
@@ -241,17 +244,17 @@ class TitleIndex:
         return [row for row in rows if row is not None]
 
     def _other_number_scores(self, name: str, number: int) -> np.ndarray:
-        """Return scores of films whose series is misspelt or has no film with this number, (F,)."""
+        """Return scores for a misspelt series, and lower scores for films of a series without this number, (F,)."""
+        scores = self._names.match_scores(name) * UNLIKELY_WEIGHT
         names = list(self._series)
         similarity = similar_names(name, names)
-        scores = self._names.match_scores(name) * UNLIKELY_WEIGHT
         if similarity.any():
             best = int(similarity.argmax())
             raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similarity[best])
         return scores
 
     def _add_initials(self, scores: np.ndarray, query: str, separated: str) -> None:
-        """Raise the scores (F,) of films whose initials are the query or its first word: "lotr", "lotr two towers".
+        """Raise the scores (F,) of films by initials: "lotr", "lotr two towers", or the initials of a title.
 
         `separated` is the query with a final number as a separate word.
         """
@@ -260,8 +263,8 @@ class TitleIndex:
             if not rest:
                 raise_scores(scores, self._series[name].rows, SERIES_MATCH)
             elif not rest.isdigit():
-                titled = self._names.match_scores(f"{name} {rest}")
-                np.maximum(scores, titled * (SERIES_MATCH / EXACT), out=scores)
+                full_name_scores = self._names.match_scores(f"{name} {rest}")
+                np.maximum(scores, full_name_scores * (SERIES_MATCH / EXACT), out=scores)
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
 
 
@@ -274,6 +277,11 @@ def name_forms(name: str) -> set[str]:
     """Return the normalized forms of a name: as written, in Latin letters, and each of them with digits."""
     plain = {normalize(form) for form in (name, *romanizations(name))}
     return plain | set(map(numbers_to_digits, plain))
+
+
+def _has_name(film: SearchResult, name: str) -> bool:
+    """Return whether the title of a film has a name, in the form of `comparable_name`."""
+    return name in map(comparable_name, title_names(film.title))
 
 
 def _normalize_query(query: str) -> str:

@@ -1,15 +1,14 @@
-"""Find series of films by their titles: for searches such as "harry potter 3", and to plan one film of a series.
+"""Find series of films by their titles: for searches such as "harry potter 3", and for plans of an evening.
 
 Titles of a series have a common prefix: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the" ("Harry
 Potter and the …"), or up to a number ("Rocky II"). The normalized prefix identifies the series.
 
-The data has no series, so both uses guess. `find_series` is strict. `same_series` is loose: it rather treats two
-unrelated films as a series ("Casino", "Casino Royale") than misses a part, because an evening has many other films.
+The data has no series, so both functions guess. `find_series` is strict. `same_series` is loose: a plan must not have
+two films of a series, and it can do without a film that only seems to be of one ("Casino", "Casino Royale").
 
 Shapes: I items.
 """
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,13 +20,13 @@ from recsys.data.dataset import Dataset, Film, cache_by_dataset
 from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
 
 # for `find_series`
-MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; a larger gap is a remake
+MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; with a longer gap, they are no series
 _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
 _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
 # for `same_series`
-MIN_PREFIX_CHARS = 5  # a shorter title, "Up", is not a prefix of other titles; "Rocky" is
+MIN_PREFIX_CHARS = 5  # a shorter title, such as "Up", does not count as the prefix of other titles
 MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "007": "james bond",
@@ -42,7 +41,7 @@ SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "star wars": "star wars",
     "x-men": "x-men",
 }
-_OTHER_TITLE = re.compile(r"\s*\([^()]*\)")  # "Seven (a.k.a. Se7en)"
+_OTHER_TITLE = re.compile(r"\s*\([^()]*\)")  # " (a.k.a. Se7en)"
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+")
 _NUMBER = r"(?:[1-9]|1[0-2]|[ivx]+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|final|last)"
 _PART = re.compile(rf"[\s,:-]+(?:(?:the\s+)?(?:part|episode|chapter|volume|vol\.?)\s+)?{_NUMBER}[³²]?$|[²³]$")
@@ -52,11 +51,11 @@ _SUBTITLE = re.compile(r":\s|\s[-–]\s")
 
 @dataclass
 class Series:
-    """The films with a common title prefix."""
+    """The films with a common title prefix. A row is a film number."""
 
-    title_numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title
-    titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is the prefix
-    order: list[int] = field(default_factory=list)  # rows by year; empty if numbers in titles contradict this order
+    title_numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title, or None
+    titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is only the prefix
+    order: list[int] = field(default_factory=list)  # rows by year; empty if this order is not reliable
 
     @property
     def rows(self) -> list[int]:
@@ -64,7 +63,7 @@ class Series:
         return list(dict.fromkeys([*self.order, *self.title_numbers]))
 
     def numbered(self, number: int) -> int | None:
-        """Return the row of the film with a number in its title, else of the film at this place by year, else None."""
+        """Return the row of the film with this number in its title, else with this place by year, else None."""
         for row, title_number in self.title_numbers.items():
             if title_number == number:
                 return row
@@ -75,8 +74,8 @@ def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np
     """Return the series with at least two films, by prefix.
 
     Args:
-        names: Names of films: as written, normalized with digits, and the row of the film. A film has several names.
-        years: By row; 0 if unknown.
+        names: Names of films, as (name as written, normalized name with digits, row). A film can have several names.
+        years: Year of each row; 0 if unknown.
     """
     candidates: dict[str, Series] = {}
     rows_by_name: dict[str, list[int]] = {}
@@ -91,11 +90,12 @@ def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np
     ordered = sorted(rows_by_name)
     for prefix, series in candidates.items():
         series.titled_like_series = [row for row in rows_by_name.get(prefix, []) if row not in series.title_numbers]
-        if len(series.title_numbers) + bool(series.titled_like_series) < 2:
+        if not series.titled_like_series and len(series.title_numbers) < 2:
             continue
         longer_names = ordered[sorted_span(ordered, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
-        # "Batman Returns" has the prefix, but no number or subtitle, so the order by year is not reliable
-        if set(itertools.chain(*(rows_by_name[name] for name in longer_names))) <= set(series.title_numbers):
+        rows_with_prefix = {row for name in longer_names for row in rows_by_name[name]}
+        # "Batman Returns" has the prefix, but no number or subtitle, so the order by year would not be reliable
+        if rows_with_prefix <= set(series.title_numbers):
             series.order = _order_by_year(series, years)
         result[prefix] = series
     return result
@@ -111,13 +111,16 @@ def series_by_initials(series: dict[str, Series]) -> dict[str, list[str]]:
 
 
 def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]]:
-    """Return rows by initials of at least three letters, of names and subtitles. For `names`, see `find_series`."""
+    """Return the rows by the initials of names and subtitles of three words or more. For `names`, see `find_series`.
+
+    A leading article is optional. Initials have at least three letters.
+    """
     rows: dict[str, list[int]] = {}
     for name, normalized, row in names:
-        parts = [normalized, *(normalize(subtitle) for subtitle in _SUBTITLE_SEPARATOR.split(name)[1:])]
-        long_parts = [part for part in parts if part.count(" ") > 1]
+        parts = [normalized, *map(normalize, _SUBTITLE_SEPARATOR.split(name)[1:])]
+        long_parts = [part for part in parts if part.count(" ") >= 2]
         for letters in {initials(form) for part in long_parts for form in (part, strip_article(part))}:
-            if len(letters) > 2:
+            if len(letters) >= 3:
                 rows.setdefault(letters, []).append(row)
     return rows
 
@@ -126,20 +129,24 @@ def _series_prefixes(name: str, normalized: str) -> set[str]:
     """Return the possible prefixes of a name. `normalized` is the name with digits and without its article."""
     heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
     prefixes = set(map(comparable_name, heads))
-    prefixes |= {match[1] for prefix in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(prefix))}
+    prefixes |= {match[1] for text in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(text))}
     if match := _AND_THE.match(normalized):
         prefixes.add(match[1])
-    return {prefix for prefix in prefixes if not prefix[-1:].isdigit() and prefix}
+    return {prefix for prefix in prefixes if prefix and not prefix[-1].isdigit()}
 
 
 def _number_after(prefix: str, normalized: str) -> int | None:
-    """Return the number after the prefix of a name, or None."""
+    """Return the number of one or two digits after the prefix of a name, or None."""
     words = normalized.removeprefix(prefix).split()
-    return int(words[0]) if words and words[0].isdigit() and len(words[0]) < 3 else None
+    return int(words[0]) if words and words[0].isdigit() and len(words[0]) <= 2 else None
 
 
 def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
-    """Return `Series.order`. It is also empty if a year is unknown, or if several films can be the first."""
+    """Return `Series.order`.
+
+    It is empty if a year is unknown, if several films titled like the series can be the first one, or if a number in a
+    title is not the place in the order.
+    """
     order = sorted(series.title_numbers, key=lambda row: (years[row], row))
     first_films = [row for row in series.titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
     if len(first_films) > 1 or not all(years[row] for row in order):
@@ -179,9 +186,11 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     movies = dataset.catalog.movies
     films = dataset.catalog.films[: len(movies)]
     item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
-    first_words = Counter(word for names in item_names for word in {name.split()[0] for name in names if name})
-    long_names = {name for name in itertools.chain(*item_names) if len(name) >= MIN_PREFIX_CHARS}
-    prefixes = {name for name in long_names if first_words[name] < MAX_FIRST_WORD_FILMS}
+    n_films: Counter[str] = Counter()  # word → number of films with a name that begins with this word
+    for names in item_names:
+        n_films.update({name.split()[0] for name in names if name})
+    long_names = {name for names in item_names for name in names if len(name) >= MIN_PREFIX_CHARS}
+    prefixes = {name for name in long_names if n_films[name] < MAX_FIRST_WORD_FILMS}
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
     items_of_name: dict[str, list[int]] = {}
     for item, names in enumerate(names_of_item):
@@ -191,8 +200,11 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
 
 
 def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
-    """Return the prefixes that begin a name ("dark knight" of "dark knight rises") or that are its singular."""
-    beginnings = {" ".join(words[:n]) for words in map(str.split, names) for n in range(1, len(words))}
+    """Return the prefixes that are the beginning of a name ("dark knight" of "dark knight rises") or its singular."""
+    beginnings: set[str] = set()
+    for name in names:
+        words = name.split()
+        beginnings |= {" ".join(words[:n]) for n in range(1, len(words))}
     singulars = {name.removesuffix("s") for name in names}
     return (beginnings | singulars) & prefixes
 

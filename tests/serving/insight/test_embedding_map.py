@@ -177,6 +177,16 @@ def test_how_widely_films_are_watched_is_said_and_the_most_watched_come_first():
     assert not one.has_topic
 
 
+@pytest.mark.parametrize(
+    ("year", "label"), [(1925, "before 1960"), (1959, "before 1960"), (1960, "1960s"), (pd.NA, "")]
+)
+def test_early_decades_are_one_term_and_an_unknown_year_is_none(year, label):
+    catalog = world()
+    catalog.movies.loc[: N // 4 - 1, "year"] = year
+    region, _ = found(catalog, np.tile([5, 1], N // 2))
+    assert region.label == label
+
+
 def test_few_films_and_films_without_year_or_tags_have_regions():
     catalog = toys.catalog(3)
     catalog.movies["year"] = pd.array([pd.NA] * 3, dtype="Int64")
