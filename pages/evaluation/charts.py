@@ -218,9 +218,8 @@ def label_points(
 def relative(values: pd.Series) -> pd.Series:
     """Return positions on a linear axis, from 0 to 1. Plotly leaves a margin of 0.06 beside the outermost points."""
     extent = values.max() - values.min()
-    return (
-        0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else 0 * values + 0.5
-    )  # equal values: the middle
+    middle = 0 * values + 0.5
+    return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else middle
 
 
 def free_sides(

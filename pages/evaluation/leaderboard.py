@@ -26,13 +26,7 @@ INTERVALS = "intervals"  # the HTML table
 ALL_METRICS = "all-figures"  # the sortable table
 SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
 PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows two of these metrics beside the selected one
-PHONE_COLUMNS = [
-    "title",
-    "ndcg@10",
-    "hr@10",
-    "mrr",
-    "hr@1",
-]  # first columns of the sortable table, because a phone shows no more
+PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table, for phones
 ARXIV = "arXiv:"
 HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
 METRIC_MEANINGS = {
