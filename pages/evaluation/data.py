@@ -67,8 +67,8 @@ class EvaluationView:
         return ", ".join(map(self.title, variants))
 
 
-# Decorator that caches a function until a result or the data set of the view changes. The key has all arguments without
-# a leading underscore.
+# Decorator that caches a function until a result or the data set of the view changes. Arguments whose names start with
+# an underscore are not in the cache key.
 cached_for_view = partial(cache.cached_by, {EvaluationView: lambda view: (view.dataset, view.protocol, view.version)})
 
 
@@ -88,8 +88,7 @@ def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFram
 @cached_for_view(max_entries=8)
 def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
     """Return variant → result document."""
-    # `leaderboard` already returns the errors of unreadable documents
-    readable = results.documents(view.dataset, view.protocol, lambda error: None)
+    readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` returns the errors
     return {document["variant"]: document for document in readable}
 
 

@@ -86,10 +86,7 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
 
 
 def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
-    """Show for how many people each recommender ranks the hidden film higher, and by which factor.
-
-    margins: `tables.rank_margins`, positive if `left` is better.
-    """
+    """Show for how many people each recommender ranks the hidden film higher. margins: `tables.rank_margins`."""
     st.header(_("Higher rank of the hidden film"))
     n_left, n_right, n_even = tables.count_wins(margins)
     titles = {"left": view.title(left), "right": view.title(right)}
@@ -107,7 +104,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot the number of users by margin, in the colour of the better recommender. See `show_margins`."""
+    """Plot the number of users by margin, which is positive if `left` is better, in the better recommender's colour."""
     figure = go.Figure()
     ticks = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
     for rows, winner in (

@@ -51,7 +51,7 @@ def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     """Plot loss and validation of the selected recommenders. logs: Result of `training_logs`."""
-    # recommenders of the board come first; others have a log but no result
+    # recommenders without a result, which only have a log, come last
     titles = view.titles | {variant: view.title(variant) for variant in logs}
     variants = [variant for variant in titles if variant in logs]
     preferred = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:N_DEFAULT_LINES]

@@ -51,6 +51,6 @@ def show(view: EvaluationView, metric: str) -> None:
         names=", ".join(titles[variant] for variant in selected),
     )
     label_line_ends(figure)
-    # all labels are at the last category; Plotly would read the label's x "10" as the position 10
+    # All lines end at the last category. Plotly would read its name "10" as the position 10.
     figure.update_annotations(x=len(lines.columns) - 1)
     chart(figure, alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")

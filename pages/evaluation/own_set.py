@@ -41,7 +41,7 @@ def compare_with_most_popular(view: EvaluationView) -> None:
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
     """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result.
 
-    Only a visitor's own data set with its default protocol has the button, and no public server has it.
+    Show nothing for a public data set, for a protocol that is not the default of the data set, and on a public server.
     """
     if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
@@ -87,7 +87,7 @@ def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
 
 
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
-    """Start a task that evaluates the recommenders one after the other. An error of one does not stop the others."""
+    """Start a task that evaluates the recommenders in order. A RecsysError of one does not stop the others."""
     try:
         data = cache.dataset(dataset)
     except DataError:  # the data set was deleted, and the page shows the error
@@ -112,7 +112,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
 
 def _repeat(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
-    """Return a callback that reports `event` in place of the events it gets. A task can be cancelled at each report."""
+    """Return a callback that reports `event` instead of the received event. A task can be cancelled at each report."""
     return lambda _event: report(event)
 
 

@@ -82,7 +82,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the menu of data sets. A data set that was just opened on another page is selected."""
+    """Show the menu of data sets. If one of `names` was just opened on another page, it is selected."""
     state, current = st.session_state, visitor().current.dataset
     is_newly_opened = state.get("results_for", current) != current
     state.results_for = current
@@ -139,7 +139,7 @@ def select_section(sections: list[str]) -> str:
 
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
-    rules = next(iter(data.documents(view).values()))["protocol"]  # the same in all documents of a protocol
+    rules = next(iter(data.documents(view).values()))["protocol"]  # of the best recommender
     meaning = _(recsys_protocols.get_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
     st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))

@@ -70,9 +70,9 @@ def show(view: EvaluationView) -> None:
 
 
 def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
-    """Return the number of test users of a protocol, and the share of pairs that are in another order than in `base`.
+    """Return the number of test users, and the share of recommender pairs in another order than in `base`, as a text.
 
-    With few users, a warning replaces the share. table: `tables.compare_protocols`.
+    With few users, a warning replaces the share. table: `tables.compare_protocols`. base, protocol: Names of protocols.
     """
     n = int(table[f"users {protocol}"].iloc[0])
     title = protocol_title(protocol)

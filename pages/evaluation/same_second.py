@@ -1,7 +1,7 @@
-"""The section Same-second ratings: the file order of films that a user rated in the same second, and its effect.
+"""The section Same-second ratings: how the ratings file orders films of one second, and the effect on metrics.
 
-The file order is an order of all films, with positions from 0 to 1. The ratings file lists films of one second in this
-order. Films of different seconds can be compared in the order, too.
+The file order is an order of all films, with positions from 0 to 1. The ratings file lists the films that a user rated
+in one second in this order. Films of different seconds can be compared in the order, too.
 """
 
 from typing import Any

@@ -18,7 +18,7 @@ from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
 MAX_DISTANCE = 15  # in films, in each direction of the chart of the position bias
-PAPER_DIFFERENCES = {  # name in `paper_differences` → aspect, text about the paper, text about this network
+PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
     "relative_bias": (
         N_("Order"),
         N_("Adds an embedding of the position to the embedding of the film."),
@@ -213,14 +213,14 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
     steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
     if steps.positions is not None:
-        first_number_of_mask = (-1, 0)  # the last row is [mask]
+        first_number = (-1, 0)  # index of the first number of [mask], the last row
         text = _(
             "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
             "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
             "{position:+.2f} for its position, the sum is {sum:+.2f}.",
-            film=float(steps.embeddings[first_number_of_mask]),
-            position=float(steps.positions[first_number_of_mask]),
-            sum=float(steps.input[first_number_of_mask]),
+            film=float(steps.embeddings[first_number]),
+            position=float(steps.positions[first_number]),
+            sum=float(steps.input[first_number]),
         )
         st.markdown(text)
         st.latex(input_formula(lesson))
