@@ -187,8 +187,8 @@ def label_points(
     """Add labels of points to a chart. The most important point is first.
 
     The labels are two traces: labels that have room on a phone, then labels that only have room on a desktop. The style
-    sheet hides the second trace on a phone. `linear_x` is x or, on a logarithmic axis, log10 of x. `height` is the height
-    inside the axes in pixels.
+    sheet hides the second trace on a phone. `linear_x` is x or, on a logarithmic axis, log10 of x. `height` is the
+    height inside the axes in pixels.
     """
     points = list(zip(relative(linear_x), relative(y), strict=True))
     on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)

@@ -55,7 +55,7 @@ def show(studies: list[Study], dataset: str) -> None:
 
 
 def translate_cell(value: Any) -> Any:
-    """Return a cell of a table, a text in the visitor's language. The parts of "A – B" are translated separately."""
+    """Return a cell of a table, translated if it is a text. The parts of "A – B" are translated separately."""
     return " – ".join(map(_, value.split(" – "))) if isinstance(value, str) else value
 
 

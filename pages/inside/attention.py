@@ -224,7 +224,7 @@ def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row:
 
 
 def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
-    """Show an expander with the influence of each film on the top prediction, which is computed while it is open."""
+    """Show an expander with the influence of each film on the top prediction, computed only while it is open."""
     label = _("Influence: how does the top prediction change without each film?")
     panel = st.expander(label, icon=":material/balance:", key="influence", on_change="rerun")
     if panel.open:

@@ -52,7 +52,7 @@ class Lesson:
 
     @property
     def has_pre_norm(self) -> bool:
-        """Whether each part of a layer normalises its input. In the paper, it normalises its output."""
+        """Whether each part of a layer normalises its input. In the paper, each part normalises its output."""
         return "pre_norm" in self.paper_differences
 
     @property
@@ -122,7 +122,7 @@ def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover:
 
 
 def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
-    """Show a table in an expander, which renders it only while it is open."""
+    """Show an expander with a table, which is rendered only while the expander is open."""
     panel = st.expander(
         _("Table: {title}", title=title), icon=":material/table:", key=f"table-{key}", on_change="rerun"
     )
