@@ -15,9 +15,9 @@ with errors.show_errors():
     st.title(_("Evaluation"))
     st.caption(_("How well each recommender predicts films that people watched or liked."))
     ui_page.show_notices()
-    available = results.available()
-    # the page has a button that evaluates recommenders on a data set of the visitor
-    if available or visitor().current.dataset not in datasets.SETS:
+    available = results.available()  # pairs (data set, protocol)
+    is_own = visitor().current.dataset not in datasets.SETS  # without results, the page has a button that computes them
+    if available or is_own:
         page.show(*page.select_dataset_and_protocol(available))
     else:
         st.info(_("No recommender has been evaluated yet. Evaluate one first."), icon=":material/leaderboard:")

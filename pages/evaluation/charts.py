@@ -12,11 +12,12 @@ from pages.ui.charts import set_layout
 from pages.ui.i18n import N_, _
 
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
-MARGIN_PX = 130  # above and below the axes
+MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
 ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
-LETTER_WIDTH_PX = 6.3  # mean width in a font of 11 px
+# label in a font of 11 px
+LETTER_WIDTH_PX = 6.3  # mean width
 LETTER_HEIGHT_PX = 14.5
 LABEL_GAP_PX = 8.0  # between a point and its label
 MARK_RADIUS_PX = 6.0
@@ -76,22 +77,22 @@ def percent_tick(share: float) -> str:
 def plot_lines(
     tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y: str, x_title: str
 ) -> go.Figure:
-    """Plot column y against column x, with a line for each recommender (name → table). `titles` are name → title.
+    """Plot column y against column x, with a line for each recommender. Tables without these columns are skipped.
 
-    The look of a line depends on the position of its table. Tables without the columns are skipped.
+    `tables` and `titles` have the name of a recommender as key. The position of a table sets the look of its line.
     """
     figure = go.Figure()
     for position, (variant, table) in enumerate(tables.items()):
         if not {x, y} <= set(table):
             continue
-        rows, style = table.dropna(subset=[x, y]), position % MAX_LINES
+        rows, look_index = table.dropna(subset=[x, y]), position % MAX_LINES
         figure.add_scatter(
             x=rows[x],
             y=rows[y],
             mode="lines+markers",
             name=titles[variant],
-            line={"color": LINE_COLOURS[style], "dash": LINE_DASHES[style], "width": 2},
-            marker={"symbol": LINE_SYMBOLS[style], "size": 7, "maxdisplayed": 15},
+            line={"color": LINE_COLOURS[look_index], "dash": LINE_DASHES[look_index], "width": 2},
+            marker={"symbol": LINE_SYMBOLS[look_index], "size": 7, "maxdisplayed": 15},
             hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC}}}",
         )
     set_layout(figure, LINE_PLOT_HEIGHT_PX + 70).update_layout(showlegend=True)
@@ -99,31 +100,32 @@ def plot_lines(
 
 
 def label_line_ends(figure: go.Figure) -> go.Figure:
-    """Label each line at its right end. The labels at the right edge of the chart do not overlap.
+    """Label each line at its right end.
 
-    A line that ends before the right edge has its label above the end, because other lines continue to the right.
+    At the right edge of the chart, labels are beside the lines and do not overlap. A line that ends before the edge has
+    its label above its end, because other lines continue to the right.
     """
     traces = [trace for trace in figure.data if len(trace.x)]
     if not traces:
         return figure
     values = [value for trace in traces for value in trace.y]
     right_edge = max(trace.x[-1] for trace in traces)
-    longest = [trace for trace in traces if trace.x[-1] == right_edge]
-    gap = LETTER_HEIGHT_PX / LINE_PLOT_HEIGHT_PX * (max(values) - min(values))
+    edge_traces = [trace for trace in traces if trace.x[-1] == right_edge]
+    gap = LETTER_HEIGHT_PX / LINE_PLOT_HEIGHT_PX * (max(values) - min(values))  # height of a label in units of y
     style = {"showarrow": False, "font": {"size": 11}}
-    heights = spread([float(trace.y[-1]) for trace in longest], gap)
-    for trace, height in zip(longest, heights, strict=True):
+    heights = spread([float(trace.y[-1]) for trace in edge_traces], gap)
+    for trace, height in zip(edge_traces, heights, strict=True):
         figure.add_annotation(x=right_edge, y=height, text=trace.name, xanchor="left", xshift=7, **style)
     for trace in traces:
         if trace.x[-1] < right_edge:
             figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, yanchor="bottom", yshift=5, **style)
-    return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in longest))
+    return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in edge_traces))
 
 
 def spread(heights: Sequence[float], gap: float) -> np.ndarray:
-    """Return heights that are at least `gap` apart, in the same order and with the least squared change.
+    """Move heights so that they are at least `gap` apart. Their order stays, and the sum of squared moves is minimal.
 
-    Heights minus `offsets` only have to be non-decreasing, which is an isotonic regression.
+    Sorted new heights minus `offsets` must not decrease. The nearest values of this kind are an isotonic regression.
     """
     from scipy.optimize import isotonic_regression  # imported late: takes half a second
 
@@ -137,7 +139,7 @@ def spread(heights: Sequence[float], gap: float) -> np.ndarray:
 def plot_scatter(
     table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log_column: str | None = None
 ) -> go.Figure:
-    """Plot a mark for each recommender, with labels where they have room. High values of y are labelled first.
+    """Plot a mark for each recommender, with a label if it has room. Recommenders with a high y are labelled first.
 
     Args:
         table: Has the columns title, family, x and y.
@@ -145,7 +147,7 @@ def plot_scatter(
         y: Column of the vertical axis.
         x_title: Title of the horizontal axis.
         y_title: Title of the vertical axis.
-        log_column: Column with log10 of x. If given, x is in seconds, and its axis is logarithmic.
+        log_column: Column with log10 of x, for a logarithmic axis of times. Then x is in seconds.
     """
     rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
     x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC}}}"
@@ -175,18 +177,18 @@ def plot_scatter(
 
 
 def error_bars(value: pd.Series, low: pd.Series, high: pd.Series, **style: Any) -> dict[str, Any]:
-    """Return Plotly's error bars from low to high values."""
+    """Return Plotly's error bars from `low` to `high`."""
     return {"array": high - value, "arrayminus": value - low, "thickness": 1.2, **style}
 
 
 def label_points(
     figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], linear_x: pd.Series, height: float
 ) -> None:
-    """Add labels of points, the most important point first, to a chart.
+    """Add labels of points to a chart. The most important point is first.
 
     The labels are two traces: labels that have room on a phone, then labels that only have room on a desktop. The style
-    sheet hides the last trace on a phone. `linear_x` is x, or log10 of x on a logarithmic axis. `height` is the height
-    inside the axes in pixels.
+    sheet hides the second trace on a phone. `linear_x` is x or, on a logarithmic axis, log10 of x. `height` is the
+    height inside the axes in pixels.
     """
     points = list(zip(relative(linear_x), relative(y), strict=True))
     on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
@@ -197,7 +199,7 @@ def label_points(
             x=x,
             y=y,
             text=[label if side else "" for label, side in zip(labels, sides, strict=True)],
-            textposition=[side or "middle right" for side in sides],
+            textposition=[side or "middle right" for side in sides],  # any side for an empty label
             mode="markers+text",  # transparent markers keep a distance to the labels
             marker={"size": 11, "opacity": 0},
             textfont={"size": 11},
@@ -207,9 +209,10 @@ def label_points(
 
 
 def relative(values: pd.Series) -> pd.Series:
-    """Return positions on an axis, 0…1. Plotly leaves a margin of 0.06 around the outermost points."""
+    """Return positions on a linear axis, from 0 to 1. Plotly leaves a margin of 0.06 beside the outermost points."""
     extent = values.max() - values.min()
-    return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else 0 * values + 0.5
+    middle = 0 * values + 0.5
+    return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else middle
 
 
 def free_sides(
@@ -219,24 +222,24 @@ def free_sides(
     height: float,
     placed: Sequence[str | None] = (),
 ) -> list[str | None]:
-    """Choose a side for each label, so that labels cover no label or point and stay in the chart, at all widths.
+    """Choose a side for each label. At all widths, it covers no other label and no point, and it stays in the chart.
 
     Args:
         points: Pairs (x, y) from 0 to 1, the most important point first.
         labels: Label of each point.
         widths: Widths of the chart in pixels.
         height: Height of the chart in pixels.
-        placed: Result of an earlier call, which does not change; (): no label is placed yet.
+        placed: Result of an earlier call for the same points. Its sides are kept. (): there was no earlier call.
 
     Returns:
-        The key of SIDES for each point, None if its label has no room.
+        A key of SIDES for each point, None if its label has no room.
     """
     sides = list(placed) or [None] * len(points)
     layouts = [_LabelLayout(points, labels, width, height) for width in widths]
     placed_before_others = sorted(range(len(sides)), key=lambda point: sides[point] is None)
     for point in placed_before_others:
-        free = (side for side in SIDES if all(layout.has_room(point, side) for layout in layouts))
-        side = sides[point] or next(free, None)
+        sides_with_room = (side for side in SIDES if all(layout.has_room(point, side) for layout in layouts))
+        side = sides[point] or next(sides_with_room, None)
         if side:
             sides[point] = side
             for layout in layouts:
@@ -245,7 +248,7 @@ def free_sides(
 
 
 class _LabelLayout:
-    """Boxes (left, bottom, right, top) of the marks and placed labels of a chart of one width, in pixels."""
+    """The marks and placed labels of a chart with a fixed width, as boxes (left, bottom, right, top) in pixels."""
 
     def __init__(self, points: Sequence[tuple[float, float]], labels: Sequence[str], width: float, height: float):
         self.centres = [(x * width, y * height) for x, y in points]
@@ -254,7 +257,7 @@ class _LabelLayout:
         self.boxes = [(x - radius, y - radius, x + radius, y + radius) for x, y in self.centres]
 
     def has_room(self, point: int, side: str) -> bool:
-        """Return whether the label of a point covers nothing and stays in the chart, with a small tolerance."""
+        """Return whether a label covers nothing and stays in the chart. It may reach a little into the margin."""
         left, low, right, high = self.box(point, side)
         is_inside = left >= -LABEL_GAP_PX and right <= self.width + LABEL_GAP_PX
         is_inside &= low >= -LETTER_HEIGHT_PX and high <= self.height + LETTER_HEIGHT_PX

@@ -1,4 +1,7 @@
-"""The section Confidence: calibration, the predicted probabilities against the share of films that came true."""
+"""The section Confidence: predicted probabilities against the share of recommendations that came true (calibration).
+
+A recommendation comes true if it is the hidden film of the person.
+"""
 
 import numpy as np
 import pandas as pd
@@ -17,10 +20,10 @@ from recsys.evaluation import list_metrics, protocols, tables
 from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_available
 
-PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # figure 1 of gSASRec, and BERT4Rec
-PAPER_USER = 963  # number of the test user of this figure
+PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # as in figure 1 of gSASRec, and BERT4Rec
+PAPER_USER = 963  # number of the test user in this figure
 LIST_PLOT_HEIGHT_PX = 400  # includes the legend, which has five lines on a phone
-MIN_SHARE = 1e-4  # lower end of axes
+MIN_SHARE = 1e-4  # a vertical axis does not start below it
 REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverinfo": "skip"}
 
 
@@ -48,20 +51,21 @@ def show(view: EvaluationView) -> None:
 
 def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
     """Show a note about old results, whose probabilities sum to 1 over all films, including watched films."""
-    with_watched_films = bins["over"] == tables.ALL_ITEMS
-    old_variants = set(bins.loc[with_watched_films, "variant"])
-    variants = [variant for variant in selected if variant in old_variants]
-    if not variants:
+    includes_watched = bins["over"] == tables.ALL_ITEMS
+    all_old_variants = set(bins.loc[includes_watched, "variant"])
+    old_variants = [variant for variant in selected if variant in all_old_variants]
+    if not old_variants:
         return
-    rows = by_rank[by_rank["variant"] == variants[0]]
+    example = old_variants[0]
+    top_ten = by_rank[by_rank["variant"] == example]
     text = _(
         "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
         "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
         "On Watch next, probabilities are only for films not watched yet.",
-        names=_("All of these") if len(variants) == len(selected) > 1 else view.join_titles(variants),
-        model=view.title(variants[0]),
-        predicted=rows["predicted"].sum(),
-        observed=rows["hit_rate"].sum(),
+        names=_("All of these") if len(old_variants) == len(selected) > 1 else view.join_titles(old_variants),
+        model=view.title(example),
+        predicted=top_ten["predicted"].sum(),
+        observed=top_ten["hit_rate"].sum(),
     )
     st.caption(text)
 
@@ -78,7 +82,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
     figure = plot_lines(by_variant, view.titles, "predicted", "hit_rate", _("Predicted probability"))
     figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
     values = pd.concat(by_variant.values())[["predicted", "hit_rate"]]
-    ends = [values[values > 0].min().min(), values.max().max()]
+    ends = [values[values > 0].min().min(), values.max().max()]  # of the diagonal; without 0, for logarithmic axes
     figure.add_scatter(x=ends, y=ends, name=_("calibrated"), **REFERENCE_LINE)
     figure.update_xaxes(**log_axis(percent_tick)).update_yaxes(
         title=_("Share that came true"), **log_axis(percent_tick)
@@ -91,7 +95,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Plot the ratio of predicted to observed probability, the column "times", by rank."""
+    """Plot the ratio of predicted probability to hit rate, the column "times", by rank."""
     st.header(_("Overconfidence by rank"))
     text = _(
         "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
@@ -113,12 +117,12 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
 
 
 def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
-    """Return name of a recommender → its rows of a table."""
+    """Return the rows of a table by recommender."""
     return {variant: table[table["variant"] == variant] for variant in variants}
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Show the probabilities of the first 100 films of a user, beside the ranks of all hidden films."""
+    """Show the probabilities of a user's first 100 films, and beside them how often the hidden film has each rank."""
     st.header(_("Probabilities in one list"))
     dataset_title = cache.dataset_title(view.dataset)
     available = [variant for variant in variants if is_available(variant, view.dataset)]
@@ -141,23 +145,23 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
             protocol=data.protocol_title(serving_protocol.name),
         )
         st.caption(text)
-    key = f"sure-person-{dataset.name}"
-    st.session_state.setdefault(key, min(PAPER_USER, len(test)))
-    row = person.select_user(len(test), key)
+    user_key = f"sure-person-{dataset.name}"
+    st.session_state.setdefault(user_key, min(PAPER_USER, len(test)))
+    row = person.select_user(len(test), user_key)
     default = [variant for variant in available if variant in PAPER_VARIANTS] or available[:4]
     selected = data.select_recommenders(view, available, default, "sure")
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
     query = test.queries[row : row + 1]
-    # recommenders with shares come first, so that each recommender has the same colour in both charts
-    ordered = list(dict.fromkeys([*shares, *selected]))
+    # colours go by position, so recommenders that are in both charts come first
+    in_colour_order = list(dict.fromkeys([*shares, *selected]))
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
-        for variant in ordered
+        for variant in in_colour_order
     }
     columns = [table["probability"] for table in lists.values()] + [table["share"] for table in shares.values()]
-    lowest = pd.concat(columns).min()
+    lowest = pd.concat(columns).min()  # both charts have the same vertical axis
     with st.grid(2, min_column_width=320):
         with st.container():
             show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
@@ -167,7 +171,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
 
 
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
-    """Return how often the hidden film has each rank, for each recommender with ranks of the same test users."""
+    """Return `list_metrics.target_share_by_rank` of the selected recommenders that have ranks of these test users."""
     board = data.leaderboard(dataset.name, protocol)[0]
     if board.empty:
         return {}
@@ -179,7 +183,7 @@ def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> 
 def show_list_of_user(
     view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
 ) -> None:
-    """Show the probabilities of the first 100 films of a user and, for each recommender, their sum."""
+    """Show the probabilities of a user's first 100 films for each recommender (name → table), and their sums."""
     films = dataset.catalog.films
     st.markdown(f"**{_('Prediction')}**")
     ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)
@@ -217,7 +221,7 @@ def show_list_of_user(
 
 
 def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
-    """Show how often the hidden film has each rank."""
+    """Show how often the hidden film has each rank, for each recommender (name → table)."""
     st.markdown(f"**{_('Result')}**")
     text = _(
         "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
@@ -233,10 +237,10 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
 
 
 def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:
-    """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` to 100%."""
+    """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` or MIN_SHARE to 100%."""
     figure = plot_lines(by_variant, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
     figure.update_xaxes(**log_axis(lambda rank: number(rank, "g"), min_exponent=0))
     low_exponent = float(np.log10(max(lowest, MIN_SHARE)))
-    return figure.update_yaxes(**log_axis(percent_tick), range=[low_exponent - 0.1, 0.08])  # with a margin
+    return figure.update_yaxes(**log_axis(percent_tick), range=[low_exponent - 0.1, 0.08])  # exponents, with margins

@@ -1,6 +1,6 @@
 """Results of a data set and protocol, cached until a result file changes, and menus that several sections use.
 
-A variant is the name of a recommender, as in result files and in the columns of tables.
+A *variant* is the name of a recommender in result files and tables.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, results, significance, tables
 
-LoadErrors = list[RecsysError]  # one for each result that cannot be read or compared
+LoadErrors = list[RecsysError]  # an error for each result that cannot be read or compared
 
-METRIC_TITLES = {  # other metrics have their name in capitals as title
+METRIC_TITLES = {  # the title of any other metric is its name in capitals
     "coverage@10": N_("Catalogue coverage"),
     "novelty@10": N_("Novelty (bits)"),
     "diversity@10": N_("Genre diversity of a list"),
@@ -67,7 +67,8 @@ class EvaluationView:
         return ", ".join(map(self.title, variants))
 
 
-# decorator: caches a function until a result file of the view changes; arguments that start with _ are not in the key
+# Decorator that caches a function until a result or the data set of the view changes. Arguments whose names start with
+# an underscore are not in the cache key.
 cached_for_view = partial(cache.cached_by, {EvaluationView: lambda view: (view.dataset, view.protocol, view.version)})
 
 
@@ -79,7 +80,7 @@ def leaderboard(dataset: str, protocol: str) -> tuple[pd.DataFrame, LoadErrors]:
 
 @cache.cached_by(keys={}, max_entries=16)
 def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFrame, LoadErrors]:
-    """Read a leaderboard. `version` is only part of the cache key."""
+    """Read a leaderboard. `version` is only used in the cache key."""
     load_errors: LoadErrors = []
     return tables.leaderboard(dataset, protocol, load_errors.append), load_errors
 
@@ -87,7 +88,7 @@ def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFram
 @cached_for_view(max_entries=8)
 def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
     """Return variant → result document."""
-    readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` reports errors
+    readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` returns the errors
     return {document["variant"]: document for document in readable}
 
 
@@ -112,7 +113,7 @@ def ranks(view: EvaluationView) -> tuple[dict[str, np.ndarray], LoadErrors]:
 
 
 def comparable_variants(view: EvaluationView, dataset: Dataset) -> list[str]:
-    """Return the variants with ranks of the test users of this data set. Raises DataError."""
+    """Return the variants whose ranks are of the test users of this data set. Raises DataError."""
     return tables.matching_recommenders(view.board, ranks(view)[0], dataset, split(view, dataset).test)
 
 
@@ -125,7 +126,7 @@ def split(view: EvaluationView, dataset: Dataset) -> Split:
 def metrics_by_group(
     view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
-    """Return `groups.by_bucket` of some variants. The view determines the split."""
+    """Return `groups.by_bucket` of some variants. `_split` is not in the cache key, because the view determines it."""
     all_ranks = ranks(view)[0]
     return groups.by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
 
@@ -141,7 +142,7 @@ def metric_title(metric: str) -> str:
 
 
 def select_metric() -> str:
-    """Show the menu of metrics. All sections have the same choice."""
+    """Show the menu of metrics, and return the chosen metric. All sections share the choice."""
     titles = {metric: metric_title(metric) for metric in results.METRICS}
     return selectbox(_("Metric"), titles, "metric", default="ndcg@10", width=130)
 
@@ -149,7 +150,7 @@ def select_metric() -> str:
 def select_recommenders(
     view: EvaluationView, variants: list[str], default: list[str], key: str, max_selections: int = 6
 ) -> list[str]:
-    """Show the menu of recommenders. Return the chosen variants in the order of `variants`."""
+    """Show the menu of recommenders, and return the chosen variants in the order of `variants`."""
     selected = st.multiselect(
         _("Recommenders"),
         variants,

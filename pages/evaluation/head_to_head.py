@@ -40,8 +40,9 @@ def show(view: EvaluationView) -> None:
 
 
 def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
-    """Show the result of the test as a sentence and in numbers."""
-    n, titles = int(test["users"]), {"left": view.title(test["variant"]), "right": view.title(test["other"])}
+    """Show the result of a test as a sentence, and its numbers. test: Row of `significance.pairwise_tests`."""
+    titles = {"left": view.title(test["variant"]), "right": view.title(test["other"])}
+    n = int(test["users"])
     if not test["differs"]:
         text = ngettext(
             "Tested on {n:,} person, {left} and {right} do not differ significantly.",
@@ -85,7 +86,7 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
 
 
 def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
-    """Show for how many people each recommender ranks the hidden film higher, and by which factor."""
+    """Show for how many people each recommender ranks the hidden film higher. margins: `tables.rank_margins`."""
     st.header(_("Higher rank of the hidden film"))
     n_left, n_right, n_even = tables.count_wins(margins)
     titles = {"left": view.title(left), "right": view.title(right)}
@@ -103,16 +104,16 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot `tables.rank_margins`: the number of users by margin, in the colour of the better recommender."""
+    """Plot the number of users by margin, which is positive if `left` is better, in the better recommender's colour."""
     figure = go.Figure()
-    labels = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
+    ticks = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
     for rows, winner in (
         (margins[margins["margin"] < 0], right),
         (margins[margins["margin"] == 0], None),
         (margins[margins["margin"] > 0], left),
     ):
         colour = look(view.family(winner)).colour if winner else GREY
-        pattern = "/" if winner == right else ""  # the recommenders may have the colour of one family
+        pattern = "/" if winner == right else ""  # recommenders of one family have the same colour
         figure.add_bar(
             x=rows["margin"],
             y=rows["users"],
@@ -124,5 +125,6 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
             hovertemplate="%{y}",
         )
     set_layout(figure, 330).update_layout(showlegend=True)
-    figure.update_xaxes(tickvals=margins["margin"], ticktext=labels, tickangle=0, tickfont={"size": 11})
-    return figure.update_yaxes(title=_("People"), range=[0, 1.12 * max(margins["users"].max(), 1)])
+    figure.update_xaxes(tickvals=margins["margin"], ticktext=ticks, tickangle=0, tickfont={"size": 11})
+    top = 1.12 * max(margins["users"].max(), 1)  # with room for the numbers above the bars
+    return figure.update_yaxes(title=_("People"), range=[0, top])

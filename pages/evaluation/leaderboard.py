@@ -21,11 +21,12 @@ from pages.ui.widgets import segmented_control
 from recsys.evaluation import protocols, published_figures, report, results, significance
 from recsys.serving.predictor import Recommender
 
+# layouts
 INTERVALS = "intervals"  # the HTML table
 ALL_METRICS = "all-figures"  # the sortable table
 SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
-PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows two of these beside the selected metric
-PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table; a phone has no more
+PHONE_METRICS = ("hr@10", "mrr", "ndcg@10")  # a phone shows two of these metrics beside the selected one
+PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table, for phones
 ARXIV = "arXiv:"
 HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
 METRIC_MEANINGS = {
@@ -50,7 +51,7 @@ COLUMN_TITLES = {
     "rules": N_("Rules"),
     "source": N_("Source"),
 }
-TIME_AWARE = N_("Not comparable: these models know when the hidden film was watched")
+TIME_AWARE_TITLE = N_("Not comparable: these models know when the hidden film was watched")
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ class Provenance:
 class Row:
     """A row of the HTML table, for a recommender that was evaluated here or for a published figure."""
 
-    metrics: Mapping[str, Any]  # row of the leaderboard or of the published figures, by column
+    record: Mapping[str, Any]  # row of `tables.leaderboard` or of `published_figures.published`, by column
     provenance: Provenance
     subtitle_html: str
-    look: Look | None = None  # of the family; None for published figures
+    family_look: Look | None = None  # None for published figures
     rank: str = ""  # "" for published figures
-    comparison: str = ""  # text that compares the row with the best recommender
-    is_tied: bool = False  # not significantly different from the best
+    comparison: str = ""  # difference from the best recommender, as text
+    is_tied: bool = False  # not significantly different from the best recommender
 
 
 def show(view: EvaluationView) -> None:
@@ -110,15 +111,15 @@ def show(view: EvaluationView) -> None:
 
 
 def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame, metric: str) -> None:
-    """Show the HTML table. It is shown without significance tests at first, because these take seconds."""
-    sources = {variant: local_provenance(document) for variant, document in data.documents(view).items()}
+    """Show the HTML table. At first it is shown without significance tests, because the tests take seconds."""
+    provenances = {variant: local_provenance(document) for variant, document in data.documents(view).items()}
     published = published.dropna(subset=[metric]) if metric in published else published[:0]
     slot = st.empty()
-    slot.html(table_html(board, published, metric, None, sources))
+    slot.html(table_html(board, published, metric, None, provenances))
     all_tests, load_errors = data.pairwise_tests(view, metric)
     errors.show_file_errors(load_errors)
     tests = significance.against_best(all_tests)
-    slot.html(table_html(board, published, metric, tests, sources))
+    slot.html(table_html(board, published, metric, tests, provenances))
     tied_note = _(
         "≈ marks recommenders without a significant difference from the best: p is at least {alpha} in a paired "
         "randomisation test, with Holm's correction for all pairs of this leaderboard.",
@@ -137,7 +138,7 @@ def table_html(
     published: pd.DataFrame,
     metric: str,
     tests: pd.DataFrame | None,
-    sources: Mapping[str, Provenance],
+    provenances: Mapping[str, Provenance],
 ) -> str:
     """Return the table of evaluated and published metrics as HTML, the highest first.
 
@@ -148,25 +149,26 @@ def table_html(
         published: Published figures.
         metric: The selected metric.
         tests: `significance.against_best`; None while the tests are running.
-        sources: Name of a recommender → provenance.
+        provenances: Provenance of each recommender that was evaluated here, by its name.
     """
     side_metrics = [name for name in SIDE_METRICS if name != metric]
-    local_rows, published_rows = _local_rows(board, metric, tests, sources), _published_rows(published)
-    comparable = [row for row in published_rows if not row.metrics["knows_the_time"]]
-    time_aware = [row for row in published_rows if row.metrics["knows_the_time"]]
+    local_rows, published_rows = _local_rows(board, metric, tests, provenances), _published_rows(published)
+    comparable = [row for row in published_rows if not row.record["knows_the_time"]]
+    time_aware = [row for row in published_rows if row.record["knows_the_time"]]
     body = _rows_html([*local_rows, *comparable], metric, side_metrics)
     if time_aware:
-        heading = f'<th scope="rowgroup" colspan="{6 + len(side_metrics)}">{escape(_(TIME_AWARE))}</th>'
+        n_columns = 6 + len(side_metrics)
+        heading = f'<th scope="rowgroup" colspan="{n_columns}">{escape(_(TIME_AWARE_TITLE))}</th>'
         body += f'<tr class="nr-apart">{heading}</tr>' + _rows_html(time_aware, metric, side_metrics)
     interval_ends = board[f"high {metric}"].fillna(board[metric])
-    longest = max([*interval_ends, *(row.metrics[metric] for row in (*local_rows, *published_rows))]) or 1
+    scale_end = max([*interval_ends, *(row.record[metric] for row in (*local_rows, *published_rows))]) or 1
     caption = _("{metric} of all recommenders, the best first, measured here or published", metric=metric_title(metric))
     side_headings = "".join(
         f'<th scope="col" class="{_column_class(name, metric)}">{escape(metric_title(name))}</th>'
         for name in side_metrics
     )
     return (
-        f'<table class="nr-board" style="--nr-longest:{longest:.6f}"><caption>{escape(caption)}</caption>'
+        f'<table class="nr-board" style="--nr-longest:{scale_end:.6f}"><caption>{escape(caption)}</caption>'
         f'<thead><tr><th scope="col" aria-label="{_("Rank")}">#</th>'
         f'<th scope="col" class="nr-left">{_("Recommender")}</th><th scope="col">{escape(metric_title(metric))}</th>'
         f'<th scope="col" class="nr-left nr-range">{_("95% interval")}</th>'
@@ -176,9 +178,9 @@ def table_html(
 
 
 def _local_rows(
-    board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, sources: Mapping[str, Provenance]
+    board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, provenances: Mapping[str, Provenance]
 ) -> list[Row]:
-    """Return the rows of recommenders that were evaluated here."""
+    """Return the rows of recommenders that were evaluated here, the highest metric first."""
     test_by_variant = {} if tests is None else {test["variant"]: test for test in tests.to_dict("records")}
     best = None if tests is None or tests.empty else tests["other"].iloc[0]
     rows = []
@@ -194,7 +196,7 @@ def _local_rows(
                 if is_tied
                 else _("{difference:.4f} behind", difference=-test["difference"])
             )
-        rows.append(Row(record, sources[variant], escape(_(family)), look(family), str(rank), comparison, is_tied))
+        rows.append(Row(record, provenances[variant], escape(_(family)), look(family), str(rank), comparison, is_tied))
     return rows
 
 
@@ -211,49 +213,49 @@ def _published_rows(published: pd.DataFrame) -> list[Row]:
 
 
 def published_rules(record: Mapping[str, Any]) -> str:
-    """Return the rules of a published figure, and how its method differs from the method here."""
+    """Return the rules of a published figure and, if its method differs from ours, how it differs."""
     return "; ".join(_(text) for text in (record["rules"], record["note"]) if text)
 
 
 def _rows_html(rows: Iterable[Row], metric: str, side_metrics: list[str]) -> str:
     """Return the HTML of rows, the highest metric first."""
-    return "".join(_row_html(row, metric, side_metrics) for row in sorted(rows, key=lambda row: -row.metrics[metric]))
+    return "".join(_row_html(row, metric, side_metrics) for row in sorted(rows, key=lambda row: -row.record[metric]))
 
 
 def _row_html(row: Row, metric: str, side_metrics: list[str]) -> str:
-    """Return the HTML of a row. CSS draws the interval on a scale from 0 to --nr-longest of the table."""
-    source, colour, glyph, row_class = row.provenance, GREY, "", "nr-theirs"
-    if row.look:
-        colour, row_class = row.look.colour, "nr-ours"
-        glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.look.glyph}</i>'
-    button = f'<button type="button" class="nr-ask" popovertarget="about-{source.id}">{escape(source.title)}</button>'
+    """Return the HTML of a row. CSS draws the interval on a scale from 0 to --nr-longest, which the table sets."""
+    colour, glyph, row_class = GREY, "", "nr-theirs"
+    if row.family_look:
+        colour, row_class = row.family_look.colour, "nr-ours"
+        glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.family_look.glyph}</i>'
+    html_id, label = f"about-{row.provenance.id}", escape(row.provenance.title)
+    button = f'<button type="button" class="nr-ask" popovertarget="{html_id}">{label}</button>'
     title = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
     tied = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row.is_tied else ""
     side_cells = "".join(
-        f'<td class="{_column_class(name, metric)}">{format.metric(row.metrics.get(name))}</td>'
-        for name in side_metrics
+        f'<td class="{_column_class(name, metric)}">{format.metric(row.record.get(name))}</td>' for name in side_metrics
     )
     interval_html, interval_text = "", _("no interval")
-    low, high = row.metrics.get(f"low {metric}"), row.metrics.get(f"high {metric}")
+    low, high = row.record.get(f"low {metric}"), row.record.get(f"high {metric}")
     if pd.notna(low):
         interval_text = _("95% interval from {low:.4f} to {high:.4f}", low=low, high=high)
         interval_html = f'<i style="--nr-low:{low:.6f};--nr-high:{high:.6f}"></i>'
-    style = f"--nr-colour:{colour};--nr-at:{row.metrics[metric]:.6f}"
+    style = f"--nr-colour:{colour};--nr-at:{row.record[metric]:.6f}"
     return (
         f'<tr class="{row_class}"><td class="nr-ordinal">{row.rank}</td>'
-        f'<th scope="row"><span class="nr-line">{glyph}{title}</span>{popover_html(source)}</th>'
-        f"<td><b>{format.metric(row.metrics[metric])}</b>{tied}</td>"
+        f'<th scope="row"><span class="nr-line">{glyph}{title}</span>{popover_html(row.provenance)}</th>'
+        f"<td><b>{format.metric(row.record[metric])}</b>{tied}</td>"
         f'<td class="nr-range"><div class="nr-span" role="img" aria-label="{interval_text}" style="{style}">'
         f"{interval_html}<b></b></div>"
-        f'</td>{side_cells}<td class="nr-wide">{row.metrics["seeds"]}</td>'
+        f'</td>{side_cells}<td class="nr-wide">{row.record["seeds"]}</td>'
         f'<td class="nr-wide nr-left nr-quiet">{row.comparison}</td></tr>'
     )
 
 
-def _column_class(name: str, metric: str) -> str:
-    """Return the CSS class of the column of a metric beside the selected one. "nr-wide" hides it on a phone."""
-    phone_columns = [other for other in PHONE_METRICS if other != metric][:2]
-    return "" if name in phone_columns else "nr-wide"
+def _column_class(side_metric: str, metric: str) -> str:
+    """Return the CSS class of the column of a side metric. "nr-wide" hides it on a phone. metric: The selected one."""
+    on_phone = [name for name in PHONE_METRICS if name != metric][:2]
+    return "" if side_metric in on_phone else "nr-wide"
 
 
 def letters_html(published: pd.DataFrame) -> str:
@@ -267,17 +269,17 @@ def letters_html(published: pd.DataFrame) -> str:
     return f'<p class="nr-head">{_("Letters of the published figures")}</p><dl class="nr-codes">{lines}</dl>'
 
 
-def popover_html(source: Provenance) -> str:
+def popover_html(provenance: Provenance) -> str:
     """Return the HTML popover with the facts and commands of a row."""
-    html_id, title = f"about-{source.id}", escape(source.title)
+    html_id, title = f"about-{provenance.id}", escape(provenance.title)
     close = (
         f'<button type="button" class="nr-cross" popovertarget="{html_id}" popovertargetaction="hide" '
         f'aria-label="{_("Close")}">✕</button>'
     )
-    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_linked(text)}</dd>" for label, text in source.facts)
-    lines = "".join(f"<code>{escape(line)}</code>" for line in source.commands)
+    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_linked(text)}</dd>" for label, text in provenance.facts)
+    lines = "".join(f"<code>{escape(line)}</code>" for line in provenance.commands)
     commands = f'<p>{_("Run this to reproduce the metrics:")}</p><div class="nr-commands">{lines}</div>'
-    label = escape(_("Where the metrics of {title} come from", title=source.title))
+    label = escape(_("Where the metrics of {title} come from", title=provenance.title))
     return (
         f'<div popover id="{html_id}" class="nr-about" role="dialog" aria-label="{label}">'
         f"{close}<b>{title}</b><dl>{facts}</dl>{commands if lines else ''}</div>"
@@ -296,8 +298,12 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
     """Return where the metrics of a result document come from."""
     run, seeds = document["run"], [str(seed["seed"]) for seed in document["seeds"]]
     device = ", ".join(filter(None, [run.get("device", ""), _("threads: {n}", n=run.get("threads", _("all")))]))
-    extra_dataset, details = document.get("also"), document.get("details")
-    facts = {  # English label → translated text, "" or None if not recorded
+    extra_data, extra_features = "", ""
+    if dataset := document.get("also"):
+        extra_data = _("{data}, without people who are in both data sets", data=cache.dataset_title(dataset))
+    if fingerprint := document.get("details"):
+        extra_features = _("cast and crew from Wikidata, fingerprint {print}", print=fingerprint[:12])
+    facts = {  # English label → translated text, "" if not recorded
         N_("People"): count(document["users"]),
         N_("Seeds"): _("{n} ({seeds})", n=len(seeds), seeds=", ".join(seeds)),
         N_("Code version (commit)"): run.get("commit", ""),
@@ -306,9 +312,8 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
         N_("Machine"): ", ".join(filter(None, [run.get("machine", ""), device])),
         N_("Versions"): ", ".join(f"{name} {version}" for name, version in run.get("versions", {}).items()),
         N_("Data"): _("{data}, fingerprint {print}", data=document["dataset"], print=document["fingerprint"][:12]),
-        N_("Also trained on"): extra_dataset
-        and _("{data}, without people who are in both data sets", data=cache.dataset_title(extra_dataset)),
-        N_("Extra features"): details and _("cast and crew from Wikidata, fingerprint {print}", print=details[:12]),
+        N_("Also trained on"): extra_data,
+        N_("Extra features"): extra_features,
         N_("Paper"): document["paper"],
     }
     commands = tuple(map(errors.hide_paths, report.reproduction_commands(document)))
@@ -317,7 +322,7 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
 
 
 def _training_times(timings: Iterable[Mapping[str, Any]]) -> str:
-    """Return the training times of the seeds: "41 min, 44 min on a CPU; 12 min on a GPU"."""
+    """Return the training times of all seeds, as in "41 min, 44 min on a CPU; 12 min on a GPU"."""
     by_hardware: dict[str, list[str]] = {}
     for timing in timings:
         seconds = timing["seconds"]
@@ -338,12 +343,12 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
     table = rows[[*PHONE_COLUMNS, "family", *other_metrics, "seeds", "users", "date"]]
     event = show_table(table, f"figures-{view.key}", _("Leaderboard"), on_select="rerun", selection_mode="single-row")
     if selected := event.selection.rows:
-        source = local_provenance(data.documents(view)[board["variant"].iloc[selected[0]]])
+        provenance = local_provenance(data.documents(view)[board["variant"].iloc[selected[0]]])
         with st.container(border=True):
-            facts = " · ".join(f"{label}: {text}" for label, text in source.facts)
-            st.markdown(f"**{format.escape_markdown(source.title)}**  \n{format.escape_markdown(facts)}")
+            facts = " · ".join(f"{label}: {text}" for label, text in provenance.facts)
+            st.markdown(f"**{format.escape_markdown(provenance.title)}**  \n{format.escape_markdown(facts)}")
             st.caption(_("Run this to reproduce the metrics:"))
-            st.code("\n".join(source.commands), language=None, wrap_lines=True)
+            st.code("\n".join(provenance.commands), language=None, wrap_lines=True)
     else:
         st.caption(_("Select a row to see its command, commit, seeds and number of people."))
     download_numbers(board, f"figures-{view.key}")
@@ -356,17 +361,17 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
         rules=[published_rules(record) for record in published.to_dict("records")],
         source=published["source"].map(_),
     )
-    for is_time_aware, rows in texts.groupby("knows_the_time"):
+    for is_time_aware, figures in texts.groupby("knows_the_time"):
         if is_time_aware:
-            st.markdown(f"**{_(TIME_AWARE)}**")
+            st.markdown(f"**{_(TIME_AWARE_TITLE)}**")
         columns = [*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
-        alt = _(TIME_AWARE) if is_time_aware else _("Published figures")
-        show_table(rows[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
+        alt = _(TIME_AWARE_TITLE) if is_time_aware else _("Published figures")
+        show_table(figures[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
     download_numbers(published, f"published-{view.key}")
 
 
 def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
-    """Show a sortable table. Its columns are narrow, so that the title and three metrics fit on a phone."""
+    """Show a sortable table. Its columns are narrow, so that the title and three metrics fit a phone."""
     columns: dict[str, Any] = {name: _(title) for name, title in COLUMN_TITLES.items() if name in table}
     for name in results.METRICS:
         if name in table:
@@ -389,17 +394,18 @@ def show_missing(view: EvaluationView) -> None:
             (True, N_("These must be trained first: {models}."), retraining_reason),
             (False, N_("These can be evaluated without training: {models}."), ""),
         ):
-            if group := [recommender for recommender in missing if recommender.needs_training == needs_training]:
+            group = [recommender for recommender in missing if recommender.needs_training == needs_training]
+            if group:
                 titles = format.listed([_(recommender.title) for recommender in group])
                 st.markdown(f"{_(text, models=titles)} {_(note)}".strip())
                 _show_commands(view, group)
 
 
-def _show_commands(view: EvaluationView, missing: list[Recommender]) -> None:
+def _show_commands(view: EvaluationView, group: list[Recommender]) -> None:
     """Show the commands that evaluate one of the recommenders, and the names of the others."""
-    example = next((recommender for recommender in missing if recommender.name == cache.DEFAULT_MODEL), missing[0])
+    example = next((recommender for recommender in group if recommender.name == cache.DEFAULT_MODEL), group[0])
     st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
     commands = map(errors.hide_paths, report.first_result_commands(example.name, view.dataset, view.protocol))
     st.code("\n".join(commands), language=None, wrap_lines=True)
-    if names := [f"`{recommender.name}`" for recommender in missing if recommender is not example]:
+    if names := [f"`{recommender.name}`" for recommender in group if recommender is not example]:
         st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))

@@ -1,4 +1,4 @@
-"""The section Learning: training curves, and a metric against the training time."""
+"""The section Learning: training curves, and a chart of a metric against the training time."""
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +16,7 @@ N_DEFAULT_LINES = 3
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
-WITHOUT_TIME = {  # list of recommenders in `tables.Costs` → text
+WITHOUT_TIME = {  # field of `tables.Costs` with recommenders → text
     "fitted": N_("Without recorded fitting time: {models}."),
     "combined": N_("Combinations of other recommenders: {models}."),
     "unknown": N_("Without recorded training time: {models}."),
@@ -25,12 +25,12 @@ WITHOUT_TIME = {  # list of recommenders in `tables.Costs` → text
 
 
 def show(view: EvaluationView) -> None:
-    """Show the training curves, or how to get them, and the chart of training times."""
+    """Show the training curves or, if there are none, how to get them, and the chart of training times."""
     dataset_title = cache.dataset_title(view.dataset)
-    measured_protocols = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
+    evaluated = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
     if logs := training_logs(view, view.protocol):
         show_curves(view, logs)
-    elif with_logs := [protocol for protocol in measured_protocols if training_logs(view, protocol)]:
+    elif with_logs := [protocol for protocol in evaluated if training_logs(view, protocol)]:
         text = _(
             "There are no training logs for this protocol. On {data} there are some for {protocols}.",
             data=dataset_title,
@@ -44,14 +44,15 @@ def show(view: EvaluationView) -> None:
 
 
 def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
-    """Return variant → training log of the recommenders of the board, with the splitting of a protocol."""
+    """Return variant → training log with a protocol's splitting, for the default recommender and those of the board."""
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     return tables.train_logs(view.dataset, variants, protocols.get_or_former(protocol).splitting)
 
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     """Plot loss and validation of the selected recommenders. logs: Result of `training_logs`."""
-    titles = view.titles | {variant: view.title(variant) for variant in logs}  # some logs have no result
+    # recommenders without a result, which only have a log, come last
+    titles = view.titles | {variant: view.title(variant) for variant in logs}
     variants = [variant for variant in titles if variant in logs]
     preferred = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:N_DEFAULT_LINES]
     default = [variant for variant in variants if variant in preferred]
@@ -65,21 +66,21 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     st.caption(text)
     if not selected:
         return
-    tables_by_variant = {variant: logs[variant] for variant in selected}
+    selected_logs = {variant: logs[variant] for variant in selected}
     names = ", ".join(titles[variant] for variant in selected)
     with st.grid(2, min_column_width=320):
         for column, title in CURVES.items():
-            figure = plot_lines(tables_by_variant, titles, axis, column, _(X_TITLES[axis]))
-            if figure.data:
+            figure = plot_lines(selected_logs, titles, axis, column, _(X_TITLES[axis]))
+            if figure.data:  # some logs have no validation
                 figure.update_yaxes(title=_(title))
                 alt = _("{title} of {names}", title=_(title), names=names)
                 plot(label_line_ends(figure), alt, f"curves-{column}")
-    rows = [table.assign(variant=variant) for variant, table in tables_by_variant.items()]
+    rows = [log.assign(variant=variant) for variant, log in selected_logs.items()]
     download_numbers(pd.concat(rows), f"curves-{view.dataset}")
 
 
 def show_costs(view: EvaluationView) -> None:
-    """Plot a metric against the training time, and list the recommenders without one."""
+    """Plot a metric against the training time, and list the recommenders that are not in the chart."""
     st.header(_("Quality and training time"))
     costs = tables.costs(list(data.documents(view).values()))
     if costs.table.empty:

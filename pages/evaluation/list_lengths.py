@@ -1,4 +1,4 @@
-"""The chart of a metric by the number of films that recommenders get: the newest films of a user, or favourites."""
+"""A chart of a metric by the number of films that recommenders get of a user: the newest films, or favourites."""
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ MAX_DEFAULT_LINES = 5
 
 
 def show(view: EvaluationView, metric: str) -> None:
-    """Plot the metric against the number of films given, if there are results for two numbers or more."""
+    """Plot the metric against the number of films given, if at least two numbers have results."""
     gives_favourites = view.protocol in [protocol.name for protocol in protocols.FAVOURITES]
     if gives_favourites:
         length_labels = {protocol.name: str(protocol.n_given) for protocol in protocols.FAVOURITES}
@@ -38,7 +38,8 @@ def show(view: EvaluationView, metric: str) -> None:
     if not selected:
         return
     rows = table.set_index("variant")
-    lines = rows.loc[selected, list(leaderboards)].rename(columns=length_labels)  # recommenders by number of films
+    # a row per recommender, a column per number of films
+    lines = rows.loc[selected, list(leaderboards)].rename(columns=length_labels)
     line_tables = {variant: pd.DataFrame({"films": lines.columns, metric: lines.loc[variant]}) for variant in selected}
     titles = rows["title"].to_dict()
     figure = plot_lines(line_tables, titles, "films", metric, _("Number of films given"))
@@ -50,5 +51,6 @@ def show(view: EvaluationView, metric: str) -> None:
         names=", ".join(titles[variant] for variant in selected),
     )
     label_line_ends(figure)
-    figure.update_annotations(x=len(lines.columns) - 1)  # Plotly would read the category "10" as the position 10
+    # All lines end at the last category. Plotly would read its name "10" as the position 10.
+    figure.update_annotations(x=len(lines.columns) - 1)
     chart(figure, alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")

@@ -1,7 +1,6 @@
-"""Evaluate recommenders on the visitor's own data set in a background task."""
+"""The evaluation of recommenders on a visitor's own data set, in a background task."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -22,7 +21,7 @@ EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appe
 
 
 def compare_with_most_popular(view: EvaluationView) -> None:
-    """Show the hit rates of a recommender and of FALLBACK, unless one of the two has no result."""
+    """Show the hit rates of a recommender and of FALLBACK, if both have a result."""
     rows = view.board.set_index("variant")
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
@@ -40,7 +39,10 @@ def compare_with_most_popular(view: EvaluationView) -> None:
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
-    """Show a button that evaluates more recommenders, or the progress. evaluated: Recommenders with a result."""
+    """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result.
+
+    Show nothing for a public data set, for a protocol that is not the default of the data set, and on a public server.
+    """
     if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
         return
     task = tasks.find(_task_name(dataset))
@@ -78,13 +80,14 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
 def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
     """Return the recommenders without a result that can be evaluated without a long fit."""
     names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()]) if name not in evaluated]
-    with suppress(DataError):  # the data set was deleted
+    try:
         return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
-    return []
+    except DataError:  # the data set was deleted
+        return []
 
 
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
-    """Start the evaluation of the recommenders, one after the other."""
+    """Start a task that evaluates the recommenders in order. A RecsysError of one does not stop the others."""
     try:
         data = cache.dataset(dataset)
     except DataError:  # the data set was deleted, and the page shows the error
@@ -109,7 +112,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
 
 def _repeat(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
-    """Return a callback that always reports `event`. A task can be cancelled at each report."""
+    """Return a callback that reports `event` instead of the received event. A task can be cancelled at each report."""
     return lambda _event: report(event)
 
 

@@ -1,7 +1,7 @@
-"""The page Evaluation: data set, protocol, the rules of the protocol, and one section.
+"""The page Evaluation: menus of data sets and protocols, the rules of the protocol, and one section.
 
-Session state: results_of (the data set of this page) · results_for (the data set that the other pages used in the last
-run) · section.
+Session state: results_of (the data set of this page) · results_for (the data set that was open on the other pages in
+the last run) · section.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from pages.ui.visitor import visitor
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data import datasets
 from recsys.errors import recsys_command
-from recsys.evaluation import protocols as definitions
+from recsys.evaluation import protocols as recsys_protocols
 from recsys.evaluation.significance import FEW_USERS
 from recsys.evaluation.studies import studies as read_studies
 
@@ -46,7 +46,7 @@ SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
     "ties": same_second.show,
 }
 NEED_ONE_TARGET = {"slices", "calibration", "pair", "person", "ties"}  # sections that need one hidden film per person
-RULE_TITLES = {  # in display order
+RULE_TITLES = {  # rule of a protocol in a result document → title, in display order
     "split": N_("Split"),
     "cuts": N_("Cut-off rule"),
     "dates": N_("Cut-off dates"),
@@ -71,18 +71,18 @@ RULE_TITLES = {  # in display order
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the menus of data sets and protocols. Return the chosen ones. available: Pairs that have results."""
+    """Show the menus of data sets and protocols. Return the chosen pair. available: Pairs that have results."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
-        names = definitions.in_order(protocol for name, protocol in available if name == dataset)
-        names = names or [datasets.serving_split(dataset).protocol]
+        with_results = recsys_protocols.in_order(protocol for name, protocol in available if name == dataset)
+        names = with_results or [datasets.serving_split(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
         protocol = selectbox(_("Protocol"), titles, f"protocol-{dataset}", width=230)
     return dataset, protocol
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the menu of data sets. A data set with results that another page has just opened is selected here, too."""
+    """Show the menu of data sets. If one of `names` was just opened on another page, it is selected."""
     state, current = st.session_state, visitor().current.dataset
     is_newly_opened = state.get("results_for", current) != current
     state.results_for = current
@@ -99,18 +99,18 @@ def show(dataset: str, protocol: str) -> None:
     board, load_errors = data.leaderboard(dataset, protocol)
     view = EvaluationView(dataset, protocol, board)
     if board.empty:
-        st.caption(_(definitions.get_or_former(protocol).meaning))
+        st.caption(_(recsys_protocols.get_or_former(protocol).meaning))
     else:
         show_protocol(view)
-    own_set.show_button(dataset, protocol, list(board["variant"]))
     is_own = dataset not in datasets.SETS
+    own_set.show_button(dataset, protocol, list(board["variant"]))
     if is_own and not board.empty:
         own_set.compare_with_most_popular(view)
     all_studies = read_studies(load_errors.append)
     available_studies = [study for study in all_studies if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
-    if definitions.get_or_former(protocol).n_given:
+    if recsys_protocols.get_or_former(protocol).n_given:  # each person has several hidden films
         sections = [name for name in sections if name not in NEED_ONE_TARGET]
     if available_studies:
         sections.append("studies")
@@ -130,7 +130,7 @@ def show(dataset: str, protocol: str) -> None:
 
 
 def select_section(sections: list[str]) -> str:
-    """Show the menu of sections. Return the chosen section, or the first one if the chosen one is not available."""
+    """Show the menu of sections, and return the chosen section. If it is not in `sections`, choose the first one."""
     if st.session_state.get("section", sections[0]) not in sections:
         del st.session_state.section
     titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}
@@ -139,17 +139,19 @@ def select_section(sections: list[str]) -> str:
 
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
-    rules = next(iter(data.documents(view).values()))["protocol"]
-    meaning = _(definitions.get_or_former(view.protocol).meaning)
+    rules = next(iter(data.documents(view).values()))["protocol"]  # of the best recommender
+    meaning = _(recsys_protocols.get_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
     st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
         lines = []
-        names = [name for name in dict.fromkeys([*RULE_TITLES, *rules]) if name in rules and name != "name"]
-        for name in names:
-            rule = rules[name]  # a sentence, a number, or dates by part
+        in_display_order = dict.fromkeys([*RULE_TITLES, *rules])  # rules without a title come last
+        for name in in_display_order:
+            if name not in rules or name == "name":
+                continue
+            rule = rules[name]  # a sentence, a number, or dates by part of the split
             dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
             text = format.escape_markdown(", ".join(dates) or _(str(rule)))
             lines.append(f"- **{_(RULE_TITLES.get(name, name))}**: {text}")
@@ -166,16 +168,16 @@ def describe_users(n: int) -> str:
 
 
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
-    """Return sentences about the data that a reader needs before the metrics."""
+    """Return sentences about removed films, untested users, the order of films and further training data."""
     notes = []
     if view.dataset in datasets.SETS and (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
             "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )
         notes.append(text)
-    if rules.get("users") == definitions.LEAVE_ONE_OUT_RULES["users"]:
+    if rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
-    if rules.get("order") == definitions.ORDERS["drawn"]:
+    if rules.get("order") == recsys_protocols.ORDERS["drawn"]:
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
         notes.append(text)
     models_by_dataset: dict[str, list[str]] = {}  # title of a further data set → models that were trained on it

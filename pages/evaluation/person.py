@@ -15,11 +15,11 @@ from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
 
-MAX_FILMS = 20  # films of the history, the newest first
+MAX_FILMS = 20  # newest films of the history
 
 
 def show(view: EvaluationView) -> None:
-    """Show the input of the user, the hidden film, its ranks and the history."""
+    """Show the choice of a test user, the hidden film, its ranks and the history."""
     dataset = cache.dataset(view.dataset)
     films = dataset.catalog.films
     test = data.split(view, dataset).test
@@ -42,7 +42,7 @@ def show(view: EvaluationView) -> None:
 
 
 def select_user(n: int, key: str) -> int:
-    """Show an input for the number of a test user, from 1, and a button for a random one. Return the row, from 0."""
+    """Show an input for the number of a test user, from 1 to n, and a button for a random user. Return number - 1."""
 
     def select_random() -> None:
         st.session_state[key] = random.randint(1, n)
@@ -66,15 +66,15 @@ def describe_user(user: HeldOutUser) -> str:
 def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
     """Show which recommenders have the hidden film in their top ten, and a chart of `tables.ranks_of_user`."""
     st.header(_("Rank by recommender"))
-    hits = table.loc[table["found"], "title"].tolist()  # recommenders
+    in_top_ten = table.loc[table["found"], "title"].tolist()
     text = _("None of {all} recommenders has the film in its top ten.", all=len(table))
-    if hits:
+    if in_top_ten:
         text = ngettext(
             "{n} of {all} recommenders has the film in its top ten: {names}.",
             "{n} of {all} recommenders have the film in their top ten: {names}.",
-            len(hits),
+            len(in_top_ten),
             all=len(table),
-            names=", ".join(hits),
+            names=", ".join(in_top_ten),
         )
     st.markdown(format.escape_markdown(text))
     alt = ngettext(

@@ -15,7 +15,7 @@ from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
-AXIS_HEIGHT_PX = 90  # margins and names of the protocols
+AXIS_HEIGHT_PX = 90  # margins and titles of the protocols
 RANK_HEIGHT_PX = 19  # one rank on the vertical axis
 
 
@@ -58,7 +58,7 @@ def show(view: EvaluationView) -> None:
         "Where two lines cross, two recommenders change places."
     )
     st.caption(text)
-    st.markdown("\n".join(f"- {format.escape_markdown(describe(table, names[0], name))}" for name in names))
+    st.markdown("\n".join(f"- {format.escape_markdown(describe_protocol(table, names[0], name))}" for name in names))
     alt = ngettext(
         "Ranks of {n} recommender by {metric} for the protocols {protocols}",
         "Ranks of {n} recommenders by {metric} for the protocols {protocols}",
@@ -69,22 +69,23 @@ def show(view: EvaluationView) -> None:
     chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
 
 
-def describe(table: pd.DataFrame, base: str, protocol: str) -> str:
-    """Return the number of test users of a protocol, and the share of pairs that it orders differently than `base`.
+def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
+    """Return the number of test users, and the share of recommender pairs in another order than in `base`, as a text.
 
-    With few users, a warning replaces the share. table: Result of `tables.compare_protocols`.
+    With few users, a warning replaces the share. table: `tables.compare_protocols`. base, protocol: Names of protocols.
     """
     n = int(table[f"users {protocol}"].iloc[0])
-    users = ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=protocol_title(protocol))
+    title = protocol_title(protocol)
+    users_text = ngettext("“{protocol}”: {n:,} person.", "“{protocol}”: {n:,} people.", n, protocol=title)
     if protocol == base or len(table) < 2:
-        return users
+        return users_text
     share = tables.discordant_share(table, base, protocol)
     if share is None:
         comparison = _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
     else:
-        title = protocol_title(base)
-        comparison = _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=title)
-    return f"{users} {comparison}"
+        base_title = protocol_title(base)
+        comparison = _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=base_title)
+    return f"{users_text} {comparison}"
 
 
 def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
@@ -104,7 +105,7 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             hovertemplate=_("%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"),
         )
     by_last_rank = table.sort_values(f"rank {names[-1]}", kind="stable")
-    # equal ranks: a label is at its position in the order, so that labels do not overlap
+    # labels are at successive positions, because labels of equal ranks would overlap
     for position, title in enumerate(by_last_rank["title"], start=1):
         figure.add_annotation(
             x=len(names) - 1, y=position, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}

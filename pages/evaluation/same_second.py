@@ -1,7 +1,7 @@
-"""The section Same-second ratings: their order in the ratings file, and its effect on metrics.
+"""The section Same-second ratings: how the ratings file orders films of one second, and the effect on metrics.
 
-The file order is an order of all films. The ratings file lists the films of one second in this order. It also compares
-films of different seconds.
+The file order is an order of all films, with positions from 0 to 1. The ratings file lists the films that a user rated
+in one second in this order. Films of different seconds can be compared in the order, too.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from pages.ui.charts import GREY, chart, localize_table, set_layout
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import file_order
 
-ORDER_TEXTS = {  # field "order" of the document → text
+ORDER_TEXTS = {  # field "order" of the document of `file_order` → text
     "hash": N_(
         "In {data}, this is the order of a hash table of the film numbers. It has nothing to do with the films or "
         "with taste."
@@ -29,14 +29,14 @@ TIED_COLOUR = LOOKS["Transformers"].colour
 
 
 def statistics(dataset: str) -> dict[str, Any] | None:
-    """Return the document of `file_order` about a data set, or None."""
+    """Return the document of `file_order` about a data set, None if there is no readable one."""
     return file_order.read(dataset, lambda error: None)
 
 
 def show(view: EvaluationView) -> None:
     """Show the order in the file, a score that only uses this order, and metrics with a random order."""
     document = statistics(view.dataset)
-    assert document is not None, "the section is offered only with statistics"
+    assert document is not None, "the page offers the section only with statistics"
     st.header(_("Films rated in the same second"))
     show_file_order(document, view.dataset)
     if document["rules"]:
@@ -45,7 +45,8 @@ def show(view: EvaluationView) -> None:
     if document["recommenders"]:
         st.header(_("Results in random order"))
         show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
-    notes, uncounted_rating = [], document["without_rating"]
+    notes = []
+    uncounted_rating = document["without_rating"]
     if uncounted_rating is not None:
         text = _(
             "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
@@ -59,15 +60,15 @@ def show(view: EvaluationView) -> None:
 
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
-    data = cache.dataset_title(dataset)
-    # shares of the pairs of successive films whose second film is earlier in the file order; "alone": both films
-    # share their second with no film
+    dataset_title = cache.dataset_title(dataset)
+    # Shares of the pairs of successive films whose second film is earlier in the file order. "same second": pairs rated
+    # in the same second. "alone": pairs in which each film is the only film of its second.
     backward_shares = document["lower"]
     shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
         "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
         "watched. An experiment that sorts by time keeps them in the order of the ratings file.",
-        data=data,
+        data=dataset_title,
         share=document["share"],
         targets=document["targets"],
     )
@@ -81,7 +82,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         other=backward_shares["alone"],
     )
     st.markdown(format.escape_markdown(shares_text))
-    st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=data)} {backwards_text}"))
+    st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=dataset_title)} {backwards_text}"))
     table = pd.DataFrame(document["distances"])
     alt = _(
         "Share of pairs of successive films by their distance in the file order. Pairs rated in the same second only "
@@ -93,18 +94,19 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
     """Show how much a score by file order improves two recommenders, in file order and in random order.
 
-    rows: A row per recommender and protocol.
+    rows: The metrics of a recommender under a protocol. "full" has the file order, and "untied" a random order.
     """
     text = _(
         "Two simple recommenders get an additional score that depends only on the distance in the file order. "
         "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
     )
     st.markdown(format.escape_markdown(text))
-    table: dict[str, dict[str, Any]] = {}
+    cells_by_title: dict[str, dict[str, Any]] = {}  # cells of a table row by column
     for row in rows:
-        columns = table.setdefault(row["title"], {"title": _(row["title"])})
-        columns[row["protocol"]] = row["alone"]  # the recommender without the additional score
-        columns[f"{row['protocol']} added"] = row["with the order"]
+        cells = cells_by_title.setdefault(row["title"], {"title": _(row["title"])})
+        cells[row["protocol"]] = row["alone"]  # the recommender without the additional score
+        cells[f"{row['protocol']} added"] = row["with the order"]
+    table = pd.DataFrame(cells_by_title.values())
     titles = {
         "title": _("Recommender"),
         "full": _("File order"),
@@ -113,11 +115,11 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
         "untied added": _("Random order, with score"),
     }
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
-    st.dataframe(localize_table(pd.DataFrame(table.values())), hide_index=True, column_config=titles, alt=alt)
+    st.dataframe(localize_table(table), hide_index=True, column_config=titles, alt=alt)
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
-    """Show NDCG@10 of every recommender in both orders, and the recommender that loses most."""
+    """Show NDCG@10 of every recommender in both orders. table: Columns title, family, full and untied."""
     table = table.assign(title=table["title"].map(_))
     largest_loss = table.loc[(table["full"] - table["untied"]).idxmax()]
     text = _(
@@ -136,11 +138,11 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
 
 
 def plot_distances(table: pd.DataFrame) -> go.Figure:
-    """Plot histograms of the distance in file order, -1…1, of pairs with equal and with different timestamps."""
-    figure, n = go.Figure(), len(table)
-    bin_centres = [(position + 0.5) * 2 / n - 1 for position in range(n)]
+    """Plot histograms of the distance in file order, from -1 to 1. table: A row per bin, a column per kind of pair."""
+    figure, n_bins = go.Figure(), len(table)
+    bin_centres = [(index + 0.5) * 2 / n_bins - 1 for index in range(n_bins)]
     for column, colour, name in (
-        ("alone", GREY, _("rated in different seconds")),  # as in `show_file_order`
+        ("alone", GREY, _("rated in different seconds")),  # see `show_file_order`
         ("same second", TIED_COLOUR, _("rated in the same second")),
     ):
         figure.add_bar(

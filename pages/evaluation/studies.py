@@ -1,4 +1,4 @@
-"""The section Studies. A study has a question, an answer, a chart and a table."""
+"""The section Studies. A study has a question and a table, and it can have an answer and a chart."""
 
 import textwrap
 from typing import Any
@@ -8,21 +8,22 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, MARGIN_PX, PLOT_HEIGHT_PX, Look, error_bars, label_points
+from pages.evaluation.charts import LOOKS, MARGIN_PX, Look, error_bars, label_points
 from pages.ui import cache, format
 from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation.studies import Chart, Study
 
+STUDY_HEIGHT_PX = 430  # MARGIN_PX included
 MAX_LABEL_LENGTH = 24  # characters in a line of a row label: half of the width of a phone
 ROW_PX = 26  # height of a row with one line and one mark
 EXTRA_LINE_PX = 15  # additional height for each further line of the label
-EXTRA_MARK_PX = 8  # additional height for each further mark
+EXTRA_MARK_PX = 8  # additional height for each further mark of a row
 
 
 def show(studies: list[Study], dataset: str) -> None:
-    """Show the menu of studies, with studies of this data set first, and the selected study."""
+    """Show the menu of studies, those of this data set first, and the selected study."""
     by_name = {study.name: study for study in sorted(studies, key=lambda study: study.dataset != dataset)}
     titles = {
         name: f"{_(study.title)} · {cache.dataset_title(study.dataset)}" if study.dataset else _(study.title)
@@ -54,24 +55,24 @@ def show(studies: list[Study], dataset: str) -> None:
 
 
 def translate_cell(value: Any) -> Any:
-    """Return a text of a table in the visitor's language. The parts of "A – B" are translated separately."""
+    """Return a cell of a table, translated if it is a text. The parts of "A – B" are translated separately."""
     return " – ".join(map(_, value.split(" – "))) if isinstance(value, str) else value
 
 
 def plot_study(study: Study, chart: Chart) -> go.Figure:
-    """Plot the chart of a study, with a trace for each group."""
+    """Plot the chart of a study, with a trace for each group of rows with the same value of `chart.by`."""
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        # the look of the family or, if the group is no family, the next look
+        # a group that is no family has a look by its position
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
         add_group(figure, chart, rows, str(name), look, position)
     if chart.label is not None:
         rows = table.sort_values(chart.y, ascending=False, kind="stable")
         linear_x = np.log10(rows[chart.x]) if "x" in chart.log else rows[chart.x]
         labels = rows[chart.label].map(translate_cell).tolist()
-        label_points(figure, rows[chart.x], rows[chart.y], labels, linear_x, PLOT_HEIGHT_PX - MARGIN_PX)
-    set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
+        label_points(figure, rows[chart.x], rows[chart.y], labels, linear_x, STUDY_HEIGHT_PX - MARGIN_PX)
+    set_layout(figure, STUDY_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
     x_format, y_format = (f",.{study.digits[name]}f" if name in study.digits else None for name in (chart.x, chart.y))
     value_axis = {
         "title": _(study.titles[chart.y]),
@@ -92,7 +93,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
 
 
 def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, look: Look, position: int) -> None:
-    """Add the trace of a group to a figure."""
+    """Add the trace of a group to a figure. position: Index of the group."""
     error = None
     if chart.low and chart.high:
         error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)
@@ -119,7 +120,7 @@ def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, lo
 
 
 def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) -> go.Figure:
-    """Set the height and the order of rows, with a line at zero if there are negative values."""
+    """Set the height and the order of the rows. If there are negative values, add a line at zero."""
     plotted = study.table[study.table[chart.y].notna()]
     labels = [wrapped_label(value) for value in plotted[chart.x].unique()]
     height = sum(ROW_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * label.count("<br>") for label in labels)
@@ -132,5 +133,5 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
 
 
 def wrapped_label(value: Any) -> str:
-    """Return the translated label of a row, with line breaks."""
+    """Return the translated label of a row, with line breaks after at most MAX_LABEL_LENGTH characters."""
     return "<br>".join(textwrap.wrap(str(translate_cell(value)), MAX_LABEL_LENGTH))

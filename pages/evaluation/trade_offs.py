@@ -49,7 +49,7 @@ def show(view: EvaluationView) -> None:
 
 
 def show_rating_errors(view: EvaluationView) -> None:
-    """Show the errors of predicted ratings, the smallest first, if there are any."""
+    """Show the errors of predicted ratings, if there are any, the smallest first."""
     table = tables.rating_error_table(data.documents(view).values())
     if table.empty:
         return

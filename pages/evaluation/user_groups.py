@@ -1,4 +1,7 @@
-"""The section By user group: metrics for groups of people or of hidden films."""
+"""The section By user group: metrics for groups of people or of hidden films.
+
+A grouping, such as "genre", divides the test users into buckets, such as "Comedy". See `recsys.evaluation.groups`.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -24,12 +27,12 @@ GROUPING_TITLES = {
     "gender": N_("Gender"),
     "age": N_("Age in years"),
 }
-SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # of Plotly symbols, one for each recommender of a family
-MARKS_HEIGHT = 0.5  # part of a row's height over which the marks of the recommenders are spread
+SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # forms of a Plotly symbol, for recommenders of one family
+MARKS_HEIGHT = 0.5  # share of a row's height that the marks of all recommenders take up
 
 
 def show(view: EvaluationView) -> None:
-    """Show the menus and a chart with a row per group."""
+    """Show the menus and a chart with a row per bucket."""
     dataset = cache.dataset(view.dataset)
     errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -44,7 +47,7 @@ def show(view: EvaluationView) -> None:
     with st.spinner(_("Computing confidence intervals…")):
         table = data.metrics_by_group(view, data.split(view, dataset), variants, grouping, metric)
     st.caption(_("Bars are 95% confidence intervals over people, and n is the number of people in a group."))
-    names = name_buckets(view.dataset, grouping, table["bucket"].unique())
+    bucket_names = name_buckets(view.dataset, grouping, table["bucket"].unique())
     if grouping in groups.USER_GROUPINGS:
         medians = groups.median_lengths(data.split(view, dataset), grouping).items()
         lengths = [_("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in medians]
@@ -61,28 +64,28 @@ def show(view: EvaluationView) -> None:
         names=view.join_titles(selected),
         grouping=_(GROUPING_TITLES[grouping]),
     )
-    figure = plot_groups(rows, view.board, metric_title(metric), names)
+    figure = plot_groups(rows, view.board, metric_title(metric), bucket_names)
     chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}")
 
 
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:
-    """Return the translated names of buckets. Genres of a user's own data set are not translated."""
-    is_user_text = grouping == "genre" and dataset not in datasets.SETS
-    return {bucket: bucket if is_user_text else format.display_group(bucket) for bucket in buckets}
+    """Return bucket → name in the visitor's language. Genres of an own data set are not translated."""
+    is_own_text = grouping == "genre" and dataset not in datasets.SETS
+    return {bucket: bucket if is_own_text else format.display_group(bucket) for bucket in buckets}
 
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
     """Plot `groups.by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
     figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
-    labels = board.drop_duplicates("variant").set_index("variant")
+    board_rows = board.drop_duplicates("variant").set_index("variant")
     variants = list(dict.fromkeys(table["variant"]))
     row_by_bucket = {bucket: row for row, bucket in enumerate(buckets)}
-    families: list[str] = []  # of the recommenders so far
+    plotted_families: list[str] = []
     for position, variant in enumerate(variants):
-        title, family = labels.loc[variant, ["title", "family"]]
+        title, family = board_rows.loc[variant, ["title", "family"]]
         style, rows = look(family), table[table["variant"] == variant]
-        suffix = SYMBOL_SUFFIXES[families.count(family) % len(SYMBOL_SUFFIXES)]
-        families.append(family)
+        suffix = SYMBOL_SUFFIXES[plotted_families.count(family) % len(SYMBOL_SUFFIXES)]
+        plotted_families.append(family)
         offset = MARKS_HEIGHT * ((position + 0.5) / len(variants) - 0.5)  # from the middle of the row
         figure.add_scatter(
             x=rows["value"],

@@ -24,8 +24,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
 N_TOP_FILMS = 12  # films with the most attention
-MAX_TITLE_COLUMNS = 16  # more columns of the heat map are labelled with positions in place of titles
-MAX_FILM_ROWS = 30  # rows of films in the heat map; the last token has a further row
+MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels columns with positions in place of titles
+MAX_FILM_ROWS = 30  # rows of the heat map before the row of the last token
 N_SAMPLED_USERS = 200
 CHUNK_USERS = 20  # users between two updates of the progress bar
 CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
@@ -39,7 +39,7 @@ HOVER_TOP_K = 4  # films in a hover text
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render the section."""
+    """Show the attention of the visitor's films, the influence of each film, and the mean attention by distance."""
     text = _(
         "**Attention** shows which positions a model reads. Each position divides 100% over other positions. This "
         "happens in several **heads** side by side, and again in each **layer**. The lesson explains the computation."
@@ -55,12 +55,12 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     n_layers, n_heads = result.weights.shape[:2]
     with layer_and_head:
         layer, head = common.choose_index("layer", n_layers), common.choose_index("head", n_heads)
-    chart, bars = st.columns([5, 3], gap="large")
+    chart_column, film_column = st.columns([5, 3], gap="large")
     top_films = attention.most_attended(result, layer, head, N_TOP_FILMS)
     max_weight = top_films[0][1] if top_films else 0.0
-    with chart:
+    with chart_column:
         show_chart(predictor, result, layer, head, top_films)
-    with bars:
+    with film_column:
         st.header(_("Attention of the mask") if result.ends_with_mask else _("Attention of the latest film"))
         common.film_rows(
             film_cards.film_bar_row(
@@ -154,7 +154,7 @@ def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figu
 
 
 def show_lines(result: Attention, layer: int | None, head: int | None, alt: str) -> None:
-    """Show the lines from all positions or from a chosen position."""
+    """Show a menu of positions, and the lines from the chosen position or from all positions."""
     n = len(result.tokens)
     position = st.selectbox(
         _("Lines from"),
@@ -168,14 +168,14 @@ def show_lines(result: Attention, layer: int | None, head: int | None, alt: str)
 
 
 def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
-    """Return lines from positions on the left to the positions on the right that they attend to."""
+    """Return lines from positions on the left to positions on the right. A left position attends to a right one."""
     figure, n = go.Figure(), len(result.tokens)
     for head in heads:
         weights, colour = result.view(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
         levels = np.minimum(weights * N_OPACITY_LEVELS, N_OPACITY_LEVELS - 1).astype(int)
         has_line = (weights >= MIN_LINE_WEIGHT) & np.isin(np.arange(n), positions)[:, None]
-        offset = 0.06 * (head - 0.5)  # so that lines of different heads do not cover each other
-        for level in range(N_OPACITY_LEVELS):  # a trace for each level, because Plotly has one opacity per trace
+        offset = 0.06 * (head - 0.5)  # in rows, so that lines of different heads do not cover each other
+        for level in range(N_OPACITY_LEVELS):  # Plotly has one opacity per trace
             strength = (level + 1) / N_OPACITY_LEVELS
             ends = np.argwhere(has_line & (levels == level)).tolist()
             figure.add_scatter(
@@ -215,7 +215,7 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
 
 
 def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
-    """Return the hover text of a row: the positions that it attends to most, as the mean over the heads."""
+    """Return the hover text of a row: the positions that it gives the most attention, by the mean over heads."""
     shares = np.mean([result.view(layer, head)[row] for head in heads], 0)
     labels = [common.plotly_text(label) for label in result.labels]
     top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
@@ -224,7 +224,7 @@ def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row:
 
 
 def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
-    """Show the influence of each film on the top prediction, in an expander. It is computed when opened."""
+    """Show an expander with the influence of each film on the top prediction, computed only while it is open."""
     label = _("Influence: how does the top prediction change without each film?")
     panel = st.expander(label, icon=":material/balance:", key="influence", on_change="rerun")
     if panel.open:
@@ -236,7 +236,7 @@ def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
 
 
 def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
-    """Show a button and, after a click, the mean attention of sampled users by distance."""
+    """Show a button or, after a click on it, the mean attention of sampled users by distance."""
     st.header(_("Attention by distance"))
     dataset, name = predictor.dataset, common.file_name(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
@@ -247,12 +247,12 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
         data=cache.dataset_title(dataset.name),
     )
     st.caption(text)
-    requested = st.session_state.setdefault("averaged", set())  # file names of predictors
+    requested = st.session_state.setdefault("averaged", set())  # `file_name` of predictors after a click
     if name not in requested:
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
         st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))
         return
-    by_distance = sum_by_distance(predictor, n_users)
+    by_distance = attention_of_sample(predictor, n_users)
     table = by_distance.table(layer, head)
     share = percent(float(table["attention"].iloc[0]))
     alt = _("Mean attention by distance. The latest film gets {share}.", share=share)
@@ -263,19 +263,19 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     charts.download_buttons(table, f"distance-{name}")
 
 
-def sum_by_distance(predictor: Predictor, n_users: int) -> DistanceAttention:
-    """Sum the attention by distance over sampled users, with a progress bar."""
-    bar, parts = st.progress(0.0), []
+def attention_of_sample(predictor: Predictor, n_users: int) -> DistanceAttention:
+    """Return the attention of sampled users by distance. Show a progress bar meanwhile."""
+    bar, chunks = st.progress(0.0), []
     for start in range(0, n_users, CHUNK_USERS):
         bar.progress(start / n_users, _("Reading histories: {done} of {all}", done=start, all=n_users))
-        parts.append(_sum_of_chunk(predictor, start))
+        chunks.append(_attention_of_chunk(predictor, start))
     bar.empty()
-    return reduce(add, parts)
+    return reduce(add, chunks)
 
 
 @cache.cached_for_predictor(max_entries=100)
-def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
-    """Return the sum over CHUNK_USERS sampled users, from the user `start` on."""
+def _attention_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
+    """Return the attention of CHUNK_USERS sampled users by distance, from the user `start` on."""
     histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK_USERS]
     return attention.attention_by_distance(predictor, histories)
 
@@ -283,7 +283,7 @@ def _sum_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
 def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
     """Return a chart with a line for each layer, for each head of the chosen layer, or for the chosen head."""
     n_layers, n_heads = by_distance.sums.shape[:2]
-    series: dict[str, tuple[int | None, int | None]]
+    series: dict[str, tuple[int | None, int | None]]  # name of a line → layer and head, None: the mean
     if head is not None:
         series = {_("Head {n}", n=head + 1): (layer, head)}
     elif layer is not None:

@@ -1,4 +1,4 @@
-"""What several sections of Inside the model use: the data of the lesson, charts, tables, film rows and menus."""
+"""Shared parts of the sections of Inside the model: the data of the lesson, charts, tables, film rows and menus."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor
 
-MAX_TOKENS = 12  # newest tokens in a chart of the lesson
+MAX_TOKENS = 12  # a chart of the lesson shows only the newest tokens
 LINE_COLOURS = (ACCENT, SECOND_ACCENT, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
 # colour scales of heat maps
 AMOUNT_SCALE = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
@@ -29,7 +29,7 @@ BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
 
 @dataclass(frozen=True)
 class Lesson:
-    """The model and its values, from which the steps of the lesson select."""
+    """A BERT4Rec and the values that it computes from the visitor's films, for all steps of the lesson."""
 
     predictor: Predictor
     steps: Steps
@@ -52,7 +52,7 @@ class Lesson:
 
     @property
     def has_pre_norm(self) -> bool:
-        """Whether each part of a layer normalises its input, not its output as in the paper."""
+        """Whether each part of a layer normalises its input. In the paper, each part normalises its output."""
         return "pre_norm" in self.paper_differences
 
     @property
@@ -62,7 +62,7 @@ class Lesson:
 
     @property
     def top_new_film(self) -> str:
-        """The title of the most probable unwatched film or, if all are watched, of the most probable film."""
+        """The title of the most probable unwatched film, or of the most probable film if all are watched."""
         predictions, attention = self.steps.predictions, self.steps.attention
         watched = attention.tokens[attention.is_film]
         unwatched = predictions[~predictions["item"].isin(watched)]
@@ -91,7 +91,7 @@ def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
 
 
 def plot(figure: go.Figure, alt: str, key: str) -> None:
-    """Show a chart without a tool bar. alt: description for screen readers."""
+    """Show a chart without a tool bar. alt: Description for screen readers."""
     st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
 
@@ -122,7 +122,7 @@ def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover:
 
 
 def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
-    """Show a table in an expander. It is only rendered while the expander is open."""
+    """Show an expander with a table, which is rendered only while the expander is open."""
     panel = st.expander(
         _("Table: {title}", title=title), icon=":material/table:", key=f"table-{key}", on_change="rerun"
     )
@@ -131,14 +131,14 @@ def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """Format a number for the language, and escape a text, because `st.table` renders Markdown."""
+    """Format a float in the visitor's language. Escape a text, because `st.table` renders Markdown."""
     if isinstance(value, float):
         return metric(value)
     return escape_markdown(value) if isinstance(value, str) else value
 
 
 def film_rows(rows: Iterable[str]) -> None:
-    """Show rows of `film_cards` as a list."""
+    """Show a list of rows, which are HTML of `film_cards`."""
     st.html(film_cards.row_list(rows))
 
 
@@ -156,7 +156,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True) -> int | None:
-    """Show a menu of n layers or heads. Return the chosen index, or None for all or if there is only one."""
+    """Show a menu of n layers or heads. Return the chosen index, None for all of them or if n is 1."""
     if n == 1:
         return None
     labels: dict[int | str, str] = {"all": _("All")} if allow_all else {}
@@ -167,13 +167,13 @@ def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True)
 
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
-    """Return the names of the recommenders with a capability, the default recommender first."""
+    """Return the names of recommenders whose model has a capability, the default recommender first."""
     names = [name for name, recommender in cache.all_recommenders().items() if capability(recommender.model())]
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 
 def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str, width: int = 230) -> str:
-    """Show a menu of the recommenders with a capability. Recommenders that are not trained are marked."""
+    """Show a menu of the recommenders whose model has a capability. Labels mark untrained recommenders."""
     labels = recommenders.menu_labels(dataset.name)
     recommenders.preserve_widget_value(key)
     capable = {name: labels[name] for name in recommenders_with(capability)}

@@ -1,4 +1,7 @@
-"""The section Fill a blank: masks anywhere among the visitor's films, and the predicted films."""
+"""The section Fill a blank: masks anywhere among the visitor's films, and the films predicted for them.
+
+A *blank* is a masked film, or a mask that is added between films.
+"""
 
 import pandas as pd
 import streamlit as st
@@ -13,16 +16,16 @@ from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank
 from recsys.serving.predictor import Predictor
 
-MAX_MASKS = 3  # masked films at most; also the largest number of masks added between films
+MAX_MASKS = 3  # limit for masked films, and for masks added between films
 N_PICKS = 8  # predicted films for each mask
 MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
-CONTEXT = 3  # films on each side of a mask in an abbreviated sequence
+N_CONTEXT_FILMS = 3  # on each side of a mask in an abbreviated sequence
 
 
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render the section."""
+    """Show the menus of masks, the sequence with its masks, and the predicted films for each mask."""
     text = _(
         "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
         "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
@@ -33,10 +36,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    longest = len(films) + MAX_MASKS  # with all added masks
-    max_length = predictor.model.max_length or longest
-    start = max(0, longest - max_length)  # the model does not read films before it
-    masked, gaps, exclude_listed = choose_masks(dataset, films, start)
+    full_length = len(films) + MAX_MASKS  # with as many added masks as possible
+    max_length = predictor.model.max_length or full_length
+    start = max(0, full_length - max_length)  # the model may not read the films before this position
+    masked, added, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
             "The model reads up to {n} position, so you can only mask your latest film.",
@@ -44,10 +47,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             max_length,
         )
         st.caption(text)
-    if not (masked or gaps):
+    if not (masked or added):
         st.info(_("Mask a film or add a mask between films."))
         return
-    sequence, answers = cloze.insert_blanks(films, masked, gaps)
+    sequence, answers = cloze.insert_blanks(films, masked, added)
     show_sequence(dataset, sequence)
     if len(films) < 3:
         text = ngettext(
@@ -73,17 +76,17 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
     """Show the menus of masked films and of places for added masks. Positions before `start` cannot be masked.
 
     Returns:
-        The positions of masked films, the positions before which masks are added, and whether films of the list are
+        The positions of masked films, the positions before which masks are added, and whether the visitor's films are
         excluded from the predictions.
     """
     labels = [dataset.catalog.films[item].label for item in films]
-    list_id = hash((dataset.name, films))  # positions are valid for one list only
+    list_id = hash((dataset.name, films))  # part of the widget keys, because positions belong to one list
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         masked = st.multiselect(
             _("Mask films"),
             list(range(start, len(films))),
             select_all=False,
-            default=[(start + len(films)) // 2],  # in a list of three or more, this film has films on both sides
+            default=[(start + len(films)) // 2],  # with three or more films, there are films on both sides of it
             format_func=lambda position: f"{position + 1}. {labels[position]}",
             max_selections=MAX_MASKS,
             placeholder=_("No masked films"),
@@ -91,7 +94,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
             width=360,
             wrap=True,
         )
-        gaps = st.multiselect(
+        added = st.multiselect(
             _("Add a mask between films"),
             list(range(start, len(films) + 1)),
             select_all=False,
@@ -103,11 +106,11 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
             wrap=True,
         )
         exclude_listed = st.toggle(_("Hide films in your list"), value=True, key="hide_listed", persist_state="session")
-    return masked, gaps, exclude_listed
+    return masked, added, exclude_listed
 
 
 def place_label(before: list[str], after: list[str]) -> str:
-    """Return the name of a place between films. before, after: Titles on both sides."""
+    """Return the name of a place between films. before, after: Titles of all films on each side."""
     if before and after:
         return _("Between {before} and {after}", before=before[-1], after=after[0])
     if before:
@@ -121,7 +124,7 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
     chips = []
     for position, item in enumerate(sequence):
         distance = min(abs(position - mask) for mask in masks)
-        if len(sequence) <= MAX_WHOLE_SEQUENCE or distance <= CONTEXT:
+        if len(sequence) <= MAX_WHOLE_SEQUENCE or distance <= N_CONTEXT_FILMS:
             label = attention.MASK_LABEL if item is None else dataset.catalog.films[item].label
             chips.append((position + 1, label, item is None))
     st.html(film_cards.sequence_chips(chips))
@@ -129,20 +132,19 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
 
 def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
     """Show a mask with its predicted films. answer: The masked film, None for an added mask."""
-    labels = [None if item is None else dataset.catalog.films[item].label for item in sequence]
-    before = [label for label in labels[: blank.position] if label is not None]
-    after = [label for label in labels[blank.position + 1 :] if label is not None]
-    st.header(_("Mask at position {n}", n=blank.position + 1))
+    films, position = dataset.catalog.films, blank.position
+    before = [films[item].label for item in sequence[:position] if item is not None]
+    after = [films[item].label for item in sequence[position + 1 :] if item is not None]
+    st.header(_("Mask at position {n}", n=position + 1))
     st.caption(escape_markdown(place_label(before, after)))
     if answer is not None:
-        film = f"**{escape_markdown(dataset.catalog.films[answer].label)}**"
-        st.markdown(answer_text(film, blank))
-    best = blank.picks[0].probability if blank.picks else None
+        st.markdown(answer_text(f"**{escape_markdown(films[answer].label)}**", blank))
+    best = blank.picks[0].probability if blank.picks else None  # probability of a full bar
     common.film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
 
 
 def answer_text(film: str, blank: Blank) -> str:
-    """Return a sentence with the rank of the masked film. film: Its title in Markdown."""
+    """Return a sentence with the rank of the masked film. film: Title of the masked film in Markdown."""
     if blank.answer is None:
         return _("You watched {film} here. It is in your list twice, so it is hidden.", film=film)
     rank, probability = blank.answer.rank, blank.answer.probability
@@ -155,16 +157,12 @@ def answer_text(film: str, blank: Blank) -> str:
 def show_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:
     """Show the rank of the masked film from the films before it, from the films after it, and from both."""
     sides = cloze.rank_by_side(predictor, sequence, position, answer)
-    rows = {_("Films before"): sides.before, _("Films after"): sides.after, _("Both"): sides.both}
-    table = pd.DataFrame(
-        {
-            _("Context"): list(rows),
-            _("Rank"): [count(side.rank) if side and side.rank else _("not in the list") for side in rows.values()],
-            _("Probability"): [
-                percent(side.probability) if side and side.probability is not None else "" for side in rows.values()
-            ],
-        }
-    ).set_index(_("Context"))
+    rows = []
+    for context, side in ((_("Films before"), sides.before), (_("Films after"), sides.after), (_("Both"), sides.both)):
+        rank = count(side.rank) if side and side.rank else _("not in the list")
+        probability = percent(side.probability) if side and side.probability is not None else ""
+        rows.append({_("Context"): context, _("Rank"): rank, _("Probability"): probability})
+    table = pd.DataFrame(rows).set_index(_("Context"))
     film = predictor.dataset.catalog.films[answer].label
     st.markdown(_("Which side helps more? The rank of {film} from a part of your list:", film=escape_markdown(film)))
     alt = _(

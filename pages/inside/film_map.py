@@ -30,11 +30,11 @@ COLOUR_OPTIONS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Pop
 HEIGHT_PX = 620
 PLOT_SIZE_PX = (620, 480)  # width and height on a wide screen
 PHONE_PLOT_SIZE_PX = (330, 430)  # width and height on a phone
-# label of a region
+# size of the label of a region
 LETTER_WIDTH_PX = 6.6  # mean width
 LABEL_PADDING_PX = 8  # left and right together
 LINE_HEIGHT_PX = 22
-VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # ratings
+VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # numbers of ratings of a film
 VIEW_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
 DECADE_COLOURS = {
@@ -62,7 +62,7 @@ def _tsne_regions(predictor: Predictor) -> list[Region]:
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render the section."""
+    """Show the menus, the map with its tables, the search, and the neighbours of the chosen film."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
@@ -82,8 +82,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     )
     st.markdown(text)
     chosen = chosen_film(dataset, films)
-    chart, side = st.columns([5, 3], gap="large")
-    with side:
+    map_column, side_column = st.columns([5, 3], gap="large")
+    with side_column:
         film_search.search_box(
             dataset.name,
             _("Find a film"),
@@ -101,7 +101,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
         )
         show_neighbours(predictor, film_map, chosen)
-    with chart:
+    with map_column:
         show_map(predictor, film_map, map_regions, films, chosen, colour)
         if map_regions:
             common.table_expander(region_table(dataset, map_regions), _("regions of the map"), "regions")
@@ -109,14 +109,14 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def ensure_tsne_map(predictor: Predictor) -> bool:
-    """Return whether the t-SNE map exists. If not, show the progress of its task or a button that starts it."""
+    """Return whether the t-SNE map exists. If not, show the progress of its computation, or how to start it."""
     if tsne.load_points(predictor) is not None:
         return True
-    name, key = f"tsne/{predictor.key}", f"tsne-{common.file_name(predictor)}"
-    task = tasks.find(name)
+    task_name, key = f"tsne/{predictor.key}", f"tsne-{common.file_name(predictor)}"
+    task = tasks.find(task_name)
 
     def start() -> None:
-        tasks.start(name, partial(tsne.compute_map, predictor))
+        tasks.start(task_name, partial(tsne.compute_map, predictor))
 
     with st.container(border=True, key="tsne"):
         text = ngettext(
@@ -132,32 +132,33 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
             errors.show_command(f"{python()} -m {tsne.__name__} {predictor.dataset.name} {predictor.recommender.name}")
         elif task and not task.is_finished:
             tasks.show_progress(
-                name,
+                task_name,
                 lambda event: _("Computing the map: {share:.0%}", share=tasks.progress(event)),
                 _("Cancel *computing the map*"),
                 f"stop-{key}",
             )
         elif task and task.error:
-            tasks.show_failure(name, task.error, f"again-{key}", retry=start)
+            tasks.show_failure(task_name, task.error, f"again-{key}", retry=start)
         else:
             st.button(_("Compute the t-SNE map"), key=key, icon=":material/scatter_plot:", on_click=start)
     return False
 
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """Return the item that was searched or clicked, or else the visitor's newest film."""
-    name, item = st.session_state.get("map_film", (None, None))
-    return item if name == dataset.name and item is not None and item < dataset.n_items else films[-1]
+    """Return the item that was searched or clicked. By default, return the visitor's newest film."""
+    dataset_name, item = st.session_state.get("map_film", (None, None))
+    is_valid = dataset_name == dataset.name and item is not None and item < dataset.n_items
+    return item if is_valid else films[-1]
 
 
 def choose_film(dataset_name: str, item: int) -> None:
-    """Mark a film on the map."""
+    """Choose the film that is marked on the map, and empty the search box."""
     st.session_state.map_film = (dataset_name, item)
     st.session_state.map_search = ""
 
 
 def handle_click(dataset_name: str, n_items: int) -> None:
-    """Mark the clicked film. Selection events without a film are ignored."""
+    """Choose the clicked film. Ignore a selection event without a film."""
     points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
     if isinstance(item, list) and item:  # customdata is a number or a list of one number
@@ -182,14 +183,14 @@ def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> Non
 def show_map(
     predictor: Predictor, film_map: FilmMap, map_regions: list[Region], films: tuple[int, ...], chosen: int, colour: str
 ) -> None:
-    """Show the map with region labels and marked films. colour: A key of COLOUR_OPTIONS."""
+    """Show the map with region labels and marked films. chosen: Item. colour: Key of COLOUR_OPTIONS."""
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     neighbours = [item for item, _cosine in embedding_map.neighbours(film_map.unit_vectors, chosen)]
     visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
     figure = go.Figure(view_trace(visible_films) if colour == "views" else group_traces(visible_films, colour))
     label_regions(figure, map_regions, film_map.table)
     mark_films(figure, film_map.table, films, chosen, neighbours)
-    is_tsne = film_map.shares is None  # only the axes of PCA have shares of the variance
+    is_tsne = film_map.shares is None  # only PCA has shares of the variance
     figure.update_layout(
         height=HEIGHT_PX,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
@@ -223,7 +224,7 @@ def show_map(
 
 def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
     """Return sentences about the axes, the regions and the films on the map."""
-    if film_map.shares is None:  # t-SNE: the axes have no meaning
+    if film_map.shares is None:  # t-SNE
         notes = [
             _(
                 "t-SNE keeps similar films close together. Small distances are meaningful. Large distances and the "
@@ -286,11 +287,11 @@ def region_name(label: str) -> str:
 
 
 def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
-    """Return a trace for each frequent genre or each decade. The grey trace is first, so it is drawn below."""
+    """Return a trace for each frequent genre or each decade. The grey trace is first, below the others."""
     if colour == "genre":
         genre = embedding_map.common_genres(table)
         names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
-        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # mask of the films, name, colour
+        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # (mask of the films, name, colour)
         groups += [(genre == name, display_tag(name), hue) for name, hue in zip(names, GENRE_COLOURS, strict=False)]
     else:
         earliest = min(DECADE_COLOURS)
@@ -303,7 +304,7 @@ def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
 
 
 def view_trace(table: pd.DataFrame) -> go.Scattergl:
-    """Return one trace that is coloured by the logarithm of the number of ratings."""
+    """Return one trace, coloured by the logarithm of the number of ratings."""
     ticks = [tick for tick in VIEW_TICKS if tick <= max(table["views"].max(), 1)]
     marker = {
         "color": np.log10(table["views"].clip(lower=1)),
@@ -320,7 +321,7 @@ def view_trace(table: pd.DataFrame) -> go.Scattergl:
 
 
 def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Scattergl:
-    """Return a trace of films. Its customdata are their items."""
+    """Return a trace of films. Its customdata are the items, see `handle_click`."""
     style = {"size": 6, "opacity": 0.6, **marker}
     return go.Scattergl(
         x=table["x"],
@@ -345,7 +346,7 @@ def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> s
 def mark_films(
     figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen: int, neighbours: list[int]
 ) -> None:
-    """Mark the chosen film (with its title), its neighbours and the visitor's films."""
+    """Mark the neighbours, the visitor's films and the chosen film, which also gets its title."""
     white_edge = {"width": 1.5, "color": "white"}
     ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
     diamond = {"size": 12, "symbol": "diamond", "color": SECOND_ACCENT, "line": white_edge}
@@ -370,7 +371,7 @@ def mark_films(
 
 
 def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFrame) -> None:
-    """Label the regions that have room. CSS hides labels without room on a phone."""
+    """Label the regions whose label has room. On a phone, CSS hides labels that have no room there."""
     is_dark = st.context.theme.type == "dark"
     labelled = regions_with_room(map_regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
@@ -395,7 +396,7 @@ def regions_with_room(
 ) -> list[Region]:
     """Return regions whose labels do not overlap.
 
-    Regions with a topic (genre or tag) have priority, then larger regions.
+    Regions with a topic (genre or tag) come before regions without one, and larger regions before smaller ones.
     """
     map_width, map_height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
     plot_width, plot_height = plot_size_px
@@ -403,10 +404,10 @@ def regions_with_room(
         (region for region in map_regions if region.label),
         key=lambda region: (not region.has_topic, -len(region.items)),
     )
-    boxes: list[tuple[float, float, float]] = []  # centre and width in pixels
+    boxes: list[tuple[float, float, float]] = []  # of placed labels: x and y of the centre, and width, in pixels
     labelled = []
     for region in by_priority:
-        x, y = region.x / map_width * plot_width, region.y / map_height * plot_height  # in pixels
+        x, y = region.x / map_width * plot_width, region.y / map_height * plot_height
         label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + LABEL_PADDING_PX
         if all(
             abs(x - other_x) > (label_width + other_width) / 2 or abs(y - other_y) > LINE_HEIGHT_PX

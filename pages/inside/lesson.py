@@ -25,9 +25,9 @@ NETWORK_KEY = "lesson_network"
 class LessonStep(NamedTuple):
     """One step of the lesson."""
 
-    title: str  # English text, translated when shown
-    show: Callable[[Lesson, DeltaGenerator], None]
-    highlighted: tuple[str, ...]  # `network_drawing.PARTS` of the small drawing; (): no small drawing
+    title: str  # in English
+    show: Callable[[Lesson, DeltaGenerator], None]  # arguments: lesson, container of the example
+    highlighted: tuple[str, ...]  # `network_drawing.PARTS` in the small drawing; (): there is no small drawing
 
 
 STEPS = (
@@ -44,18 +44,18 @@ STEPS = (
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the chosen step. This is not a fragment, so that main.py writes the step to the URL."""
+    """Show the menus and the chosen step. This is not a fragment, so that main.py writes the step to the URL."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
-    number = choose_step()
-    step = STEPS[number - 1]
+    step_number = choose_step()
+    step = STEPS[step_number - 1]
     title = _(step.title)
     lesson = Lesson(predictor, _steps(predictor, films), paper_differences(predictor))
     with st.container(border=True, key="lesson"):
         text, example = st.columns([2, 3], gap="large")
         with text:
-            st.header(_("{n}. {title}", n=number, title=title))
+            st.header(_("{n}. {title}", n=step_number, title=title))
             step.show(lesson, example)
             if step.highlighted:
                 with st.container(key="lesson-map"):
@@ -69,7 +69,7 @@ def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
 
 
 def choose_network(dataset_name: str) -> str:
-    """Return the BERT4Rec to explain. There is a menu if several are trained for the data set."""
+    """Return the name of the BERT4Rec to explain. Show a menu if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
     ready = recommenders.ready(dataset_name)
     names = [default, *(name for name in others if name in ready)]
@@ -85,7 +85,7 @@ def choose_network(dataset_name: str) -> str:
 
 
 def choose_step() -> int:
-    """Show the Back and Next buttons and the menu of steps. Return the number of the step."""
+    """Show the Back and Next buttons and the menu of steps. Return the number of the chosen step."""
     number = min(st.session_state.get(STEP_KEY) or 1, len(STEPS))
     is_last = number == len(STEPS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):

@@ -17,8 +17,8 @@ from pages.ui.i18n import N_, _, ngettext, number
 from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
-MAX_DISTANCE = 15  # films in each direction, in the chart of the position bias
-PAPER_DIFFERENCES = {  # name of a difference → aspect, text about the paper, text about this network
+MAX_DISTANCE = 15  # in films, in each direction of the chart of the position bias
+PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
     "relative_bias": (
         N_("Order"),
         N_("Adds an embedding of the position to the embedding of the film."),
@@ -142,7 +142,7 @@ def token_strip(labels: list[str]) -> None:
 
 
 def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the embeddings, show them as colours, and the nearest neighbours of the newest film."""
+    """Describe the embeddings. Show them as colours, and the nearest neighbours of the newest film."""
     steps = lesson.steps
     text = _(
         "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
@@ -209,19 +209,18 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 
 
 def order(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe how the network reads the order of the films: position embeddings or a position bias."""
+    """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
     steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
     if steps.positions is not None:
-        values = (steps.embeddings, steps.positions, steps.input)
-        film, position, total = (float(array[-1, 0]) for array in values)  # first number of [mask]
+        first_number = (-1, 0)  # index of the first number of [mask], the last row
         text = _(
             "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
             "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
             "{position:+.2f} for its position, the sum is {sum:+.2f}.",
-            film=film,
-            position=position,
-            sum=total,
+            film=float(steps.embeddings[first_number]),
+            position=float(steps.positions[first_number]),
+            sum=float(steps.input[first_number]),
         )
         st.markdown(text)
         st.latex(input_formula(lesson))
@@ -256,15 +255,15 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
-    """Return exp(bias), the factor on attention, by distance in films (rows, negative: earlier) and head (columns).
+    """Return exp(bias), the factor on attention: a row for each distance in films, a column for each head.
 
-    slopes: (L, H, 2), the last axis for earlier and for later films.
+    Earlier films have negative distances. slopes: (L, H, 2), the last axis for earlier and for later films.
     """
     distances = np.arange(-MAX_DISTANCE, MAX_DISTANCE + 1)
     names = [common.head_name(*indices) for indices in np.ndindex(slopes.shape[:2])]
     earlier, later = slopes.reshape(-1, 2).T
-    slope = np.where(distances[:, None] > 0, later, earlier)  # (distances, L · H)
-    factors = (1 + np.abs(distances))[:, None] ** -slope
+    slope_by_distance = np.where(distances[:, None] > 0, later, earlier)  # (distances, L · H)
+    factors = (1 + np.abs(distances))[:, None] ** -slope_by_distance
     index = pd.Index(distances, name=_("Distance in films (earlier below 0, later above)"))
     return pd.DataFrame(factors, index, names)
 

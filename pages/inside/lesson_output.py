@@ -15,7 +15,7 @@ from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
 from recsys.serving.insight.bert4rec_steps import layer_predictions
 
-MAX_FILMS = 6  # films with the most attention of a head
+MAX_FILMS = 6  # films that get the most attention in a head
 N_PREDICTIONS = 4  # predicted films after each layer
 
 
@@ -87,7 +87,10 @@ def show_mask_attention(lesson: Lesson) -> None:
 
 
 def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
-    """Return a row for each token: token, label, match (scaled dot product), bias, sum, position, share (attention)."""
+    """Return the attention of the mask in a head, with a row for each token.
+
+    Columns: token, label, match (scaled dot product), bias, sum, position (from 1) and share (the attention).
+    """
     outputs, attention = lesson.steps.layers, lesson.steps.attention
     match = outputs.scaled_dot_product[layer, head, -1].astype(np.float64)  # the last row is [mask]
     bias = np.zeros_like(match) if outputs.bias is None else outputs.bias[layer, head, -1].astype(np.float64)
@@ -99,7 +102,7 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
 
 
 def heads(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the attention heads, and show the attention of the mask, a row for each head."""
+    """Describe the attention heads, and show the attention of the mask in each head."""
     n_heads, dim = lesson.n_heads, lesson.steps.embeddings.shape[1]
     st.markdown(
         _(
@@ -136,7 +139,7 @@ def heads(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def heads_chart(table: pd.DataFrame) -> go.Figure:
-    """Return a heat map of attention, heads by tokens, of the newest tokens. Each row has its own colour scale."""
+    """Return a heat map of attention, heads × newest tokens. Each row has its own colour scale."""
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
     labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
@@ -160,7 +163,7 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
 
 
 def layers(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe feed-forward networks, residual connections and normalisation, and the predictions of each layer."""
+    """Describe feed-forward networks, residual connections and normalisation. Show predictions after each layer."""
     text = _(
         "Attention mixes the positions. Then a small **feed-forward** network processes each position separately. Both "
         "together are a **layer**. Layers in this network: {n}. Each layer reads the result of the previous one.",

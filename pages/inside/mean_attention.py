@@ -21,9 +21,9 @@ MAX_COLUMNS = 4  # charts side by side
 DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 of SASRec
 
 HEIGHT_PX = 280
-TICK_STEP = 5  # every fifth film back has a label
+TICK_STEP = 5  # films between two labels of an axis
 MAX_GENRES_WITH_CELL_TEXT = 8
-MIN_COLOUR_RATIO = 1.25  # minimum ratio at the end of the colour scale, so that noise stays pale
+MIN_COLOUR_RATIO = 1.25  # the colour scale ends at this ratio or a higher one, so that noise stays pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
     [0, "rgba(217, 119, 47, 0.65)"],
     [0.5, "rgba(141, 140, 136, 0.08)"],
@@ -34,7 +34,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
-    """Render the section. It does not use the films of the visitor."""
+    """Show the mean attention by position and by genre. The films of the visitor are not used."""
     name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
@@ -61,7 +61,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
 
 @cache.cached_for_predictor(max_entries=12)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
-    """Return the attention by position and by genre. It takes two seconds on two cores."""
+    """Return the attention by position and by genre. This takes two seconds on two cores."""
     batch = attention_stats.collect_attention(predictor)
     genres = attention_stats.genre_attention(batch, predictor.dataset.catalog)
     return attention_stats.mean_attention(batch), genres
@@ -83,11 +83,11 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
         "not attend to later films."
     )
     st.caption(f"{text} {masked_text if by_position.ends_with_mask else causal_text}")
-    last_rows = attention_of_last_position(by_position)
+    by_head = attention_of_last_position(by_position)
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(by_position.weights.shape[:2]):
             name = common.head_name(layer, head)
-            row = last_rows[name].drop(_("older"))
+            shares = by_head[name].drop(_("older"))
             alt = ngettext(
                 "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next "
                 "film attends most to {position}, with {share}.",
@@ -96,21 +96,21 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
                 n,
                 model=cache.recommender_title(predictor),
                 head=name,
-                position=position_label(str(row.idxmax())),
-                share=percent(row.max()),
+                position=position_label(str(shares.idxmax())),
+                share=percent(shares.max()),
             )
             with st.container(gap="xsmall"):
                 st.markdown(f"**{name}**")
                 highest = percent(by_position.weights[layer, head].max())
-                st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(row.sum())))
+                st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
                 common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
     st.caption(_("“Inside” is the share of the framed row's attention in the chart. The rest goes to older films."))
-    common.table_expander(last_rows.map(percent), _("attention of the framed row by head"), "mean")
+    common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
-    """Return the attention of the last position: a row per position, newest first, then older films. Columns: heads."""
+    """Return the attention of the last position by head. Rows: positions, the newest first, and then "older"."""
     table = pd.DataFrame(
         {
             common.head_name(*indices): by_position.weights[indices][-1, ::-1]
@@ -123,7 +123,7 @@ def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
 
 
 def position_label(label: str) -> str:
-    """Return "film 3" for the third film before the predicted film, or "[mask]"."""
+    """Return "film 3" for the label "3", the third film before the predicted film. The label "[mask]" stays."""
     return label if label == attention.MASK_LABEL else _("film {n}", n=label)
 
 
@@ -135,7 +135,7 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
     figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
     newest_film = n - 2 if by_position.ends_with_mask else n - 1
     fifth_film = newest_film - (TICK_STEP - 1)
-    ticks = sorted({*range(fifth_film, -1, -TICK_STEP), n - 1})
+    ticks = sorted({*range(fifth_film, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position
     axis = BARE_AXIS | {
         "tickvals": ticks,
         "ticktext": [by_position.labels[tick] for tick in ticks],
@@ -194,7 +194,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
-    """Show the menu of genres. Return the chosen ones, or all genres."""
+    """Show the menu of genres. Return the chosen genres, or all genres if the toggle "All genres" is on."""
     show_all = st.session_state.get("mean-all-genres", False)
     default = [genre for genre in DEFAULT_GENRES if genre in by_genre.genres]
     genres = st.multiselect(
@@ -213,7 +213,7 @@ def choose_genres(by_genre: GenreAttention) -> list[str]:
 
 
 def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `GenreAttention.table` as text, with a row for each attending genre."""
+    """Return the ratios of `GenreAttention.table` as text, with a row for each attending genre."""
     genres = list(dict.fromkeys(table["from"]))
     names = [display_tag(genre) for genre in genres]
     ratios = table["times"].to_numpy().reshape(len(genres), -1)
@@ -222,7 +222,7 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def colour_values(table: pd.DataFrame) -> pd.Series:
-    """Return log ratios: 0 if the 95% interval includes 1; NaN if there are too few people or the ratio is 0."""
+    """Return the log ratio of each cell: 0 if the 95% interval includes 1, NaN for too few people or a ratio of 0."""
     ratio = table["times"]
     log_ratio = np.log(ratio.where(ratio > 0))
     is_significant = (table["low"] > 1) | (table["high"] < 1)
@@ -230,9 +230,13 @@ def colour_values(table: pd.DataFrame) -> pd.Series:
 
 
 def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figure:
-    """Return a heat map of the colours and ratios of one layer. scale_end: Log ratio with the strongest colour."""
+    """Return a heat map of one layer. scale_end: Log ratio that has the strongest colour.
+
+    table: `GenreAttention.table` with the column colour, see `colour_values`.
+    """
     names = [display_tag(genre) for genre in dict.fromkeys(table["from"])]
     n = len(names)
+    has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     hover_texts = [
         _("too few people")
         if np.isnan(row.times)
@@ -240,7 +244,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         for row in table.itertuples()
     ]
     cells: dict[str, Any] = {"colorscale": SIGNED_SCALE}
-    if n <= MAX_GENRES_WITH_CELL_TEXT:
+    if has_cell_text:
         cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["times"]]
         cells = {
             "colorscale": PALE_SCALE,
@@ -251,7 +255,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
     figure = common.heat_map(
         table["colour"].to_numpy().reshape(n, n),
-        90 + max(180, (46 if n <= MAX_GENRES_WITH_CELL_TEXT else 20) * n),
+        90 + max(180, (46 if has_cell_text else 20) * n),
         _("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people"),
         hover_data.reshape(n, n, 2),
         x=names,

@@ -1,7 +1,7 @@
 """SVG drawing of a BERT4Rec network, in the style of figure 1b of the paper (arXiv:1904.06690).
 
-As in the paper, it is read from the bottom to the top. Orange dashed parts are only in the paper, and teal parts only
-in this network.
+The drawing is read from the bottom to the top, as in the paper. Orange dashed parts are only in the paper, and teal
+parts only in this network.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,7 +18,7 @@ from pages.ui.i18n import _, ngettext
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
-MAX_LAYERS = 2  # drawn layers; for more layers, a text in the drawing says how many are left out
+MAX_LAYERS = 2  # drawn layers; a text gives the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 
@@ -43,7 +43,7 @@ def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
 
 @dataclass(frozen=True)
 class NetworkDrawing:
-    """Draws the parts of a network."""
+    """A network and the options of its drawing."""
 
     labels: Sequence[str]  # the newest tokens, at most four; the last one is [mask]
     n_layers: int
@@ -53,7 +53,7 @@ class NetworkDrawing:
     n_films: int
     has_position_embeddings: bool  # as in the paper
     has_projection: bool  # as in the paper
-    highlighted: Collection[str] = PARTS  # opaque parts, the other parts are faint
+    highlighted: Collection[str] = PARTS  # the other parts are faint
     is_dark: bool = False
 
     @property
@@ -71,23 +71,23 @@ class NetworkDrawing:
         n_drawn = min(self.n_layers, MAX_LAYERS)
         n_more = self.n_layers - n_drawn
         height = 300 + n_drawn * LAYER_HEIGHT + (20 if n_more else 0)
-        y = height - 40
-        pieces = [self._tokens(y), self._embedding(y - 56), self._order(y - 106)]
-        y -= 128
+        top = height - 40  # of the tokens
+        pieces = [self._tokens(top), self._embedding(top - 56), self._order(top - 106)]
+        bottom = top - 128  # of the next part
         for layer in range(n_drawn):
-            pieces.append(self._layer(y, layer))
-            y -= LAYER_HEIGHT
+            pieces.append(self._layer(bottom, layer))
+            bottom -= LAYER_HEIGHT
         if n_more:
-            pieces.append(self._part("layer", self._text(WIDTH / 2, y + 4, _("… and {n} more", n=n_more), 13)))
-            y -= 20
-        pieces.append(self._output(y))
+            pieces.append(self._part("layer", self._text(WIDTH / 2, bottom + 4, _("… and {n} more", n=n_more), 13)))
+            bottom -= 20
+        pieces.append(self._output(bottom))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
             f'font-family="system-ui, sans-serif" fill="{self.ink}">{"".join(pieces)}</svg>'
         )
 
     def _part(self, name: str, *pieces: str) -> str:
-        """Group the pieces of a part, faint unless the part is highlighted."""
+        """Group the pieces of a part. The group is faint unless the part is highlighted."""
         faint = "" if name in self.highlighted else ' opacity="0.45"'
         return f"<g{faint}>{''.join(pieces)}</g>"
 
@@ -104,9 +104,9 @@ class NetworkDrawing:
             f'stroke="{colour}" stroke-width="1.5"{dash}/>'
         )
 
-    def _paper_box(self, x: float, y: float, w: float, h: float, is_here: bool) -> str:
-        """Draw the box of a part of the paper, dashed if this network does not have it."""
-        return self._box(x, y, w, h, GREY) if is_here else self._box(x, y, w, h, SECOND_ACCENT, dashed=True, fill=0.04)
+    def _paper_box(self, x: float, y: float, w: float, h: float, exists: bool) -> str:
+        """Draw the box of a part of the paper's network. exists: Whether this network has the part, too."""
+        return self._box(x, y, w, h, GREY) if exists else self._box(x, y, w, h, SECOND_ACCENT, dashed=True, fill=0.04)
 
     def _arrows(self, bottom: float, top: float) -> str:
         """Draw an arrow upwards in every column."""
@@ -119,50 +119,52 @@ class NetworkDrawing:
     def _line_up(self, x: float, bottom: float, top: float) -> str:
         return f'<path d="M{x} {bottom}V{top}" stroke="{self.ink}" stroke-width="1.3"/>'
 
-    def _tokens(self, y: float) -> str:
+    def _tokens(self, top: float) -> str:
         pieces = []
         for x, label in zip(self.columns, self.labels, strict=True):
             is_mask = x == self.columns[-1]
             pieces.append(
-                self._box(x - 47, y, 94, 34, SECOND_ACCENT if is_mask else self.ink, dashed=is_mask, fill=0.12)
+                self._box(x - 47, top, 94, 34, SECOND_ACCENT if is_mask else self.ink, dashed=is_mask, fill=0.12)
             )
-            pieces.append(self._text(x, y + 21, short_title(label, 13), 12, bold=is_mask))
+            pieces.append(self._text(x, top + 21, short_title(label, 13), 12, bold=is_mask))
         return self._part("tokens", *pieces)
 
-    def _embedding(self, y: float) -> str:
-        boxes = [self._box(x - 40, y, 80, 28, GREY) + self._text(x, y + 19, _("embedding"), 12) for x in self.columns]
-        return self._part("embedding", self._arrows(y + 56, y + 30), *boxes)
+    def _embedding(self, top: float) -> str:
+        boxes = [
+            self._box(x - 40, top, 80, 28, GREY) + self._text(x, top + 19, _("embedding"), 12) for x in self.columns
+        ]
+        return self._part("embedding", self._arrows(top + 56, top + 30), *boxes)
 
-    def _order(self, y: float) -> str:
+    def _order(self, top: float) -> str:
         """Draw the position embeddings of the paper. The arrows below and above them belong to the embedding."""
         boxes = [
-            self._paper_box(x - 40, y, 80, 28, self.has_position_embeddings)
-            + self._text(x, y + 19, _("+ position"), 12)
+            self._paper_box(x - 40, top, 80, 28, self.has_position_embeddings)
+            + self._text(x, top + 19, _("+ position"), 12)
             for x in self.columns
         ]
-        arrows = self._part("embedding", self._arrows(y + 50, y + 30), self._arrows(y, y - 22))
+        arrows = self._part("embedding", self._arrows(top + 50, top + 30), self._arrows(top, top - 22))
         return arrows + self._part("order", *boxes)
 
     def _layer(self, bottom: float, layer: int) -> str:
-        """Draw a layer: attention between all positions, then feed-forward in each position."""
+        """Draw a layer: attention from the upper to the lower positions, and above it feed-forward in each position."""
         title = _("Layer {n}: self-attention, heads: {heads}", n=layer + 1, heads=self.n_heads)
         heading = self._text(14, bottom - 86, title, 12, bold=True, anchor="start")
         bias = ""
         if not self.has_position_embeddings:
             bias = self._text(WIDTH - 14, bottom - 86, _("+ bias for distance"), 12, bold=True, anchor="end")
         lines = [
-            f'<path d="M{x} {bottom - 2}L{x_to} {bottom - 54}" stroke="{ACCENT}" '
+            f'<path d="M{x} {bottom - 2}L{x_above} {bottom - 54}" stroke="{ACCENT}" '
             f'stroke-width="{0.4 + 5 * weight:.1f}" stroke-opacity="{0.25 + 0.75 * min(1, 2 * weight):.2f}"/>'
-            for x_to, row in zip(self.columns, self.weights[layer], strict=True)
+            for x_above, row in zip(self.columns, self.weights[layer], strict=True)
             for x, weight in zip(self.columns, row, strict=True)
         ]
-        forward = [
+        feed_forward = [
             self._box(x - 46, bottom - 76, 92, 22, GREY) + self._text(x, bottom - 61, _("feed-forward"), 11)
             for x in self.columns
         ]
         frame = self._box(4, bottom - 104, WIDTH - 8, 104, GREY, fill=0.05)
         return (
-            self._part("layer", frame, heading, *forward, self._arrows(bottom - 104, bottom - LAYER_HEIGHT - 3))
+            self._part("layer", frame, heading, *feed_forward, self._arrows(bottom - 104, bottom - LAYER_HEIGHT - 3))
             + self._part("attention", *lines)
             + self._part("order", f'<g fill="{ACCENT}">{bias}</g>')
         )
