@@ -43,7 +43,7 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
             import_dialog.saved_history_on_start(dataset)
     _tools(dataset, films, answer)
     _note_short_link(dataset, films)
-    import_dialog.browser_storage()
+    import_dialog.save_in_browser()
     if not films:
         ui_page.show_examples(dataset)
 

@@ -78,9 +78,9 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         _filter_popover(dataset)
         choice.popover(dataset)
         marked_films.popovers(dataset)
-    predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
-    filters = list_kinds.filters(kind, _filters())
-    excluded = (*visitor().current.excluded, *choice.excluded(dataset))  # `choice`: a pasted list of titles
+    predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
+    filters = list_kinds.adapt_filters(kind, _filters())
+    excluded = (*visitor().current.excluded, *choice.excluded_films(dataset))
     request = Request(films, k, filters, unwanted=excluded, ratings=session.feedback(dataset, films))
     answer = Answer(predictor, request, recommend(predictor, request))
     _show_notes(answer)
