@@ -168,7 +168,7 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
 def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of ranks with a row per film and a column per recommender. The last two rows are metrics.
 
-    Ranks in the top TOP_K are bold. The higher a rank, the stronger the shade of its cell.
+    Ranks in the top TOP_K are bold. The better a rank, the stronger the shade of its cell.
     """
     film_headings = [format.escape_markdown(f"{n + 1} · {label}") for n, label in zip(positions, labels, strict=True)]
     cells, shades = {}, {}
@@ -180,7 +180,6 @@ def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], l
         heading = format.escape_markdown(title)
         cells[heading] = [*rank_cells, str(sum(hits)), mrr]
         shades[heading] = [*(rank.log_rank_score for rank in film_ranks), np.nan, np.nan]
-    index = pd.Index(
-        [*film_headings, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film")
-    )
+    metric_headings = [_("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")]
+    index = pd.Index([*film_headings, *metric_headings], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shades, index))

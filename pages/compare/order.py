@@ -107,7 +107,8 @@ def plot_overlaps(effects: Effects) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
-    set_layout(figure, 110 + 48 * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
+    height_px = 110 + 48 * len(effects)
+    set_layout(figure, height_px).update_yaxes(autorange="reversed", showgrid=True)
     return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
 
 

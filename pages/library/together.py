@@ -27,7 +27,7 @@ RULE_HELP = {
 
 
 def show(dataset: Dataset) -> None:
-    """Render the lists of two people, and the films for both."""
+    """Render the films of the visitor and of the other person, and the recommendations for both."""
     text = _(
         "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
         "films near the top of both your lists."
@@ -62,9 +62,9 @@ def show(dataset: Dataset) -> None:
 
 
 def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
-    """Show the films for both people, with a bar for each person."""
-    matching = filters.load_library(dataset.name).matching_mask(filters.query())
-    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matching[: dataset.n_items])
+    """Show the recommendations for both people, with a bar for each person. requests: Of the visitor and the other."""
+    matches_filters = filters.load_library(dataset.name).matching_mask(filters.query())
+    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matches_filters[: dataset.n_items])
     if not picks:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return
@@ -84,7 +84,7 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
 
 
 def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:
-    """Render a film with its rank and probability for each person, and a button that adds it to the list."""
+    """Render a film with its rank and probability for each person, and a button that adds it to the visitor's list."""
     bars = []
     for person, position in zip((_("You"), _("Other")), pick.positions, strict=True):
         rank, probability = format.ordinal(position.rank or position.n_ranked), position.probability
