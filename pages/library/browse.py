@@ -77,7 +77,7 @@ def open_first_page() -> None:
 def matching_films(library: Library, text: str, order: str) -> list[int]:
     """Return the numbers of the films that match the filters and the search text.
 
-    If the data set lacks the film that the visitor searches for, show a caption and return films with similar titles.
+    If no title matches the text well, similar titles count. A caption says if the data set lacks the film.
     """
     query = filters.query(order)
     if not text:

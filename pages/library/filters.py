@@ -11,6 +11,7 @@ import streamlit as st
 from pages.ui import cache, page
 from pages.ui.i18n import _
 from pages.ui.page import popover_content
+from pages.ui.widgets import button
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, LibraryQuery
 
@@ -47,13 +48,8 @@ def show(library: Library) -> None:
         with panel, popover_content(OPEN_KEY):
             show_controls(library)
     if n_active:
-        st.button(
-            "*" + _("Reset filters") + "*",
-            key="library-reset",
-            icon=":material/filter_alt_off:",
-            on_click=lambda: st.session_state.update(DEFAULTS),
-            type="tertiary",
-        )
+        label = "*" + _("Reset filters") + "*"  # only screen readers read the text in *…*
+        button(label, "library-reset", "filter_alt_off", st.session_state.update, DEFAULTS, type="tertiary")
 
 
 def show_controls(library: Library) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui import browser, cache, errors, film_search, format, page, session
 from pages.ui.i18n import _, localize, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -38,7 +39,8 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     notices = [localize(message) for message in messages]
     if source != dataset.name:
         index = cache.title_index(dataset.name)
-        matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
+        results = [index.exact(catalog.films[item].label) for item in items]
+        matches = [result.number for result in results if result]
         if n_missing := len(items) - len(matches):
             text = ngettext(
                 "{n} of their {total} films is not in {data}.",
@@ -84,8 +86,7 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
     with st.container(horizontal=True, gap="small"):
-        label, icon = _("A real viewer"), ":material/casino:"
-        st.button(label, key="other-random", icon=icon, on_click=use_random_user, args=(dataset,))
+        button(_("A real viewer"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
             "{data} has {n:,} person. The newest films of the chosen person replace the list.",
             "{data} has {n:,} people. The newest films of the chosen person replace the list.",

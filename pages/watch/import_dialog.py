@@ -7,6 +7,7 @@ Session state: keep_in_browser, in_browser_asked-<place of the buttons> (number 
 request).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -100,7 +101,8 @@ def body(dataset: Dataset, importing: ImportState) -> None:
         "app, or use any CSV. You can add several files. A film that is in several files counts once."
     )
     st.caption(text)
-    importing.saved = _offer_saved_history("dialog") or importing.saved
+    if loaded := _offer_saved_history("dialog"):
+        importing.saved = loaded
     privacy = _("Your files are only read in memory. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
@@ -311,7 +313,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
 
     with st.expander(label, icon=":material/rule:", expanded=True):
         st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
-        n_pages = -(-len(review.unsure) // UNCERTAIN_FILMS_PER_PAGE)
+        n_pages = math.ceil(len(review.unsure) / UNCERTAIN_FILMS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
         for position in review.unsure[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:
             imported, match = review.history[position], review.matches[position]
@@ -402,7 +404,8 @@ def watch_note(film: Film) -> str:
         )
     elif watched and watched.times > 1:
         notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.times))
-    if (stars := session.rating(film) or 0) % 1:
+    stars = session.rating(film)
+    if stars and stars % 1:  # the stars on the page are rounded
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 
@@ -450,6 +453,7 @@ def _offer_saved_history(place: str) -> str:
         key=key,
         data=data,
         default={"summary": ""},
+        # with callbacks, `result` always has the attributes `summary` and `loaded`
         on_summary_change=lambda: None,
         on_loaded_change=lambda: None,
         height=0,

@@ -3,6 +3,7 @@
 Session state: rate_by ("thumbs" or "stars").
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -74,7 +75,7 @@ def _add(number: int) -> None:
 
 def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the films, oldest first. A long list has pages and opens at the latest films."""
-    n_pages = -(-len(films) // FILMS_PER_PAGE)
+    n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     user = visitor().user
     user_items = user.items if user else ()
@@ -121,7 +122,8 @@ def _move(position: int, by: int) -> None:
     movie_id = _movie_id(position)
     session.move_film(position, by)
     up, down = f"up-{movie_id}", f"down-{movie_id}"
-    browser.focus_on(*((up, down) if by < 0 else (down, up)))
+    focus_keys = (up, down) if by < 0 else (down, up)
+    browser.focus_on(*focus_keys)
 
 
 def _remove(position: int) -> None:
@@ -135,8 +137,8 @@ def _remove(position: int) -> None:
 
 def _movie_id(position: int) -> int:
     """Return the movie id of a film in the list. Widget keys contain ids, because positions change."""
-    films = cache.dataset(visitor().current.dataset).catalog.films
-    return films[visitor().current.films[position]].movie_id
+    current = visitor().current
+    return cache.dataset(current.dataset).catalog.films[current.films[position]].movie_id
 
 
 def _thumbs(film: Film) -> None:
