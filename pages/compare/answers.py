@@ -107,11 +107,12 @@ def show_ranks(ranks: Mapping[str, RankPosition], film: str, file_name: str, mar
     best_first = sorted(ranks, key=lambda title: ranks[title].log_rank_score, reverse=True)
     rank_column = _("Rank")
     rows, bar_styles = [], []
-    for position in (ranks[title] for title in best_first):
+    for title in best_first:
+        position = ranks[title]
         text = "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
         rows.append((rank_text(position, mark_hits), text))
-        bar = f"linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)"
-        bar_styles.append(f"background: {bar}")
+        length = f"{position.log_rank_score:.1%}"
+        bar_styles.append(f"background: linear-gradient(90deg, {ACCENT}55 {length}, transparent 0)")
     titles = pd.Index([format.escape_markdown(title) for title in best_first], name=_("Recommender"))
     table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")

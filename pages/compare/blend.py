@@ -31,7 +31,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         options: dict[str, Any] = {"format_func": titles.__getitem__, "width": 300}
         first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
         others = [name for name in ready if name != first_name]
-        # a key for each first recommender, because the options depend on it
+        # the key contains the first recommender, because the options depend on it
         second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
     get_predictor = answers.start_fits(dataset, [first_name, second_name])
     left, right = get_predictor(first_name), get_predictor(second_name)

@@ -405,7 +405,7 @@ def watch_note(film: Film) -> str:
     elif watched and watched.times > 1:
         notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.times))
     stars = session.rating(film)
-    if stars and stars % 1:  # the stars on the page are rounded
+    if stars and stars % 1:  # `my_list` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 
