@@ -1,4 +1,4 @@
-"""The page Watch next: the watch list of the visitor, and recommendations for it."""
+"""The page Watch next: the films that the visitor has watched, and recommendations of the next films."""
 
 import streamlit as st
 
@@ -15,12 +15,12 @@ with errors.show_errors():
         films = session.films(dataset)
         left, right = st.columns([5, 8], gap="large")
         with right:  # before the left column, because visitors wait for the recommendations
-            answer = predictions.show(dataset, films)
+            recommended = predictions.show(dataset, films)
         with left:
-            my_list.show(dataset, films, answer)
+            my_list.show(dataset, films, recommended)
         with right:
-            if answer:
-                what_if.panel(answer.predictor, answer.request)
-                evening_plan.panel(answer.predictor, answer.request)
+            if recommended:
+                what_if.panel(recommended.predictor, recommended.request)
+                evening_plan.panel(recommended.predictor, recommended.request)
                 last_films.panel(dataset, films)
                 posters.settings()

@@ -1,4 +1,4 @@
-"""The page Compare: the answers of several recommenders for the visitor's films.
+"""The page Compare: the answers of several recommenders to the visitor's list of films.
 
 Session state: compare_tab (label of the open tab) · compare_tab_index (its index).
 """
@@ -31,7 +31,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
         _("Blend two"): lambda: blend.show(dataset, films, names, k),
     }
     labels = list(show_by_label)
-    # Streamlit stores the label of the tab. After a change of language, this label is not valid.
+    # Streamlit stores the label of the open tab. After a change of language, no tab has this label.
     if state.get("compare_tab", labels[0]) not in labels:
         state.compare_tab = labels[state.get("compare_tab_index", 0)]
     tabs = st.tabs(labels, on_change="rerun", key="compare_tab")

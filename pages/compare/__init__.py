@@ -1,1 +1,1 @@
-"""Compare: answers of several recommenders to one watch list."""
+"""The page Compare: the answers of several recommenders to the visitor's list of films."""

@@ -22,7 +22,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition
 
 Answer = TypeVar("Answer")
-MAX_ALPHA = 140  # opacity of a cell with share 1, of 255
+MAX_ALPHA = 140  # opacity of a cell with share 1; 255 is opaque
 
 
 def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
@@ -53,11 +53,11 @@ def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
 
 
 def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor | None]:
-    """Start the missing fits in the background, in parallel.
+    """Start the missing fits of recommenders in the background, in parallel.
 
     Returns:
-        A function that returns the predictor of a name. If the recommender is not ready, it shows why and returns None.
-        The total wait of all calls is at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        A function: name of a recommender → its predictor. If the recommender is not ready, the function shows why and
+        returns None. All calls together wait at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
     deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
@@ -70,9 +70,11 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
 
 def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:
-    """Return title of a recommender → its answer to a question.
+    """Return title of a recommender → its answer, for the recommenders that are ready.
 
     The page shows the progress of running fits. A caption lists the recommenders that are not trained.
+
+    question: Computes the answer of a predictor.
     """
     get_predictor = start_fits(dataset, names)
     answers, untrained = {}, []
@@ -93,29 +95,34 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
 
 
 def bold_list(titles: list[str]) -> str:
-    """Return titles as Markdown: "**A**, **B** and **C**". Bold, because some titles contain a comma."""
+    """Return a Markdown list: "**A**, **B** and **C**". Titles are bold, because some contain a comma."""
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
 def show_ranks(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
-    """Show the rank of a film with each recommender, best first. A full bar behind a rank means rank 1."""
-    ordered = dict(sorted(ranks.items(), key=lambda entry: entry[1].log_rank_score, reverse=True))
+    """Show the rank of a film with each recommender, best first. A full bar behind a rank means rank 1.
+
+    ranks: By title of the recommender. mark_hits: Whether ranks in the top TOP_K have a badge.
+    """
+    best_first = sorted(ranks, key=lambda title: ranks[title].log_rank_score, reverse=True)
     rank_column = _("Rank")
-    rows, bars = [], []
-    for position in ordered.values():
-        share = "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
-        rows.append((rank_text(position, mark_hits), share))
-        bars.append(f"background: linear-gradient(90deg, {ACCENT}55 {position.log_rank_score:.1%}, transparent 0)")
-    titles = pd.Index([format.escape_markdown(title) for title in ordered], name=_("Recommender"))
+    rows, bar_styles = [], []
+    for title in best_first:
+        position = ranks[title]
+        text = "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
+        rows.append((rank_text(position, mark_hits), text))
+        length = f"{position.log_rank_score:.1%}"
+        bar_styles.append(f"background: linear-gradient(90deg, {ACCENT}55 {length}, transparent 0)")
+    titles = pd.Index([format.escape_markdown(title) for title in best_first], name=_("Recommender"))
     table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")
-    st.table(table.style.apply(lambda _column: bars, subset=[rank_column]), border="horizontal", alt=alt)
+    st.table(table.style.apply(lambda _column: bar_styles, subset=[rank_column]), border="horizontal", alt=alt)
     positions = {title: [position] for title, position in ranks.items()}  # `rank_table` expects a list of films
     charts.download_buttons(list_comparison.rank_table(positions, [film]), file_name)
 
 
 def rank_text(position: RankPosition, mark_hits: bool) -> str:
-    """Return a rank as Markdown. With `mark_hits`, a hit has a badge."""
+    """Return a rank as Markdown. With `mark_hits`, a rank in the top TOP_K has a badge."""
     if position.rank is None:
         return ":gray[" + _("not in the list") + "]"
     fields = {"rank": position.rank, "n": position.n_ranked}
@@ -125,8 +132,9 @@ def rank_text(position: RankPosition, mark_hits: bool) -> str:
 
 
 def shade(table: pd.DataFrame, shares: pd.DataFrame) -> Styler:
-    """Return a table with cells that are shaded by shares 0…1. NaN: no shade."""
-    css = shares.map(
-        lambda share: "" if pd.isna(share) else f"background-color: {ACCENT}{round(MAX_ALPHA * share):02x}"
-    )
-    return table.style.apply(lambda _cells: css, axis=None)
+    """Return a table whose cells are shaded by `shares`, from 0 to 1. A cell with share NaN has no shade."""
+
+    def cell_style(share: float) -> str:
+        return "" if pd.isna(share) else f"background-color: {ACCENT}{round(MAX_ALPHA * share):02x}"
+
+    return table.style.apply(lambda _table: shares.map(cell_style), axis=None)

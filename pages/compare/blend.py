@@ -1,4 +1,4 @@
-"""The tab of Compare with a blend: a mixture of two recommenders, with weights that the visitor chooses."""
+"""The tab of Compare with a blend of two recommenders. The visitor chooses their weights."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from recsys.serving.recommend import Recommendation, Request, recommend
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render menus of two recommenders, a slider for their weights, and the list of the blend."""
+    """Render the menus of the two recommenders, a slider for their weights, and the list of the blend."""
     text = _(
         "The blend adds the log-probabilities of two recommenders, with your weights. A recommender without "
         "probabilities uses its scores, brought to the same scale. “Hybrid” is such a blend, with weights fitted "
@@ -31,13 +31,12 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         options: dict[str, Any] = {"format_func": titles.__getitem__, "width": 300}
         first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
         others = [name for name in ready if name != first_name]
-        # the options depend on the first recommender, so the key does, too
+        # the key contains the first recommender, because the options depend on it
         second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
-    pair = [first_name, second_name]
-    get_predictor = answers.start_fits(dataset, pair)
-    left, right = (get_predictor(name) for name in pair)
+    get_predictor = answers.start_fits(dataset, [first_name, second_name])
+    left, right = get_predictor(first_name), get_predictor(second_name)
     if left is None or right is None:
-        return  # the page shows the progress of the fit
+        return  # `get_predictor` shows the progress of the fit
     label = _("Weight of {model}", model=format.escape_markdown(cache.recommender_title(right)))
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
@@ -46,11 +45,14 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
-    """Show the films of the blend, each with its rank in both lists."""
-    rank_by_item = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
+    """Show the films of the blend, each with its rank in the lists of both recommenders.
+
+    lists: Title of a recommender → its list.
+    """
+    ranks_by_title = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
     html_rows, csv_rows = [], []
     for pick in picks:
-        ranks = {title: ranks.get(pick.item) for title, ranks in rank_by_item.items()}
+        ranks = {title: rank_by_item.get(pick.item) for title, rank_by_item in ranks_by_title.items()}
         notes = [
             _("{model}: rank {rank}", model=title, rank=rank)
             if rank

@@ -1,4 +1,4 @@
-"""The tab of Compare with the rank of a film in the rankings of all recommenders.
+"""The tab of Compare with the rank of a film with each of the compared recommenders.
 
 Session state: rank_film (data set, item and label of the last film that the visitor searched for).
 """
@@ -47,7 +47,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 
 
 def select(dataset_name: str, film: SearchResult) -> None:
-    """Select a film and clear the search box, unless the film is infrequent."""
+    """Select a film and clear the search box. An infrequent film is ignored, because it has no rank."""
     if not film.is_infrequent:
         st.session_state.rank_film = (dataset_name, film.number, film.label)
         st.session_state.seek = ""
@@ -57,7 +57,7 @@ def select(dataset_name: str, film: SearchResult) -> None:
 def selected_item(dataset: Dataset) -> int | None:
     """Return the selected item, or None.
 
-    A film that was selected in another data set is searched by its label. A caption says if this data set lacks it.
+    A film that was selected in another data set is looked up by its label. If this data set lacks it, show a caption.
     """
     dataset_name, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
     if dataset_name == dataset.name:
@@ -71,7 +71,7 @@ def selected_item(dataset: Dataset) -> int | None:
 
 
 def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
-    """Show the rank of a film in each list. A watched film is ranked among all films, including watched films."""
+    """Show the rank of a film with each recommender. The ranking has watched films only if the film is watched."""
     label, is_watched = dataset.catalog.films[item].label, item in films
     st.markdown(f"**{format.escape_markdown(label)}**")
     if is_watched:

@@ -20,22 +20,22 @@ from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
 
-MAX_NAMES = 4  # recommenders that a sentence names
+MAX_TITLES = 4  # a sentence names at most this number of recommenders
 
 
 @dataclass
 class HiddenFilmTest:
-    """Ranks of a hidden film by recommenders that are not selected on the page."""
+    """The ranks of a hidden film with recommenders that are not selected on the page."""
 
     question: tuple[str, tuple[int, ...], int]  # data set, films, position of the hidden film
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # English title of a recommender → rank
-    asked: list[str] = field(default_factory=list)  # names of recommenders, including recommenders that failed
+    asked: list[str] = field(default_factory=list)  # names of the asked recommenders, including those with an error
     is_running: bool = False  # whether each run of the page asks further recommenders
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
-    # newest first, without infrequent films and the first film
+    # newest first, without infrequent films and without the first film, which has no film before it
     positions = list_comparison.last_positions(films, dataset.n_items, n=len(films))
     if not positions:
         text = _("Add a second film. To hide a film, there must be another film before it.")
@@ -61,20 +61,20 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         st.markdown(summary(ranks, labels[position]))
         answers.show_ranks(ranks, labels[position], "hidden-film", mark_hits=True)
     ask_others(dataset, test, names)
-    title = _("Hide each of your films in turn")
-    panel = st.expander(title, icon=":material/grid_on:", on_change="rerun", key="hide_all")
+    label = _("Hide each of your films in turn")
+    panel = st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all")
     if panel.open:
         with panel:
             hide_each_film(dataset, films, names, positions)
 
 
 def summary(ranks: dict[str, RankPosition], film: str) -> str:
-    """Return Markdown with the recommenders that have a film in the top TOP_K, or their number if above MAX_NAMES."""
+    """Return Markdown with the recommenders that have a film in the top TOP_K, or their number if above MAX_TITLES."""
     hits = [title for title, rank in ranks.items() if list_comparison.is_hit(rank)]
     label, k = format.escape_markdown(film), list_comparison.TOP_K
     if not hits:
         return _("None of these would have shown you {film} in the top {k}.", film=label, k=k)
-    if len(hits) > MAX_NAMES:
+    if len(hits) > MAX_TITLES:
         return _(
             "**{n} of {total}** recommenders would have shown you {film} in the top {k}.",
             n=len(hits),
@@ -93,7 +93,7 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
 
 
 def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
-    """Render a button that asks all other recommenders or, while they are asked, the progress and a Stop button."""
+    """Render a button that asks all other recommenders. While they are asked, show the progress and a Stop button."""
     remaining = [
         name
         for name in cache.all_recommenders()
@@ -111,8 +111,8 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    After `recommenders.WAIT_BEFORE_PROGRESS` seconds, the page shows the progress of the fit, and this run ends. When
-    the fit ends, the page reruns and continues with the next recommender.
+    If a fit is still running after `recommenders.WAIT_BEFORE_PROGRESS` seconds, the page shows its progress, and this
+    run ends. When the fit ends, the page reruns and continues with this recommender.
     """
     _data, films, position = test.question
     bar = st.progress(0.0)
@@ -126,15 +126,17 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
             if predictor:
                 predictor = session.for_current_list(predictor, dataset)
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
-            elif (fit := recommenders.find_fit(name, dataset.name)) and not fit.error and not fit.is_cancelled:
-                return  # the fit is running
+            else:
+                fit = recommenders.find_fit(name, dataset.name)
+                if fit and not fit.error and not fit.is_cancelled:
+                    return  # the fit is running
         test.asked.append(name)
     test.is_running = False
     st.rerun()  # updates the table above
 
 
 def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
-    """Show a heat map of the ranks of each film, hidden in turn, and a note on the small sample."""
+    """Show a heat map of the ranks of the newest films, hidden in turn, and a note on the small sample."""
     newest = tuple(positions[: list_comparison.MAX_HIDDEN])
     ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
@@ -164,16 +166,20 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
 
 
 def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
-    """Return a table of ranks, films by recommenders. Hits are bold. The last two rows are metrics."""
-    films = [format.escape_markdown(f"{n + 1} · {label}") for n, label in zip(positions, labels, strict=True)]
+    """Return a table of ranks with a row per film and a column per recommender. The last two rows are metrics.
+
+    Ranks in the top TOP_K are bold. The better a rank, the stronger the shade of its cell.
+    """
+    film_headings = [format.escape_markdown(f"{n + 1} · {label}") for n, label in zip(positions, labels, strict=True)]
     cells, shades = {}, {}
-    for title, column in ranks.items():
-        hits = [list_comparison.is_hit(rank) for rank in column]
-        texts = [count(rank.rank) if rank.rank else "–" for rank in column]
+    for title, film_ranks in ranks.items():
+        hits = [list_comparison.is_hit(rank) for rank in film_ranks]
+        texts = [count(rank.rank) if rank.rank else "–" for rank in film_ranks]
         rank_cells = [f"**{text}**" if is_hit else text for text, is_hit in zip(texts, hits, strict=True)]
-        mrr = format.metric(list_comparison.mean_reciprocal_rank(column))
+        mrr = format.metric(list_comparison.mean_reciprocal_rank(film_ranks))
         heading = format.escape_markdown(title)
         cells[heading] = [*rank_cells, str(sum(hits)), mrr]
-        shades[heading] = [*(rank.log_rank_score for rank in column), np.nan, np.nan]
-    index = pd.Index([*films, _("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")], name=_("Film"))
+        shades[heading] = [*(rank.log_rank_score for rank in film_ranks), np.nan, np.nan]
+    metric_headings = [_("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")]
+    index = pd.Index([*film_headings, *metric_headings], name=_("Film"))
     return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shades, index))

@@ -20,7 +20,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
     A recommender that is not ready shows in its column how to get it.
     """
-    slots = columns(names)
+    slots = show_headings(names)
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
     get_predictor, lists = answers.start_fits(dataset, names), {}
     for name, slot in slots.items():
@@ -35,13 +35,13 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         show_overlap(dataset, {cache.recommender_title(by_name[name]): picks for name, picks in lists.items()}, k)
 
 
-def columns(names: list[str]) -> dict[str, DeltaGenerator]:
+def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
     """Render a column with a heading for each recommender. Return name → the empty element below the heading."""
-    slots, recommenders = {}, cache.all_recommenders()
+    slots, by_name = {}, cache.all_recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
         for name in names:
-            title = format.escape_markdown(cache.recommender_title(recommenders[name]))
-            family = format.escape_markdown(_(recommenders[name].family))
+            title = format.escape_markdown(cache.recommender_title(by_name[name]))
+            family = format.escape_markdown(_(by_name[name].family))
             with st.container(gap="small"):
                 st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
                 slots[name] = st.empty()
@@ -49,27 +49,28 @@ def columns(names: list[str]) -> dict[str, DeltaGenerator]:
 
 
 def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
-    """Show which films two or more lists share, and which films only one list has."""
+    """Show the films in all lists, the number of films that two lists share, and the films in one list only."""
     st.header(_("How much the lists agree"))
-    films = dataset.catalog.films
+    catalog_films = dataset.catalog.films
     by_title = {title: item_numbers(picks) for title, picks in lists.items()}
-    in_all = [films[item].label for item, n in list_comparison.lists_per_item(by_title).items() if n == len(lists)]
+    n_lists = list_comparison.lists_per_item(by_title)
+    in_all = [catalog_films[item].label for item, n in n_lists.items() if n == len(lists)]
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
-    if pair := list_comparison.closest_lists(by_title):
-        left, right, n = pair
+    if closest := list_comparison.closest_lists(by_title):
+        left, right, n = closest
         text = _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
         sentences.append(text)
     st.markdown(format.escape_markdown(" ".join(sentences)))
     shared = list_comparison.shared_counts(by_title)
     titles = pd.Index([format.escape_markdown(title) for title in shared], name=_("Recommender"))
-    escaped = shared.set_axis(titles).set_axis(titles, axis=1)
-    diagonal = np.eye(len(shared), dtype=bool)
-    cells = escaped.astype(str).mask(diagonal, "")
-    st.table(answers.shade(cells, (escaped / k).mask(diagonal)), alt=_("Number of films that two lists share"))
+    counts = shared.set_axis(titles).set_axis(titles, axis=1)
+    diagonal = np.eye(len(counts), dtype=bool)
+    cells = counts.astype(str).mask(diagonal, "")
+    st.table(answers.shade(cells, (counts / k).mask(diagonal)), alt=_("Number of films that two lists share"))
     st.markdown("**" + _("In one list only") + "**")
     unique_films = [
-        format.escape_markdown(" · ".join(films[item].label for item in unique) or "–")
-        for unique in list_comparison.unique_items(by_title).values()
+        format.escape_markdown(" · ".join(catalog_films[item].label for item in items) or "–")
+        for items in list_comparison.unique_items(by_title).values()
     ]
     alt = _("Films that are in one list only")
     st.table(pd.DataFrame({_("Films"): unique_films}, titles), border="horizontal", hide_header=True, alt=alt)

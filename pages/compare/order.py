@@ -16,7 +16,7 @@ Effects = dict[str, OrderEffect]  # title of a recommender → effect
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render how much the list of each recommender changes with the order, and the lists for any order."""
+    """Render how much the list of each recommender changes with the order, and the lists for a selected order."""
     orders = list_comparison.reorderings(films)
     if not orders:
         st.info(
@@ -57,7 +57,7 @@ def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> Order
 
 
 def summary(effects: Effects) -> str:
-    """Return Markdown about the recommenders that ignore the order, and the one that depends on it most."""
+    """Return Markdown about the recommenders that ignore the order, and the recommender that depends on it most."""
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
         text = ngettext(
@@ -81,39 +81,39 @@ def summary(effects: Effects) -> str:
 
 def plot_overlaps(effects: Effects) -> go.Figure:
     """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
-    ordered = sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
-    labels = [
-        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given))
-        for title, effect in ordered
-    ]
-    reversed_overlaps = [effect.overlaps[0] for _title, effect in ordered]
-    shuffled = [
-        (overlap, label)
-        for label, (_title, effect) in zip(labels, ordered, strict=True)
-        for overlap in effect.overlaps[1:]
-    ]
-    means = [effect.mean_overlap for _title, effect in ordered]
+    effect_by_label = {
+        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given)): effect
+        for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
+    }
+    labels, ordered = list(effect_by_label), list(effect_by_label.values())
+    shuffled_overlaps, shuffled_labels = [], []
+    for label, effect in effect_by_label.items():
+        shuffled_overlaps += effect.overlaps[1:]
+        shuffled_labels += [label] * len(effect.overlaps[1:])
+    reversed_overlaps = [effect.overlaps[0] for effect in ordered]
+    means = [effect.mean_overlap for effect in ordered]
     marks = (  # name, symbol, colour, size, overlaps, label of each overlap
-        (_("shuffled"), "circle", ACCENT, 10, [x for x, _y in shuffled], [y for _x, y in shuffled]),
+        (_("shuffled"), "circle", ACCENT, 10, shuffled_overlaps, shuffled_labels),
         (_("latest first"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),
         (_("mean"), "line-ns-open", GREY, 18, means, labels),
     )
     figure = go.Figure()
-    for name, symbol, colour, size, overlaps, rows in marks:
+    for name, symbol, colour, size, overlaps, mark_labels in marks:
         figure.add_scatter(
             x=overlaps,
-            y=rows,
+            y=mark_labels,
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
-    set_layout(figure, 110 + 48 * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
+    height_px = 110 + 48 * len(effects)
+    set_layout(figure, height_px).update_yaxes(autorange="reversed", showgrid=True)
     return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
 
 
 def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
-    """Render a slider over the orders, and all lists for the selected order."""
+    """Render a slider that selects an order, and the lists of all recommenders for this order."""
     all_orders = (films, *orders)
     label, key = _("Order of your films"), f"order-of-{len(orders)}"
     index = st.select_slider(label, range(len(all_orders)), value=1, format_func=order_name, key=key)
@@ -127,7 +127,7 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
 
 
 def order_name(index: int) -> str:
-    """Return the name of an order by its index: 0 is the given order, 1 the reversed order, the others are random."""
+    """Return the name of an order. index: 0 is the given order, 1 the reversed order, the others are random orders."""
     if index == 0:
         return _("As watched")
     return _("Latest first") if index == 1 else _("Shuffle {n}", n=index - 1)

@@ -1,6 +1,8 @@
 """The demonstration at the top of Compare: two recommenders and the same films in two orders.
 
-One recommender reads the order, the other ignores it. Session state: order_demo (key of the selected pair of orders).
+One recommender reads the order, the other ignores it.
+
+Session state: order_demo (key of the selected pair of orders).
 """
 
 from collections.abc import Sequence
@@ -18,7 +20,7 @@ from recsys.serving.insight.list_comparison import Order, orders_of_examples, re
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
-# recommenders for the demonstration, the preferred one first
+# candidates for the two recommenders, the preferred candidate first
 ORDER_AWARE = ("bert4rec", "sasrec-softmax", "gru4rec-ce", "markov")
 ORDER_UNAWARE = ("user-knn", "popular")
 
@@ -36,7 +38,7 @@ class OrderPair:
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, films: Order) -> None:
-    """Render two orders of the same films, and the predictions of two recommenders after each."""
+    """Render two orders of the same films, and the lists of two recommenders for each order."""
     st.header(_("The same films in another order"))
     pairs = order_pairs(dataset, films)
     if not pairs:
@@ -68,7 +70,7 @@ def show(dataset: Dataset, films: Order) -> None:
 
 
 def select_recommender(dataset_name: str, candidates: Sequence[str]) -> str:
-    """Return the first candidate that can answer. If none can, return the last one, which needs no training."""
+    """Return the first candidate that can answer, or else the last candidate, which needs no training."""
     return next((name for name in candidates if recommenders.can_answer(name, dataset_name)), candidates[-1])
 
 
@@ -79,7 +81,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
         ("backwards", _("Your films, latest first"), _("Latest first")),
         ("shuffled", _("Your films, shuffled"), _("Shuffled")),
     )
-    # `reorderings` returns the reversed and the shuffled order, without the second for two films, none for one film
+    # not strict: for two films, there is only the reversed order, and for a single film no other order
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), order_name), (films, order), is_example=False)
     if evenings := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
@@ -90,10 +92,10 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
 
 
 def select_pair(pairs: dict[str, OrderPair]) -> OrderPair:
-    """Render the selector of a pair, if there are several. Return the selected pair."""
+    """Return the selected pair. Render a selector if there are several pairs."""
     if len(pairs) == 1:
         return next(iter(pairs.values()))
-    if st.session_state.get("order_demo") not in pairs:  # the films of that pair were removed
+    if st.session_state.get("order_demo") not in pairs:  # no choice yet, or the films of the chosen pair were removed
         st.session_state.pop("order_demo", None)
     titles = {key: pair.title for key, pair in pairs.items()}
     return pairs[segmented_control(_("Which orders"), titles, "order_demo", label_visibility="collapsed", wrap=True)]
@@ -102,7 +104,7 @@ def select_pair(pairs: dict[str, OrderPair]) -> OrderPair:
 def show_lists(
     title: str, order_names: tuple[str, str], lists: Sequence[list[Recommendation]], reads_order: bool
 ) -> None:
-    """Show the two lists of a recommender and a sentence that compares them. Films in both lists are grey.
+    """Show the two lists of a recommender, and a sentence that compares the lists. Films in both lists are grey.
 
     Args:
         title: Title of the recommender.
@@ -133,12 +135,11 @@ def show_lists(
     common = {*left} & {*right}
     with st.grid(2, min_column_width=150):
         for order_name, picks in zip(order_names, lists, strict=True):
-            labels = [format.escape_markdown(pick.film.label) for pick in picks]
-            lines = [
-                f"{pick.rank}. :gray[{label}]" if pick.item in common else f"{pick.rank}. {label}"
-                for pick, label in zip(picks, labels, strict=True)
-            ]
-            st.markdown("\n".join([f":small[{format.escape_markdown(order_name)}]\n", *lines]))
+            lines = [f":small[{format.escape_markdown(order_name)}]\n"]
+            for pick in picks:
+                label = format.escape_markdown(pick.film.label)
+                lines.append(f"{pick.rank}. :gray[{label}]" if pick.item in common else f"{pick.rank}. {label}")
+            st.markdown("\n".join(lines))
 
 
 def use_films(films: Order) -> None:

@@ -1,6 +1,6 @@
 """The section Browse: all films of a data set as cards in pages, with a search, an order and filters.
 
-Session state: browse_page (from 1; `filters` sets the default).
+Session state: browse_page (number of the page, from 1; `filters` sets the default).
 """
 
 import math
@@ -12,7 +12,7 @@ from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
-from pages.ui.widgets import selectbox
+from pages.ui.widgets import button, selectbox
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
@@ -60,9 +60,9 @@ def show(dataset: Dataset) -> None:
         )
         filters.show(library)
     films = matching_films(library, text, order)
-    show_count(dataset, n_matching=len(films), total=len(library))
+    show_count(dataset, n_matching=len(films), n_total=len(library))
     n_pages = max(1, math.ceil(len(films) / FILMS_PER_PAGE))
-    page = min(st.session_state.browse_page, n_pages)  # the list may have become shorter
+    page = min(st.session_state.browse_page, n_pages)  # a change of the filters can remove pages
     show_cards(library, films[(page - 1) * FILMS_PER_PAGE : page * FILMS_PER_PAGE])
     if n_pages > 1:
         st.session_state.browse_page = page
@@ -70,12 +70,15 @@ def show(dataset: Dataset) -> None:
 
 
 def open_first_page() -> None:
-    """Return to the first page, because the list of films changes."""
+    """Open the first page, because the search or the order changes."""
     st.session_state.browse_page = 1
 
 
 def matching_films(library: Library, text: str, order: str) -> list[int]:
-    """Return the numbers of the films to show. If the data set lacks the film of the search, show a caption."""
+    """Return the numbers of the films that match the filters and the search text.
+
+    If no title matches the text well, similar titles count. A caption says if the data set lacks the film.
+    """
     query = filters.query(order)
     if not text:
         return library.search(query).tolist()
@@ -88,14 +91,14 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
     return library.search(query, [film.number for film in confident or results]).tolist()
 
 
-def show_count(dataset: Dataset, n_matching: int, total: int) -> None:
+def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
     """Show the number of matching films, and a link to the visitor's list."""
-    if n_matching == total:
-        text = ngettext("{n:,} film", "{n:,} films", total)
+    if n_matching == n_total:
+        text = ngettext("{n:,} film", "{n:,} films", n_total)
     elif n_matching:
-        text = ngettext("{n:,} of {total:,} films", "{n:,} of {total:,} films", n_matching, total=total)
+        text = ngettext("{n:,} of {total:,} films", "{n:,} of {total:,} films", n_matching, total=n_total)
     else:
-        text = _("None of the {total:,} films matches your search and filters.", total=total)
+        text = _("None of the {total:,} films matches your search and filters.", total=n_total)
     n_listed = len(session.films(dataset))
     label = (
         ngettext("See what comes next after your film", "See what comes next after your {n} films", n_listed)
@@ -109,7 +112,7 @@ def show_count(dataset: Dataset, n_matching: int, total: int) -> None:
 
 
 def show_cards(library: Library, films: list[int]) -> None:
-    """Render films as cards, and a note if some of them are infrequent."""
+    """Render films as cards. If some films are infrequent, show a note that recommenders do not use them."""
     with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
@@ -131,7 +134,7 @@ def show_cards(library: Library, films: list[int]) -> None:
 
 def show_card(library: Library, number: int) -> None:
     """Render a film with its viewers and mean rating, and a button that adds it to the list or removes it."""
-    catalog, min_ratings = library.dataset.catalog, datasets.min_ratings(library.dataset.name)
+    catalog = library.dataset.catalog
     film = catalog.films[number]
     if number < library.dataset.n_items:
         n_viewers, mean = int(library.watched[number]), float(library.rating[number])
@@ -139,23 +142,19 @@ def show_card(library: Library, number: int) -> None:
         if not math.isnan(mean):
             facts += ", " + _("{mean:.1f} stars", mean=mean)
         st.html(film_cards.library_card(film, [facts], film_links(catalog, number)))
-    else:
-        tag = _("No ratings")
+    else:  # an infrequent film
+        min_ratings, tag = datasets.min_ratings(library.dataset.name), _("No ratings")
         if min_ratings > 1:
             tag = ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
-        # `catalog.movies` lacks infrequent films
+        # only the complete catalogue has links of infrequent films
         st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
-    is_listed, key = number in visitor().current.films, f"shelf-{film.movie_id}"
-    label = format.escape_markdown(film.label)
+    name, key = format.escape_markdown(film.label), f"shelf-{film.movie_id}"
     # only screen readers read the text in *…*
-    st.button(
-        _("In your list *{film}: remove it*", film=label) if is_listed else _("Add *{film} to your films*", film=label),
-        key=key,
-        icon=":material/check:" if is_listed else ":material/add:",
-        on_click=toggle,
-        args=(number, key),
-        type="tertiary",
-    )
+    if number in visitor().current.films:
+        label, icon = _("In your list *{film}: remove it*", film=name), "check"
+    else:
+        label, icon = _("Add *{film} to your films*", film=name), "add"
+    button(label, key, icon, toggle, number, key, type="tertiary")
 
 
 def toggle(number: int, key: str) -> None:

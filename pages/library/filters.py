@@ -11,12 +11,13 @@ import streamlit as st
 from pages.ui import cache, page
 from pages.ui.i18n import _
 from pages.ui.page import popover_content
+from pages.ui.widgets import button
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, LibraryQuery
 
 FILTER_DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": ()}
 DEFAULTS = {**FILTER_DEFAULTS, "browse_page": 1}  # a reset also opens the first page
-MAX_TAGS = 300  # tags in the menu, because a menu with thousands of tags is slow
+MAX_TAGS = 300  # in the menu, because a menu with thousands of tags is slow
 OPEN_KEY = "library_filters_open"  # widget key of the popover
 
 
@@ -40,25 +41,20 @@ def query(order: str = LibraryQuery.order) -> LibraryQuery:
 
 
 def show(library: Library) -> None:
-    """Render the popover and a reset button. The controls are only created when the popover is open."""
+    """Render the popover with the filters and, if a filter is active, a reset button."""
     n_active = sum(st.session_state[key] != value for key, value in FILTER_DEFAULTS.items())
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
         with panel, popover_content(OPEN_KEY):
             show_controls(library)
     if n_active:
-        st.button(
-            "*" + _("Reset filters") + "*",
-            key="library-reset",
-            icon=":material/filter_alt_off:",
-            on_click=lambda: st.session_state.update(DEFAULTS),
-            type="tertiary",
-        )
+        label = "*" + _("Reset filters") + "*"  # only screen readers read the text in *…*
+        button(label, "library-reset", "filter_alt_off", st.session_state.update, DEFAULTS, type="tertiary")
 
 
 def show_controls(library: Library) -> None:
-    """Render one control for each filter."""
-    selected, on_change = query(), partial(read_controls, library)
+    """Render a control for each filter. A change of a control stores the values of all controls."""
+    selected, on_change = query(), partial(store_filters, library)
     page.year_slider(library.features, "in_years", selected.filters.years, on_change)
     page.genre_menu(
         library.features, "in_genres", selected.filters.genres, on_change, _("Only these genres"), _("Any genre")
@@ -82,12 +78,12 @@ def show_controls(library: Library) -> None:
         )
 
 
-def read_controls(library: Library) -> None:
-    """Store the values of the controls, and return to the first page."""
+def store_filters(library: Library) -> None:
+    """Store the values of the controls, and open the first page of Browse."""
     state = st.session_state
     state.library_years = page.chosen_years(library.features, "in_years")
     state.library_genres = tuple(state.in_genres)
     state.library_known = state.in_known
-    tags = [" ".join(tag.lower().split()) for tag in state.get("in_tags", ())]  # like the tags of the catalogue
+    tags = [" ".join(tag.lower().split()) for tag in state.get("in_tags", ())]  # as in the catalogue
     state.library_tags = tuple(dict.fromkeys(tags))
     state.browse_page = 1

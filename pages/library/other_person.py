@@ -1,6 +1,6 @@
-"""The films of the other person to watch with: from a search, a link, or a real person of the data set.
+"""The films of the other person in Watch together: from a search, a link, or a user of the data set.
 
-Session state: other (the films in the format of `group.format_list`, or "").
+Session state: other (the films in the format of `group.format_list`; "" for none).
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui import browser, cache, errors, film_search, format, page, session
 from pages.ui.i18n import _, localize, ngettext
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
@@ -22,9 +23,9 @@ LINK_POPOVER_KEY = "other_link_open"
 def films(dataset: Dataset) -> tuple[int, ...]:
     """Return the film numbers of the other person's films, and show notices about missing films.
 
-    Films of another data set are matched by title.
+    Films of another data set are matched by title and year.
     """
-    # "ml-1m.1-260": name of a data set, which may contain dots, and ids
+    # "ml-1m.1-260": name of a data set, which may contain dots, and movie ids
     source, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")
     if not source:
         return ()
@@ -34,11 +35,12 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         st.caption(format.escape_markdown(text))
         return ()
     catalog = dataset.catalog if source == dataset.name else cache.dataset(source).catalog
-    items, messages = history.from_url_params({"s": ids}, catalog)  # ids as in the URL parameter s
+    items, messages = history.from_url_params({"s": ids}, catalog)  # the ids have the format of the URL parameter s
     notices = [localize(message) for message in messages]
     if source != dataset.name:
         index = cache.title_index(dataset.name)
-        matches = [film.number for item in items if (film := index.exact(catalog.films[item].label))]
+        results = [index.exact(catalog.films[item].label) for item in items]
+        matches = [result.number for result in results if result]
         if n_missing := len(items) - len(matches):
             text = ngettext(
                 "{n} of their {total} films is not in {data}.",
@@ -55,7 +57,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
 
 def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
-    """Render the films, which can be removed, and the controls that add films."""
+    """Render the controls that add and remove films of the other person. items: The current films."""
     film_search.search_box(
         dataset.name,
         _("Add a film for the other person"),
@@ -84,15 +86,14 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
     with st.container(horizontal=True, gap="small"):
-        label, icon = _("A real viewer"), ":material/casino:"
-        st.button(label, key="other-random", icon=icon, on_click=sample_user, args=(dataset,))
+        button(_("A real viewer"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
             "{data} has {n:,} person. The latest films of the chosen person replace the list.",
             "{data} has {n:,} people. The latest films of the chosen person replace the list.",
             dataset.n_users,
             data=cache.dataset_title(dataset.name),
         )
-        page.user_popover(dataset, "other_person", input_help, lambda viewer: replace_films(dataset, viewer.items))
+        page.user_popover(dataset, "other_person", input_help, lambda user: replace_films(dataset, user.items))
         link_popover()
 
 
@@ -103,14 +104,14 @@ def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
 
 
 def add(dataset: Dataset, items: tuple[int, ...], film: SearchResult) -> None:
-    """Add a search result to the films. Clear the search box and keep the focus in it."""
+    """Add a search result unless the list has it. Clear the search box and keep the focus in it."""
     if film.number not in items:
         replace_films(dataset, [*items, film.number])
     st.session_state.other_search = ""
     browser.focus_on("other_search")
 
 
-def sample_user(dataset: Dataset) -> None:
+def use_random_user(dataset: Dataset) -> None:
     """Replace the films by the films of a random user."""
     if user := session.random_user(dataset):
         replace_films(dataset, user.items)
@@ -130,9 +131,10 @@ def link_popover() -> None:
 
 def read_link() -> None:
     """Read the films of the pasted link, or store the error."""
-    state, text = st.session_state, (st.session_state.other_link or "").strip()
+    link = (st.session_state.other_link or "").strip()
     try:
-        state.other = group.list_from_link(text) if text else state.other
+        if link:
+            st.session_state.other = group.list_from_link(link)
         visitor().flash.pop("other_link", None)
     except RecsysError as error:
         visitor().flash["other_link"] = error

@@ -14,7 +14,8 @@ from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 
-HEIGHT_PX = 300
+CHART_HEIGHT_PX = 300
+GAPS_HEIGHT_PX = 240
 DOTTED_LINE = {"color": GREY, "dash": "dot", "width": 1.5}
 GAP_TITLES = {
     "the same second": N_("The same second"),
@@ -24,7 +25,7 @@ GAP_TITLES = {
     "a day or more": N_("A day or more"),
 }
 
-Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence and the chart that it is about
+Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
 
 
 @cache.cached_for_dataset()
@@ -39,7 +40,7 @@ def show(dataset: Dataset) -> None:
         stats = cached_statistics(dataset.name)
     show_size(stats.size)
     lengths, tail = stats.lengths, stats.long_tail
-    people_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [  # title, plot, its numbers, file name
+    people_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [  # title, plot, numbers to download, file name
         (_("How much people watch"), partial(plot_lengths, lengths), lengths.table, "lengths"),
         (_("Stars"), partial(plot_stars, stats.stars), stats.stars, "stars"),
         (_("When people rated"), partial(plot_times, stats.over_time), stats.over_time, "times"),
@@ -105,10 +106,10 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
         x = bar_position(table, value)
         figure.add_vline(x, line=DOTTED_LINE)
         figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=label, showarrow=False, font={"size": 12})
-    ticks = table.index[:: max(1, len(table) // 6)]
+    ticks = table.index[:: max(1, len(table) // 6)]  # about six bars
     title = _("Films per person (bars further right cover a wider range)")
-    tick_texts = [count(n) for n in table["from"][ticks]]
-    figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of bars
+    tick_texts = [count(length) for length in table["from"][ticks]]
+    figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of the bars
     figure.update_yaxes(title=_("People"))
     sentence = ngettext(
         "Half of the people rated at most {median:,.0f} film. One in ten rated more than {p90:,.0f}, and one person "
@@ -124,10 +125,10 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
 
 
 def bar_position(table: pd.DataFrame, length: float) -> float:
-    """Return the x coordinate of a history length in the histogram, whose bar i spans i - 0.5 to i + 0.5."""
-    row = int(table["from"].searchsorted(length, side="right")) - 1
-    lower, upper = table.loc[row, "from"], table.loc[row, "to"]
-    return row - 0.5 + float((length - lower) / (upper + 1 - lower))
+    """Return the x coordinate of a history length in the histogram. Bar i spans i - 0.5 to i + 0.5."""
+    bar = int(table["from"].searchsorted(length, side="right")) - 1
+    lower, upper = table.loc[bar, "from"], table.loc[bar, "to"]
+    return bar - 0.5 + float((length - lower) / (upper + 1 - lower))
 
 
 def plot_stars(table: pd.DataFrame) -> tuple[str, go.Figure]:
@@ -163,7 +164,7 @@ def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 
 def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
-    """Plot the distribution of time gaps between consecutive ratings of a person. The same second is highlighted."""
+    """Plot the distribution of the time between consecutive ratings of a person. "The same second" is highlighted."""
     figure = go.Figure()
     is_same_second = table["gap"] == "the same second"
     figure.add_bar(
@@ -176,7 +177,7 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
         cliponaxis=False,
         hovertemplate="%{y}: %{x:.1%}",
     )
-    set_layout(figure, 240, right=40).update_yaxes(autorange="reversed", showgrid=False)
+    set_layout(figure, GAPS_HEIGHT_PX, right=40).update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=_("Share of consecutive ratings"), tickformat=".0%", rangemode="tozero")
     sentence = _(
         "{share:.0%} of the ratings have the same second as the rating before. People rate a page of films at once, "
@@ -187,7 +188,7 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
-    """Plot the Lorenz curve with its top shares, and the line of equal popularity."""
+    """Plot the Lorenz curve of the ratings, points for the top shares, and the line of equal popularity."""
     curve, hover = tail.curve, _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     figure = new_figure()
     equal_name = _("if all films were watched equally often")
@@ -234,11 +235,13 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
     figure.update_yaxes(tickformat=".0%")
     by_decade = table.set_index("decade")
-    films, ratings = by_decade["films"].idxmax(), by_decade["events"].idxmax()  # decades
-    if films == ratings:
-        return _("Most films and most ratings are from the {decade}s.", decade=films), figure
+    film_decade, rating_decade = by_decade["films"].idxmax(), by_decade["events"].idxmax()
+    if film_decade == rating_decade:
+        return _("Most films and most ratings are from the {decade}s.", decade=film_decade), figure
     sentence = _(
-        "Most films are from the {films}s. Most ratings are for films of the {ratings}s.", films=films, ratings=ratings
+        "Most films are from the {films}s. Most ratings are for films of the {ratings}s.",
+        films=film_decade,
+        ratings=rating_decade,
     )
     return sentence, figure
 
@@ -257,7 +260,8 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
         figure.add_scatter(
             x=table[column], y=names, mode="markers", name=title, marker=marker, hovertemplate="%{y}: %{x:.1%}"
         )
-    set_layout(figure, 90 + 22 * len(table)).update_layout(showlegend=True)
+    height_px = 90 + 22 * len(table)
+    set_layout(figure, height_px).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
     excess = table["events"] - table["films"]  # share of the ratings minus share of the films
@@ -272,6 +276,6 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 
 def new_figure(*traces: go.Bar | go.Scatter) -> go.Figure:
-    """Return a figure of standard height without a legend."""
-    figure = set_layout(go.Figure(traces), HEIGHT_PX)
+    """Return a figure of CHART_HEIGHT_PX without a legend. Bars have the colour ACCENT."""
+    figure = set_layout(go.Figure(traces), CHART_HEIGHT_PX)
     return figure.update_traces(marker_color=ACCENT, selector={"type": "bar"}).update_layout(showlegend=False)

@@ -7,7 +7,7 @@ from pages.ui import cache, charts, film_cards, format, page, recommenders, sess
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
-from pages.ui.widgets import segmented_control
+from pages.ui.widgets import button, segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving import group
 from recsys.serving.export import film_links
@@ -27,7 +27,7 @@ RULE_HELP = {
 
 
 def show(dataset: Dataset) -> None:
-    """Render the lists of two people, and the films for both."""
+    """Render the films of the visitor and of the other person, and the recommendations for both."""
     text = _(
         "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
         "films near the top of both your lists."
@@ -62,9 +62,9 @@ def show(dataset: Dataset) -> None:
 
 
 def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
-    """Show the films for both people, with a bar for each person."""
-    matching = filters.load_library(dataset.name).matching_mask(filters.query())
-    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matching[: dataset.n_items])
+    """Show the recommendations for both people, with a bar for each person. requests: Of the visitor and the other."""
+    matches_filters = filters.load_library(dataset.name).matching_mask(filters.query())
+    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matches_filters[: dataset.n_items])
     if not picks:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return
@@ -84,19 +84,15 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
 
 
 def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:
-    """Render a film with its rank and probability for each person, and a button that adds it to the list."""
+    """Render a film with its rank and probability for each person, and a button that adds it to the visitor's list."""
     bars = []
     for person, position in zip((_("You"), _("Other")), pick.positions, strict=True):
-        rank, probability = format.ordinal(position.rank or position.n_ranked), position.probability
-        text = rank if probability is None else f"{rank}, {format.precise_percent(probability)}"
+        # the rank is not None, because both rankings have a recommended film
+        text = format.ordinal(position.rank or position.n_ranked)
+        if position.probability is not None:
+            text += f", {format.precise_percent(position.probability)}"
         bars.append((person, position.log_rank_score, text))
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         st.html(film_cards.group_row(pick.rank, pick.film, bars, film_links(predictor.dataset.catalog, pick.item)))
-        st.button(
-            _("*Add {film} to your films*", film=format.escape_markdown(pick.film.label)),
-            key=f"together-{pick.film.movie_id}",
-            icon=":material/add:",
-            on_click=session.add_film,
-            args=(pick.item,),
-            type="tertiary",
-        )
+        label = _("*Add {film} to your films*", film=format.escape_markdown(pick.film.label))
+        button(label, f"together-{pick.film.movie_id}", "add", session.add_film, pick.item, type="tertiary")

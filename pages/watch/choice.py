@@ -1,9 +1,9 @@
 """The popover "From a list" on Watch next: only the films of a list are recommended, or all films except these.
 
-The visitor pastes titles or uploads a text file: a watchlist, a festival programme, or file names.
+The visitor pastes titles or uploads a file: a watchlist, a festival programme, or file names.
 
-Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_result (the last
-`TitleList`).
+Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_result (the
+`TitleList` of the last search).
 """
 
 import streamlit as st
@@ -19,22 +19,22 @@ from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
 from recsys.serving import title_list
 
-ONLY, NONE = CHOICE_MODES
+ONLY = "only"  # the key of CHOICE_MODES that recommends only the films of the list
 OPEN_KEY = "choice_open"
-MAX_NAMES = 5  # titles that were not found, in the caption
-MAX_CHARS = title_list.MAX_TITLES * 60  # characters of the pasted text
+MAX_MISSING_TITLES = 5  # in the caption
+MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text, about 60 for each title
 
 
-def excluded(dataset: Dataset) -> tuple[int, ...]:
-    """Return the film numbers that are not recommended because of the list."""
-    main_films = dataset.main_films  # a film that is listed twice is recommended by its main number
+def excluded_films(dataset: Dataset) -> tuple[int, ...]:
+    """Return the numbers of the films that the list excludes from the recommendations."""
+    main_films = dataset.main_films  # duplicate → the same film with more ratings
     listed = {main_films.get(film, film) for film in visitor().current.choice}
     if not listed:
         return ()
-    numbers = range(len(dataset.catalog.films))  # with the infrequent films, which content models recommend
+    all_films = range(len(dataset.catalog.films))  # including infrequent films, which content models recommend
     if st.session_state.get("choice_mode", ONLY) == ONLY:
-        return tuple(film for film in numbers if main_films.get(film, film) not in listed)
-    return tuple(film for film in numbers if main_films.get(film, film) in listed)
+        return tuple(film for film in all_films if main_films.get(film, film) not in listed)
+    return tuple(film for film in all_films if main_films.get(film, film) in listed)
 
 
 def popover(dataset: Dataset) -> None:
@@ -85,7 +85,7 @@ def _clear() -> None:
 
 
 def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the number of films that were found, the number that cannot be ranked, and the missing titles."""
+    """Show the number of films in the list, how many of them are infrequent, and the titles that were not found."""
     texts = []
     if films:
         texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
@@ -97,9 +97,9 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         texts.append(text)
     result: title_list.TitleList | None = st.session_state.get("choice_result")
-    # after Undo or from a link, the list is not that of the result
+    # after Undo or with a link, the list can differ from the result of the last search
     if result and result.films == films and result.missing:
-        names = join_names([escape_markdown(title) for title in result.missing[:MAX_NAMES]])
+        names = join_names([escape_markdown(title) for title in result.missing[:MAX_MISSING_TITLES]])
         note = ngettext(
             "Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(result.missing), names=names
         )

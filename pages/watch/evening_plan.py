@@ -1,6 +1,6 @@
 """The panel of Watch next that plans an evening of several films.
 
-Session state: evening (an `EveningPlan`) · evening_films (number of films).
+Session state: evening (`PlanDecisions`) · evening_films (number of films).
 """
 
 from dataclasses import dataclass, replace
@@ -18,11 +18,11 @@ LENGTHS = (2, 3, 4, 5)  # films
 
 
 @dataclass(frozen=True)
-class EveningPlan:
-    """The decisions of the visitor about a plan."""
+class PlanDecisions:
+    """The decisions of the visitor about the films of a plan."""
 
-    basis: tuple[str, Request]  # key of the predictor and request, for which the decisions are valid
-    kept: tuple[PlanStep, ...] = ()  # the first steps, which do not change when later films are planned again
+    basis: tuple[str, Request]  # `Predictor.key` and request of the plan; with another basis, a new plan begins
+    kept: tuple[PlanStep, ...] = ()  # steps before the last rejected film, which stay when the rest is planned again
     rejected: tuple[int, ...] = ()  # items
 
 
@@ -42,33 +42,34 @@ def panel(predictor: Predictor, request: Request) -> None:
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
         basis = (predictor.key, replace(request, k=0))  # a plan does not depend on the length of the list
-        evening = st.session_state.get("evening")
-        if evening is None or evening.basis != basis:
-            evening = st.session_state.evening = EveningPlan(basis)
-        steps = _plan(predictor, request, length, evening.rejected, kept=evening.kept[:length])
-        _show_films(predictor, request, evening, steps)
+        decisions = st.session_state.get("evening")
+        if decisions is None or decisions.basis != basis:
+            decisions = st.session_state.evening = PlanDecisions(basis)
+        steps = _cached_plan(predictor, request, length, decisions.rejected, kept=decisions.kept[:length])
+        _show_films(predictor, request, decisions, steps)
         _explain(predictor, steps, length)
-        _show_buttons(evening, steps, request.history)
+        _show_buttons(decisions, steps, request.history)
 
 
-_plan = cache.cached_for_predictor()(plan_evening)
-_reasons = cache.cached_for_predictor()(plan_reasons)
+_cached_plan = cache.cached_for_predictor()(plan_evening)
+_cached_reasons = cache.cached_for_predictor()(plan_reasons)
 
 
-def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, steps: list[PlanStep]) -> None:
+def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions, steps: list[PlanStep]) -> None:
     """Render the planned films, each with a reason and a button that rejects it."""
-    best = max((step.probability or 0.0 for step in steps), default=0.0)
-    films = predictor.dataset.catalog.films
-    reasons = _reasons(predictor, request, tuple(step.item for step in steps))
+    max_probability = max((step.probability or 0.0 for step in steps), default=0.0)
+    catalog_films = predictor.dataset.catalog.films
+    reasons = _cached_reasons(predictor, request, tuple(step.item for step in steps))
 
     def reject(item: int, earlier_steps: list[PlanStep]) -> None:
         """Reject a film, and keep the films before it."""
-        rejected = (*evening.rejected, item)
-        st.session_state.evening = replace(evening, kept=tuple(earlier_steps), rejected=rejected)
+        rejected = (*decisions.rejected, item)
+        st.session_state.evening = replace(decisions, kept=tuple(earlier_steps), rejected=rejected)
 
     with st.container(key="evening", gap="xsmall"):
-        for position, (step, items) in enumerate(zip(steps, reasons, strict=True)):
-            film, causes = films[step.item], [films[item].title for item in items]
+        for position, (step, reason_items) in enumerate(zip(steps, reasons, strict=True)):
+            film = catalog_films[step.item]
+            causes = [catalog_films[item].title for item in reason_items]  # at most two titles
             if not causes:
                 note = _("{model} recommends it to everyone", model=cache.recommender_title(predictor))
             elif len(causes) == 1:
@@ -76,7 +77,7 @@ def _show_films(predictor: Predictor, request: Request, evening: EveningPlan, st
             else:
                 note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-                st.html(film_cards.row(position + 1, film, step.probability, best, note=note))
+                st.html(film_cards.row(position + 1, film, step.probability, max_probability, note=note))
                 label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))
                 button(label, f"reject-{step.item}", "thumb_down", reject, step.item, steps[:position], type="tertiary")
 
@@ -97,8 +98,8 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     st.caption(format.escape_markdown(text))
 
 
-def _show_buttons(evening: EveningPlan, steps: list[PlanStep], films: tuple[int, ...]) -> None:
-    """Render the buttons that add the plan to the list and start over."""
+def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep], films: tuple[int, ...]) -> None:
+    """Render the button that adds the plan to the visitor's films, and the button that clears the rejections."""
 
     def add_all() -> None:
         session.set_films((*films, *(step.item for step in steps)))
@@ -109,4 +110,4 @@ def _show_buttons(evening: EveningPlan, steps: list[PlanStep], films: tuple[int,
 
     with st.container(horizontal=True, gap="small"):
         button(_("Add all to my films"), "plan-add", "playlist_add", add_all, disabled=not steps)
-        button(_("Start over"), "plan-afresh", "restart_alt", start_over, disabled=not evening.rejected)
+        button(_("Start over"), "plan-afresh", "restart_alt", start_over, disabled=not decisions.rejected)

@@ -1,12 +1,13 @@
-"""The dialog that imports a watch history: files, questions about them, a review of the films, and the watch list.
+"""The dialog that imports a history: upload of files, questions about the files, and a review of the matched films.
 
-After the dialog, the server has only the films, stars and dates in the session. On request, the browser stores the
+After the dialog, the session has only the films, stars and dates. If the visitor wants it, the browser stores the
 history in its local storage. The script is assets/style/history_store.js.
 
 Session state: keep_in_browser, in_browser_asked-<place of the buttons> (number of requests to the script, and the last
 request).
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -27,11 +28,11 @@ from recsys.serving import history_import
 from recsys.serving.film_matching import Matcher, MatchMethod
 from recsys.serving.history_import import Review, WatchedFilm
 
-CHECKS_PER_PAGE = 6  # uncertain films
+UNCERTAIN_FILMS_PER_PAGE = 6
 MAX_FILES = 20
 MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}
-BROWSER_FILE = "browser"  # id of the history from the local storage, in place of an uploaded file
-SERVICES = {
+BROWSER_FILE_ID = "browser"  # id of the history from the local storage, which is read like an uploaded file
+SERVICES = {  # name → how to export the history
     "Letterboxd": N_("letterboxd.com → Settings → Data → Export your data: the ZIP."),
     "IMDb": N_("imdb.com → Your ratings → Export: a CSV."),
     "Trakt": N_("trakt.tv → Settings → Data → Export: the ZIP, or its JSON files."),
@@ -39,7 +40,7 @@ SERVICES = {
     "MovieLens": N_("movielens.org → About your ratings → Export: a CSV."),
     "NextReel": N_("Share → Files: your films as CSV or JSON."),
 }
-COLUMN_ROLES = {
+COLUMN_LABELS = {  # field of `Columns` → label of its menu
     "title": N_("Title"),
     "year": N_("Year"),
     "watched": N_("Watch date"),
@@ -47,7 +48,7 @@ COLUMN_ROLES = {
     "imdb_id": N_("IMDb ID"),
     "tmdb_id": N_("TMDB ID"),
 }
-RATING_SCALES = [5, 10, 100]  # best rating
+RATING_SCALES = [5, 10, 100]  # maximum rating
 MATCH_TEXTS = {
     MatchMethod.ID: N_("{n:,} by ID"),
     MatchMethod.TITLE_YEAR: N_("{n:,} by title and year"),
@@ -67,7 +68,7 @@ class ImportState:
     choices: dict[str, int | None] = field(default_factory=dict)  # `ImportedFilm.key` → film number; None: no film
     review: Review | None = None
     review_key: tuple[Any, ...] = ()  # the data set, answers and files of the review
-    saved: str = ""  # history from the local storage
+    saved: str = ""  # history that was loaded from the local storage, as JSON
 
 
 def open_button(dataset: Dataset) -> None:
@@ -82,24 +83,26 @@ def open_button(dataset: Dataset) -> None:
 
 
 def saved_history_on_start(dataset: Dataset) -> None:
-    """Offer a history in the local storage while the list is empty, and open it in the dialog."""
+    """Offer the history in the local storage, if any, and open it in the dialog after a click on Load."""
     if text := _offer_saved_history("start"):
         _open(dataset, ImportState(saved=text))
 
 
 def _open(dataset: Dataset, importing: ImportState) -> None:
+    """Open the dialog."""
     st.dialog(_("Import your history"), width="medium")(body)(dataset, importing)
 
 
 @errors.show_errors()
 def body(dataset: Dataset, importing: ImportState) -> None:
-    """Render the content of the dialog. importing: Its state, which is gone when the dialog closes."""
+    """Render the content of the dialog. importing: Its state, which is discarded when the dialog closes."""
     text = _(
         "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
         "app, or use any CSV. You can add several files. A film that is in several files counts once."
     )
     st.caption(text)
-    importing.saved = _offer_saved_history("dialog") or importing.saved
+    if loaded := _offer_saved_history("dialog"):
+        importing.saved = loaded
     privacy = _("Your files are only read in memory. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
@@ -119,16 +122,22 @@ def body(dataset: Dataset, importing: ImportState) -> None:
         st.warning(note)
     files = [(upload.name, upload.file_id, upload.getvalue()) for upload in uploads[:MAX_FILES]]
     if importing.saved:
-        files.append((_("The history saved in this browser"), BROWSER_FILE, importing.saved.encode()))
-    parts = [part for file in files for part in _show_file(importing, *file)]
+        files.append((_("The history saved in this browser"), BROWSER_FILE_ID, importing.saved.encode()))
+    parts: list[Imported] = []
+    for name, file_id, content in files:
+        parts += _show_file(importing, name, file_id, content)
     if any(part.entries or part.skipped for part in parts):
         _show_review(importing, dataset, parts)
 
 
 def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
-    """Render a summary of each part of a file and questions about it. Return the parts, or [] after an error."""
-    month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
-    answers = importing.answers.setdefault(file_id, Answers(is_language_month_first=month_first))
+    """Render a summary of a file and questions about it.
+
+    Returns:
+        The content of the file: one part, or several parts for a ZIP archive, or none after an error.
+    """
+    is_month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
+    answers = importing.answers.setdefault(file_id, Answers(is_language_month_first=is_month_first))
     if (file_id, answers) not in importing.files:
         try:
             importing.files[file_id, answers] = read(name, content, answers)
@@ -139,7 +148,7 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
         errors.show_error(parts)
         return []
     for part in parts:
-        if part.format_title != "ZIP":
+        if part.format_title != "ZIP":  # the part for the archive itself has no films
             source = _(part.format_title) or _("unknown format")
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
@@ -150,15 +159,15 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
 
 
 def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None:
-    """Render the open questions about a file."""
-    name, answers = format.escape_markdown(part.file), importing.answers
+    """Render the questions about a file. Answered questions stay, so that an answer can be changed."""
+    file_name, answers = format.escape_markdown(part.file), importing.answers
 
-    def store(field: str, key: str) -> None:
+    def store(answer_name: str, key: str) -> None:
         """Store the value of a widget as a field of `Answers`."""
-        answers[file_id] = replace(answers[file_id], **{field: st.session_state[key]})
+        answers[file_id] = replace(answers[file_id], **{answer_name: st.session_state[key]})
 
-    def ask(field: str, question: str, options: dict[bool, str], default: bool) -> None:
-        key = f"{field}-{file_id}"
+    def ask(answer_name: str, question: str, options: dict[bool, str], default: bool) -> None:
+        key = f"{answer_name}-{file_id}"
         st.segmented_control(
             question,
             list(options),
@@ -167,23 +176,24 @@ def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None
             format_func=options.__getitem__,
             key=key,
             on_change=store,
-            args=(field, key),
+            args=(answer_name, key),
         )
 
     if part.may_be_watchlist:
         options = {False: _("Films I watched"), True: _("A watchlist")}
-        ask("watchlist", _("Which films are in {file}?", file=name), options, part.looks_like_watchlist)
+        ask("watchlist", _("Which films are in {file}?", file=file_name), options, part.looks_like_watchlist)
     if dates := part.date_question:
         options = {True: _format_day(dates.day_first), False: _format_day(dates.month_first)}
-        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=name)
+        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=file_name)
         ask("day_first", question, options, dates.is_day_first_likely)
     if part.column_question:
         columns = answers[file_id].columns or part.column_question.guess
 
-        def set_column(role: str, key: str) -> None:
-            answers[file_id] = replace(answers[file_id], columns=replace(columns, **{role: st.session_state[key]}))
+        def store_column(field_name: str, key: str) -> None:
+            new_columns = replace(columns, **{field_name: st.session_state[key]})
+            answers[file_id] = replace(answers[file_id], columns=new_columns)
 
-        _column_menus(part.column_question, columns, name, file_id, set_column)
+        _column_menus(part.column_question, columns, file_name, file_id, store_column)
 
 
 def _format_day(day: datetime) -> str:
@@ -192,37 +202,39 @@ def _format_day(day: datetime) -> str:
 
 
 def _column_menus(
-    question: ColumnQuestion, columns: Columns, file: str, file_id: str, on_change: Callable[[str, str], None]
+    question: ColumnQuestion, columns: Columns, file_name: str, file_id: str, on_change: Callable[[str, str], None]
 ) -> None:
-    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_ROLES.
+    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_LABELS.
 
     on_change: Receives the name of a field of `Columns` and the key of its menu.
     """
     n_columns = len(question.header)
-    headings = [head or name for head, name in zip(question.header, question.names, strict=True)]
-    names = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
+    headings = [heading or name for heading, name in zip(question.header, question.names, strict=True)]
+    column_labels = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
 
-    def menu(role: str, label: str, options: Sequence[Any], texts: Callable[[Any], str], width: int) -> None:
-        index, key = options.index(getattr(columns, role)), f"{role}-{file_id}"
+    def menu(name: str, label: str, options: Sequence[Any], format_func: Callable[[Any], str], width: int) -> None:
+        key = f"{name}-{file_id}"
+        index = options.index(getattr(columns, name))
         st.selectbox(
-            label, options, index, format_func=texts, key=key, on_change=on_change, args=(role, key), width=width
+            label, options, index, format_func=format_func, key=key, width=width, on_change=on_change, args=(name, key)
         )
 
-    label = _("What is in the columns of {file}?", file=file)
+    label = _("What is in the columns of {file}?", file=file_name)
     with st.expander(label, icon=":material/view_column:", expanded=not question.guess.identifies_films):
         if not columns.identifies_films:
             st.caption(_("Select at least a column with titles or with IDs of films."))
-        rows = [[*row, *[""] * n_columns][:n_columns] for row in question.sample]  # lines can have other lengths
+        # short lines are padded and long lines are cut
+        rows = [[*row, *[""] * n_columns][:n_columns] for row in question.sample]
         cells = [[format.escape_markdown(cell) for cell in row] for row in [headings, *rows]]
         st.table([dict(zip(cells[0], row, strict=True)) for row in cells[1:]])
         with st.container(horizontal=True, gap="small"):
-            for role, text in COLUMN_ROLES.items():
-                menu(role, _(text), list(names), names.__getitem__, 180)
+            for name, text in COLUMN_LABELS.items():
+                menu(name, _(text), list(column_labels), column_labels.__getitem__, 180)
             if columns.rating:
                 menu("scale", _("Best rating"), RATING_SCALES, str, 120)
             if not columns.watched:
-                order = {False: _("The oldest"), True: _("The newest")}
-                menu("newest_first", _("No dates: which film is first?"), [False, True], order.__getitem__, 260)
+                orders = {False: _("The oldest"), True: _("The newest")}
+                menu("newest_first", _("No dates: which film is first?"), list(orders), orders.__getitem__, 260)
 
 
 @cache.cached_for_dataset()
@@ -232,7 +244,7 @@ def matcher(name: str) -> Matcher:
 
 
 def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]) -> None:
-    """Render a summary, the uncertain films, tables of all films, and the button that imports them."""
+    """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films."""
     key = (dataset.name, *importing.answers.items(), *(part.file for part in parts))
     if importing.review is None or importing.review_key != key:
         with st.spinner(_("Searching for your films")):
@@ -249,7 +261,7 @@ def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]
 
 
 def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
-    """Show how many films are in the data set, and how they were matched."""
+    """Show how many films are in the data set, how they were matched, and notes about undated and infrequent films."""
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.history:
@@ -262,8 +274,8 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
     )
     counts = review.count_methods()
-    matches = ", ".join(_(match, n=counts[method]) for method, match in MATCH_TEXTS.items() if counts[method])
-    st.markdown(f"{text}: {matches}." if matches else f"{text}.")
+    methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
+    st.markdown(f"{text}: {methods}." if methods else f"{text}.")
     notes = []
     if n_undated := sum(not entry.dated for entry in watched):
         note = ngettext(
@@ -273,73 +285,72 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
         )
         notes.append(note)
     if n_infrequent := sum(entry.film >= dataset.n_items for entry in watched):
-        sentence = ngettext(
+        note = ngettext(
             "{n:,} film has too few ratings here, so a similar film is used instead.",
             "{n:,} films have too few ratings here, so similar films are used instead.",
             n_infrequent,
         )
-        notes.append(sentence)
+        notes.append(note)
     if notes:
         st.caption(" ".join(notes))
 
 
 def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) -> None:
-    """Render a menu of candidates for each uncertain film, in pages."""
+    """Render a menu of possible matches for each uncertain film, in pages."""
     label = ngettext(
         "Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(review.unsure)
     )
 
-    def label_candidate(film: int | None) -> str:
-        if film is None:
+    def label_match(number: int | None) -> str:
+        if number is None:
             return _("None of these")
-        match = dataset.catalog.films[film]
+        film = dataset.catalog.films[number]
         # genres distinguish films of equal title and year
-        return f"{match.label} · {format.display_genres(match.genres)}"
+        return f"{film.label} · {format.display_genres(film.genres)}"
 
-    def choose(film_key: str, widget_key: str) -> None:
+    def store_choice(film_key: str, widget_key: str) -> None:
         importing.choices[film_key] = st.session_state[widget_key]
 
     with st.expander(label, icon=":material/rule:", expanded=True):
         st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
-        n_pages = -(-len(review.unsure) // CHECKS_PER_PAGE)
+        n_pages = math.ceil(len(review.unsure) / UNCERTAIN_FILMS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
-        for position in review.unsure[(page - 1) * CHECKS_PER_PAGE : page * CHECKS_PER_PAGE]:
-            film, match = review.history[position], review.matches[position]
-            file, line = format.escape_markdown(film.entries[0].file), film.entries[0].line
-            origin = _("{file}, line {line}", file=file, line=line)
-            options, key = [None, *match.films], f"check-{film.key}"
-            choice = importing.choices.get(film.key, match.films[0] if match.is_likely else None)
+        for position in review.unsure[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:
+            imported, match = review.history[position], review.matches[position]
+            entry = imported.entries[0]
+            origin = _("{file}, line {line}", file=format.escape_markdown(entry.file), line=entry.line)
+            options, key = [None, *match.films], f"check-{imported.key}"
+            choice = importing.choices.get(imported.key, match.films[0] if match.is_likely else None)
             st.selectbox(
-                f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
+                f"{format.escape_markdown(imported.name)} :small[:gray[· {origin}]]",
                 options,
                 index=options.index(choice),
-                format_func=label_candidate,
+                format_func=label_match,
                 key=key,
-                on_change=choose,
-                args=(film.key, key),
+                on_change=store_choice,
+                args=(imported.key, key),
             )
 
 
 def _show_tables(importing: ImportState, review: Review, dataset: Dataset) -> None:
-    """Render the entries that are not imported, with a download, and the match of each film."""
+    """Render a table of the entries that are not imported, with a download, and a table of the matched films."""
     rejected = review.rejected(importing.choices)
-    matches = review.accepted(importing.choices, dataset.catalog.films)
-
+    accepted = review.accepted(importing.choices, dataset.catalog.films)
     if len(rejected):
         label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(rejected))
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
             st.dataframe(translate_table(rejected), hide_index=True)
             charts.download_numbers(rejected, "not-taken")
-    if len(matches):
+    if len(accepted):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
-            st.dataframe(translate_table(matches), hide_index=True)
+            st.dataframe(translate_table(accepted), hide_index=True)
 
 
 def translate_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Translate the headings and the reasons of a table. Other cells are texts of the visitor's files."""
-    reasons = {column: table[column].map(_) for column in history_import.TRANSLATED_COLUMNS if column in table}
-    return table.assign(**reasons).rename(columns=_)
+    """Translate the headings of a table and the cells of TRANSLATED_COLUMNS. Other cells are names."""
+    columns = {name: table[name].map(_) for name in history_import.TRANSLATED_COLUMNS if name in table}
+    return table.assign(**columns).rename(columns=_)
 
 
 def _show_import_button(importing: ImportState, review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
@@ -362,13 +373,13 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
             text = history_import.as_json(
                 dataset.name, dataset.catalog, review.history, review.chosen(importing.choices)
             )
-            _save_in_browser(text, len(review.history))
+            _request_browser_save(text, len(review.history))
         _import(dataset, watched)
         st.rerun()  # the whole page, which closes the dialog
 
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
-    """Replace the watch list by the imported films, with their stars and watch dates."""
+    """Replace the visitor's list by the imported films, with their stars and watch dates."""
     keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
     session.set_films(list(keys), watch_dates={keys[entry.film]: entry for entry in watched})
     stars = {keys[entry.film]: entry.stars for entry in watched if entry.stars is not None}
@@ -393,20 +404,21 @@ def watch_note(film: Film) -> str:
         )
     elif watched and watched.times > 1:
         notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.times))
-    if (stars := session.rating(film) or 0) % 1:
+    stars = session.rating(film)
+    if stars and stars % 1:  # `my_list` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 
 
-def _save_in_browser(text: str, n_films: int) -> None:
-    """Request that the browser stores a history after this run."""
+def _request_browser_save(text: str, n_films: int) -> None:
+    """Request that the browser stores a history, a JSON text, after this run."""
     n_requests, _request = st.session_state.get("keep_in_browser", (0, {}))
     request = {"request": "keep", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
     st.session_state.keep_in_browser = (n_requests + 1, request)
 
 
-def browser_storage() -> None:
-    """Render the script that stores a requested history, and show the result."""
+def save_in_browser() -> None:
+    """Render the script that stores the requested history, if any, and show whether it succeeded."""
     n_requests, request = st.session_state.get("keep_in_browser", (0, {}))
 
     def forget_request() -> None:
@@ -441,10 +453,12 @@ def _offer_saved_history(place: str) -> str:
         key=key,
         data=data,
         default={"summary": ""},
+        # with callbacks, `result` always has the attributes `summary` and `loaded`
         on_summary_change=lambda: None,
         on_loaded_change=lambda: None,
         height=0,
     )
+    # "120 2025-02-05", see `_request_browser_save`
     n_films, _space, day = str(result.summary or "").partition(" ")
     if n_films.isdigit():
 

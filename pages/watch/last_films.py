@@ -1,6 +1,6 @@
 """The panel of Watch next that tests the available recommenders on the last films of the visitor.
 
-Session state: guessed ((data set, films) of the last test, and its Answers).
+Session state: guessed (data set and films of the last test, and its `FilmRanks`).
 """
 
 import pandas as pd
@@ -13,7 +13,7 @@ from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
 
-Answers = dict[str, list[RankPosition]]  # title of a recommender → one rank position per film
+FilmRanks = dict[str, list[RankPosition]]  # title of a recommender → rank of each hidden film
 
 
 @st.fragment
@@ -34,37 +34,37 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
             len(positions),
         )
         st.caption(text)
-        tested, answers = st.session_state.get("guessed", (None, {}))
-        if tested != (dataset.name, films):
-            answers = _test(dataset, films, positions)
-        _show_results(answers, len(positions))
+        tested_films, ranks = st.session_state.get("guessed", (None, {}))
+        if tested_films != (dataset.name, films):
+            ranks = _test(dataset, films, positions)
+        if ranks:
+            _show_results(ranks, len(positions))
 
 
-def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> Answers:
-    """Render a button and, after a click, test all recommenders. Before the click, there are no answers."""
-    names, answers = recommenders.ready(dataset.name), {}
-    slot = st.empty()  # of the button, which disappears after the test
+def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> FilmRanks:
+    """Render a button that tests the available recommenders. Return {} in a run without a click."""
+    names = recommenders.ready(dataset.name)
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
-    if not slot.button(label, key="guess", icon=":material/groups:"):
+    button_slot = st.empty()  # the button disappears after the test
+    if not button_slot.button(label, key="guess", icon=":material/groups:"):
         return {}
+    ranks: FilmRanks = {}
     bar = st.progress(0.0)
     for n, name in enumerate(names):
         model = cache.all_recommenders()[name]
         text = _("Testing {model}: {n} of {all}", model=cache.recommender_title(model), n=n + 1, all=len(names))
         bar.progress(n / len(names), format.escape_markdown(text))
         with errors.show_errors():
-            answers[model.title] = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, positions)
+            ranks[model.title] = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, positions)
     bar.empty()
-    slot.empty()
-    st.session_state.guessed = (dataset.name, films), answers
-    return answers
+    button_slot.empty()
+    st.session_state.guessed = (dataset.name, films), ranks
+    return ranks
 
 
-def _show_results(answers: Answers, n_films: int) -> None:
+def _show_results(ranks: FilmRanks, n_films: int) -> None:
     """Render a summary and a table, best recommender first."""
-    if not answers:
-        return
-    rows = list_comparison.hit_table(answers)
+    rows = list_comparison.hit_table(ranks)
     st.markdown(summary(rows, n_films))
     alt = ngettext(
         "Whether each recommender had your last film in its top {k}, with 95% intervals",
@@ -82,7 +82,7 @@ def _show_results(answers: Answers, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Return Markdown about the best recommender of `hit_table`, and whether its interval overlaps with others."""
+    """Return Markdown about the best recommender, and whether its interval overlaps with others. rows: `hit_table`."""
     k, best = list_comparison.TOP_K, rows.iloc[0]
     if not best.found:
         return ngettext(
@@ -124,19 +124,17 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
 def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
     """Return a row of texts per recommender: hits with interval, NDCG, and median rank with interval."""
 
-    def rank(value: float) -> str:
-        return "–" if value == float("inf") else number(value, ",.0f")
+    def format_rank(rank: float) -> str:
+        return "–" if rank == float("inf") else number(rank, ",.0f")
 
-    cells = [
-        (
-            format.escape_markdown(_(row.recommender)),
-            _("{hits} of {n}", hits=row.found, n=n_films),
-            f"{number(row.low, '.0%')} – {number(row.high, '.0%')}",
-            format.metric(row.ndcg),
-            rank(row.median) + ("" if pd.isna(row.best) else f" ({rank(row.best)} – {rank(row.worst)})"),
-        )
-        for row in rows.itertuples()
-    ]
+    cells = []
+    for row in rows.itertuples():
+        title, hits = format.escape_markdown(_(row.recommender)), _("{hits} of {n}", hits=row.found, n=n_films)
+        interval = f"{number(row.low, '.0%')} – {number(row.high, '.0%')}"
+        median = format_rank(row.median)
+        if not pd.isna(row.best):  # there are enough films for an interval
+            median += f" ({format_rank(row.best)} – {format_rank(row.worst)})"
+        cells.append((title, hits, interval, format.metric(row.ndcg), median))
     k = list_comparison.TOP_K
     headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
     return pd.DataFrame(cells, columns=headings).set_index(headings[0])

@@ -17,7 +17,8 @@ from recsys.serving.predictor import CONTENT, Predictor, by_taste
 
 BEST, TASTE, LAST, GEMS = LIST_KINDS
 LAST_MODEL = "markov"  # recommender of the list LAST
-GEMS_POPULARITY: Literal["lesser known"] = "lesser known"  # filter of the list GEMS, unless the visitor has set one
+# popularity filter of the list GEMS, unless the visitor has set one
+GEMS_POPULARITY: Literal["lesser known"] = "lesser known"
 
 
 def select() -> str:
@@ -32,26 +33,26 @@ def select() -> str:
 def select_recommender(kind: str, data: str) -> str:
     """Show the menu of recommenders, and return the name of the recommender for a kind of list.
 
-    The list LAST ignores the menu. A choice in the menu therefore selects the list BEST.
+    The list LAST always uses LAST_MODEL. If the visitor chooses a recommender while LAST is open, the list BEST opens.
     """
 
-    def open_best() -> None:
+    def leave_last() -> None:
         if kind == LAST:
             st.session_state.list_kind = BEST
 
-    chosen = recommenders.select(data, "model", on_change=open_best)
-    return LAST_MODEL if kind == LAST else chosen
+    name = recommenders.select(data, "model", on_change=leave_last)
+    return LAST_MODEL if kind == LAST else name
 
 
-def predictor(kind: str, chosen: Predictor) -> Predictor:
-    """Return the predictor for a kind of list: TASTE and GEMS give similar films more weight than `chosen` does."""
-    if kind not in (TASTE, GEMS) or chosen.recommender.name == CONTENT:
-        return chosen
-    return by_taste(chosen, lambda: cache.load_predictor(CONTENT, chosen.dataset.name))
+def adapt_predictor(kind: str, predictor: Predictor) -> Predictor:
+    """Return the predictor for a kind of list. For TASTE and GEMS, films similar to the history count more."""
+    if kind not in (TASTE, GEMS) or predictor.recommender.name == CONTENT:
+        return predictor
+    return by_taste(predictor, lambda: cache.load_predictor(CONTENT, predictor.dataset.name))
 
 
-def filters(kind: str, chosen: Filters) -> Filters:
-    """Return the filters for a kind of list. chosen: Filters of the visitor."""
-    if kind == GEMS and chosen.popularity == Filters.popularity:
-        return replace(chosen, popularity=GEMS_POPULARITY)
-    return chosen
+def adapt_filters(kind: str, filters: Filters) -> Filters:
+    """Return the visitor's filters with the popularity filter of a kind of list."""
+    if kind == GEMS and filters.popularity == Filters.popularity:
+        return replace(filters, popularity=GEMS_POPULARITY)
+    return filters

@@ -14,9 +14,9 @@ from recsys.data.dataset import Dataset
 
 @dataclass(frozen=True)
 class MarkTexts:
-    """Texts of the films with a mark."""
+    """Texts of the popover with the films that have a mark."""
 
-    label: str
+    label: str  # of the popover
     caption: str
     remove: str  # label of the button that removes the mark
     open_key: str  # key of the popover
@@ -49,7 +49,7 @@ TEXTS = {
 
 
 def popovers(dataset: Dataset) -> None:
-    """Render a popover for each mark that a film has."""
+    """Render a popover for each mark that at least one film has."""
     for mark, texts in TEXTS.items():
         items = getattr(visitor().current, mark)
         if items:
@@ -61,9 +61,9 @@ def popovers(dataset: Dataset) -> None:
 
 
 def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, texts: MarkTexts) -> None:
-    """Render a button that removes the mark of each film. A film to watch later can also be added as watched.
+    """Render a remove button for each film, and an Add button for each film to watch later.
 
-    A click removes the film from the popover, and the focus moves to the next film.
+    Both buttons remove the film from the popover, and the focus moves to the next film.
     """
 
     def remove(item: int, next_keys: list[str]) -> None:

@@ -1,8 +1,9 @@
-"""The watch list on Watch next: search, the films with their ratings, and the tools below them.
+"""The visitor's films on Watch next: search, the films with their ratings, and the tools below them.
 
 Session state: rate_by ("thumbs" or "stars").
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, share, theme_search
-from pages.watch.predictions import Answer
+from pages.watch.predictions import RecommendationList
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
@@ -23,8 +24,8 @@ from recsys.serving.search.search import SearchResult
 FILMS_PER_PAGE = 12
 
 
-def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the search box, the watch list and its tools. answer: The recommendations, which can be shared."""
+def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+    """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
     st.header(
         _("Your films"),
         help=_("In the order you watched them, the latest one last. Move a film, and the predictions change."),
@@ -36,14 +37,14 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
     if user and user.items == films:
         st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
-        _show_films(dataset, films, answer)
+        _show_films(dataset, films, recommended)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random viewer."))
         if dataset.noun == "film":
             import_dialog.saved_history_on_start(dataset)
-    _tools(dataset, films, answer)
-    _note_short_link(dataset, films)
-    import_dialog.browser_storage()
+    _tools(dataset, films, recommended)
+    _note_shortened_link(dataset, films)
+    import_dialog.save_in_browser()
     if not films:
         ui_page.show_examples(dataset)
 
@@ -52,11 +53,11 @@ def show(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> Non
 def _search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
     film_search.search_box(
-        dataset_name, _("Add a film"), "search", _result, limit=8, on_enter=lambda film: _add(film.number)
+        dataset_name, _("Add a film"), "search", _show_result, limit=8, on_enter=lambda film: _add(film.number)
     )
 
 
-def _result(film: SearchResult) -> None:
+def _show_result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
     reason = _("already in your list") if film.number in visitor().current.films else ""
     note = _("too few ratings, so a similar film is used instead") if film.is_infrequent else ""
@@ -64,7 +65,7 @@ def _result(film: SearchResult) -> None:
 
 
 def _add(number: int) -> None:
-    """Add a film, clear the search box and keep the focus in it."""
+    """Add a film unless the list has it. Clear the search box and keep the focus in it."""
     if number not in visitor().current.films:
         session.add_film(number)
     st.session_state.search = ""
@@ -72,17 +73,18 @@ def _add(number: int) -> None:
     st.rerun()  # the whole page, not only the fragment
 
 
-def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the films, oldest first. A long list has pages and opens at the latest films."""
-    n_pages = -(-len(films) // FILMS_PER_PAGE)
+    n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
-    user_items = user.items if (user := visitor().user) else ()
+    user = visitor().user
+    user_items = user.items if user else ()
     # a content model has infrequent films as items, so it needs no substitutes
-    model_dataset = answer.predictor.dataset if answer else dataset
+    model_dataset = recommended.predictor.dataset if recommended else dataset
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
             number, film = films[position], dataset.catalog.films[films[position]]
-            # dates of an imported history do not belong to the films of a user of the data set
+            # the dates of an imported history are wrong for films of a user of the data set
             notes = [] if number in user_items else [import_dialog.watch_note(film)]
             if substitute := substitutes.label(model_dataset, number):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
@@ -90,7 +92,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], answer: Answer | None)
 
 
 def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
-    """Render a film with its rating and its three buttons."""
+    """Render a film with its rating and the buttons that move or remove it."""
     name, is_last = format.escape_markdown(film.label), position == n_films - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         html = film_cards.list_row(position + 1, film, is_last, note)
@@ -116,26 +118,27 @@ def _icon_button(
 
 
 def _move(position: int, by: int) -> None:
-    """Move a film. Its arrow keeps the focus, or the other arrow at an end of the list."""
+    """Move a film. The clicked arrow keeps the focus. At an end of the list, the other arrow gets it."""
     movie_id = _movie_id(position)
     session.move_film(position, by)
     up, down = f"up-{movie_id}", f"down-{movie_id}"
-    browser.focus_on(*((up, down) if by < 0 else (down, up)))
+    focus_keys = (up, down) if by < 0 else (down, up)
+    browser.focus_on(*focus_keys)
 
 
 def _remove(position: int) -> None:
     """Remove a film. The focus moves to the film that takes its position, else to the last film or the search box."""
     session.remove_film(position)
-    if n := len(visitor().current.films):
-        browser.focus_on(f"remove-{_movie_id(min(position, n - 1))}", "search")
+    if n_films := len(visitor().current.films):
+        browser.focus_on(f"remove-{_movie_id(min(position, n_films - 1))}", "search")
     else:
         browser.focus_on("search")
 
 
 def _movie_id(position: int) -> int:
     """Return the movie id of a film in the list. Widget keys contain ids, because positions change."""
-    films = cache.dataset(visitor().current.dataset).catalog.films
-    return films[visitor().current.films[position]].movie_id
+    current = visitor().current
+    return cache.dataset(current.dataset).catalog.films[current.films[position]].movie_id
 
 
 def _thumbs(film: Film) -> None:
@@ -145,44 +148,45 @@ def _thumbs(film: Film) -> None:
     like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
     dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
 
-    def rate(value: float | None, key: str) -> None:
-        session.rate(film, value)
+    def rate(new_stars: float | None, key: str) -> None:
+        session.rate(film, new_stars)
         browser.focus_on(key)
 
-    for label, kind, icon, value, is_given in (
+    for label, kind, icon, stars_of_button, is_given in (
         (like, "like", "thumb_up", LIKED_STARS, liked),
         (dislike, "dislike", "thumb_down", DISLIKED_STARS, disliked),
     ):
         key = f"{kind}-{film.movie_id}"
-        new_value = None if is_given else value
-        _icon_button(label, key, icon, rate, new_value, key, type="primary" if is_given else "tertiary")
+        new_stars = None if is_given else stars_of_button  # a second click removes the rating
+        _icon_button(label, key, icon, rate, new_stars, key, type="primary" if is_given else "tertiary")
 
 
 def _stars(film: Film) -> None:
     """Render the rating as five stars. Half stars are rounded up."""
     key, stars = f"stars-{film.movie_id}", session.rating(film)
+    # the value of `st.feedback` is the number of stars minus 1
     st.session_state[key] = None if stars is None else int(stars + 0.5) - 1
 
     def rate() -> None:
-        index = st.session_state[key]
-        session.rate(film, None if index is None else index + 1.0)
+        value = st.session_state[key]
+        session.rate(film, None if value is None else value + 1.0)
 
     st.feedback("stars", key=key, on_change=rate)
 
 
-def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show how many films the URL contains if it cannot contain all."""
-    n_in_link = history.count_that_fits(dataset.catalog, films)
-    if n_in_link < len(films):
+def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """If the URL cannot contain all films, show how many it contains."""
+    n_in_url = history.count_that_fits(dataset.catalog, films)
+    if n_in_url < len(films):
         text = ngettext(
             "Your list is too long for the page address. A link or a reload only brings back the latest film.",
             "Your list is too long for the page address. A link or a reload only brings back the latest {n:,} films.",
-            n_in_link,
+            n_in_url,
         )
         st.caption(text)
 
 
-def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+def _tools(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
 
     def undo() -> None:
@@ -197,9 +201,9 @@ def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> N
         if films or visitor().undo_stack:
             button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
             button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
-            share.popover(dataset, films, answer)
+            share.popover(dataset, films, recommended)
         if films:
-            _ratings_popover(answer)
+            _ratings_popover(recommended)
         if dataset.noun == "film":  # import files are from film services
             import_dialog.open_button(dataset)
         _random_user(dataset, films)
@@ -213,8 +217,8 @@ def _tools(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> N
         ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
-def _ratings_popover(answer: Answer | None) -> None:
-    """Render the choice between thumbs and stars, the use of ratings, and a button that deletes them."""
+def _ratings_popover(recommended: RecommendationList | None) -> None:
+    """Render the choice between thumbs and stars, a note on the effect of ratings, and a button that deletes them."""
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
@@ -225,7 +229,7 @@ def _ratings_popover(answer: Answer | None) -> None:
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
-        if answer:
+        if recommended:
             st.caption(
                 _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
             )
@@ -236,15 +240,15 @@ def _ratings_popover(answer: Answer | None) -> None:
 def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render "Surprise me", which loads the films of a random user. A popover asks before films are replaced."""
 
-    def fill(*focus: str) -> None:
+    def fill(*focus_keys: str) -> None:
         if user := session.random_user(dataset):
             session.load_user(user)
-        browser.focus_on(*focus)
+        browser.focus_on(*focus_keys)
 
     label, icon = _("Surprise me"), "casino"
     help_text = _("Fill the list with the films of a random viewer of this data set.")
     if not films:
-        # with a filled list, the popover below replaces this button, so the popover gets the focus
+        # after the click, the popover below replaces this button and gets the focus
         button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)
         return
     panel = ui_page.popover(label, "surprise-open", icon, help_text)

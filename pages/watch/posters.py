@@ -1,4 +1,4 @@
-"""Film images on Watch next: images of the data set, and posters of TMDB."""
+"""The posters of TMDB on Watch next, and the popover for the TMDB key."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from recsys.serving.tmdb import ServiceStatus
 def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     """Return item → poster URL for the posters that are available in time.
 
-    If there are any, the caller must show `tmdb_attribution`.
+    A caller that shows posters must also show `tmdb_attribution`.
     """
     key = explanation.tmdb_key()
     return explanation.tmdb_service().urls(key, tmdb.film_refs(catalog, items)) if key else {}
@@ -60,7 +60,7 @@ def _show_status(key: tmdb.Key) -> None:
 
 
 def _show_key_field() -> None:
-    """Render the field for a key, and the error of the last key."""
+    """Render the field for a key, and the error of the last key that was typed."""
     st.text_input(
         _("TMDB API key or read access token"),
         key="typed_poster_key",

@@ -37,8 +37,8 @@ WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The recommendations for the history of the visitor."""
+class RecommendationList:
+    """The recommendations for the visitor's history."""
 
     predictor: Predictor
     request: Request
@@ -56,7 +56,7 @@ class Answer:
 
     @cached_property
     def n_candidates(self) -> int:
-        """The number of films that the recommendations are chosen from."""
+        """The number of films from which the recommender chooses."""
         return count_candidates(self.predictor, self.request)
 
     def format_probability(self, probability: float) -> str:
@@ -67,8 +67,8 @@ class Answer:
 
 
 @errors.show_errors()
-def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
-    """Render the controls and the recommendations. An error is shown, and the result is then None."""
+def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
+    """Render the controls and the recommendations. If there is an error, show it and return None."""
     st.header(_("What comes next"))
     kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
@@ -78,27 +78,27 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> Answer | None:
         _filter_popover(dataset)
         choice.popover(dataset)
         marked_films.popovers(dataset)
-    predictor = list_kinds.predictor(kind, _predictor_or_fallback(recommender, dataset))
-    filters = list_kinds.filters(kind, _filters())
-    excluded = (*visitor().current.excluded, *choice.excluded(dataset))  # `choice`: a pasted list of titles
+    predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
+    filters = list_kinds.adapt_filters(kind, _filters())
+    excluded = (*visitor().current.excluded, *choice.excluded_films(dataset))
     request = Request(films, k, filters, unwanted=excluded, ratings=session.feedback(dataset, films))
-    answer = Answer(predictor, request, recommend(predictor, request))
-    _show_notes(answer)
-    if answer.picks:
+    recommended = RecommendationList(predictor, request, recommend(predictor, request))
+    _show_notes(recommended)
+    if recommended.picks:
         if view == AS_CARDS:
-            _show_cards(answer)
+            _show_cards(recommended)
         else:
-            _show_rows(answer)
-        text = _("Recommendations: {n}. First: {film}.", n=len(answer.picks), film=answer.picks[0].film.label)
+            _show_rows(recommended)
+        text = _("Recommendations: {n}. First: {film}.", n=len(recommended.picks), film=recommended.picks[0].film.label)
         browser.place_status(text)
-        _explain_probabilities(answer)
+        _explain_probabilities(recommended)
     else:
         _explain_empty_list(dataset, request)
-    return answer
+    return recommended
 
 
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
-    """Return the selected recommender. While it is not available, return the fallback with a caption."""
+    """Return the predictor of a recommender. If it is not ready, show a caption and return the fallback."""
     if predictor := recommenders.predictor(recommender, dataset):
         return session.for_current_list(predictor, dataset)
     fallback = cache.popularity_predictor(dataset.name)
@@ -106,25 +106,23 @@ def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     return fallback
 
 
-def _show_notes(answer: Answer) -> None:
-    """Show captions about an empty history, about the model and about ratings."""
-    title, note = cache.recommender_title(answer.predictor), answer.predictor.model.note
-    if not answer.request.history:
+def _show_notes(recommended: RecommendationList) -> None:
+    """Show captions about an empty history, unusual films, the model, and the use of ratings."""
+    title, note = cache.recommender_title(recommended.predictor), recommended.predictor.model.note
+    if not recommended.request.history:
         text = _(
             "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.", model=title
         )
         st.caption(text)
-    if answer.predictor.favours_content(answer.request.history):
-        st.caption(
-            _(
-                "Your films are little known or have something unusual in common, so films like them rank "
-                "higher than usual."
-            )
+    if recommended.predictor.favours_content(recommended.request.history):
+        text = _(
+            "Your films are little known or have something unusual in common, so films like them rank higher than usual."
         )
+        st.caption(text)
     if note:
         st.caption(format.escape_markdown(_(note)))
-    if answer.request.ratings:
-        if answer.predictor.model.uses_query_ratings:
+    if recommended.request.ratings:
+        if recommended.predictor.model.uses_query_ratings:
             st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
         else:
             st.caption(
@@ -132,20 +130,20 @@ def _show_notes(answer: Answer) -> None:
             )
 
 
-def _explain_probabilities(answer: Answer) -> None:
-    """Show a caption that explains the percentages or multiples, and the bars."""
-    title, n = cache.recommender_title(answer.predictor), answer.n_candidates
-    if answer.top_probability is None:
+def _explain_probabilities(recommended: RecommendationList) -> None:
+    """Show a caption that explains the percentages or multiples, and the bars beside them."""
+    title, n = cache.recommender_title(recommended.predictor), recommended.n_candidates
+    if recommended.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
-    request = answer.request
+    request = recommended.request
     if request.filters.restricts or request.unwanted:
         candidates = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
     elif request.filters.hide_seen and request.history:
         candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
     else:
         candidates = ngettext("the only film", "all {n:,} films", n)
-    if answer.shows_percentages:
+    if recommended.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
             model=title,
@@ -157,66 +155,67 @@ def _explain_probabilities(answer: Answer) -> None:
             "{times} means {times} as likely to be the next one you watch.",
             model=title,
             films=candidates,
-            times=answer.format_probability(answer.top_probability),
+            times=recommended.format_probability(recommended.top_probability),
         )
     st.caption(f"{text} " + _("The bars compare each film with the first."))
 
 
-def _show_cards(answer: Answer) -> None:
+def _show_cards(recommended: RecommendationList) -> None:
     """Render the films as poster cards."""
-    dataset = answer.predictor.dataset
-    catalog, items = dataset.catalog, [pick.item for pick in answer.picks]
-    images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
+    dataset = recommended.predictor.dataset
+    catalog, items = dataset.catalog, [pick.item for pick in recommended.picks]
+    dataset_images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
     tmdb_posters: dict[int, str] = {}
     if dataset.noun == "film":  # TMDB only has films
-        tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images])
+        tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in dataset_images])
+    images = dataset_images | tmdb_posters
+    top_probability, format_probability = recommended.top_probability, recommended.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
-        for pick in answer.picks:
+        for pick in recommended.picks:
             with st.container(gap=None):
-                links, image = film_links(catalog, pick.item), (tmdb_posters | images).get(pick.item)
-                st.html(
-                    film_cards.card(
-                        pick, answer.top_probability, links, image, answer.format_probability, _credits(answer, pick)
-                    )
-                )
-                _pick_buttons(answer, pick)
+                links, image = film_links(catalog, pick.item), images.get(pick.item)
+                text = _credits(dataset, pick)
+                st.html(film_cards.card(pick, top_probability, links, image, format_probability, text))
+                _pick_buttons(recommended, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
 
 
-def _show_rows(answer: Answer) -> None:
+def _show_rows(recommended: RecommendationList) -> None:
     """Render the films as rows."""
+    dataset = recommended.predictor.dataset
     with st.container(key="picks", gap="xsmall"):
-        for pick in answer.picks:
+        for pick in recommended.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
                 html = film_cards.row(
                     pick.rank,
                     pick.film,
                     pick.probability,
-                    answer.top_probability,
-                    film_links(answer.predictor.dataset.catalog, pick.item),
-                    answer.format_probability,
-                    credits_text=_credits(answer, pick),
+                    recommended.top_probability,
+                    film_links(dataset.catalog, pick.item),
+                    recommended.format_probability,
+                    credits_text=_credits(dataset, pick),
                 )
                 st.html(html)
-                _pick_buttons(answer, pick)
+                _pick_buttons(recommended, pick)
 
 
-def _credits(answer: Answer, pick: Recommendation) -> str | None:
+def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
     """Return length and directors of a film, "" if unknown, or None if the data set has no film details."""
-    details = answer.predictor.dataset.catalog.details
+    details = dataset.catalog.details
     return format.credits_line(details.get(pick.film.movie_id)) if len(details) else None
 
 
-def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
+def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
-    name, menu_key = format.escape_markdown(pick.film.label), f"more-{pick.film.movie_id}"
-    # the films after this one, then the films before it; one of them gets the focus when this film disappears
-    other_ids = [other.film.movie_id for other in answer.picks[pick.rank :] + answer.picks[: pick.rank - 1]]
-    # only screen readers read the text in *…*
-    label, is_listed = _("Add *{film} to your films*", film=name), pick.item in answer.request.history
-    key = f"pick-{pick.film.movie_id}"
-    button(label, key, "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
+    name, movie_id = format.escape_markdown(pick.film.label), pick.film.movie_id
+    # when this film disappears, the focus moves to the next film, or else to a film before it
+    other_picks = recommended.picks[pick.rank :] + recommended.picks[: pick.rank - 1]
+    other_ids = [other.film.movie_id for other in other_picks]
+    is_listed = pick.item in recommended.request.history
+    label = _("Add *{film} to your films*", film=name)  # only screen readers read the text in *…*
+    button(label, f"pick-{movie_id}", "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
+    menu_key = f"more-{movie_id}"
     is_later = pick.item in visitor().current.later
     labels = {
         WHY: _("Why this film?"),
@@ -235,7 +234,7 @@ def _pick_buttons(answer: Answer, pick: Recommendation) -> None:
         args=(menu_key, pick.item, other_ids),
     )
     if option == WHY:
-        explanation.open_dialog(answer.predictor, answer.request, pick.item)
+        explanation.open_dialog(recommended.predictor, recommended.request, pick.item)
 
 
 def _add(item: int, other_ids: list[int]) -> None:
@@ -245,7 +244,7 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 
 def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
-    """Mark a film, or remove the mark LATER. A callback cannot open the dialog of the option WHY."""
+    """Mark a film, or remove the mark LATER. The option WHY is not handled, because a callback cannot open a dialog."""
     mark = st.session_state[menu_key]
     if mark == LATER:
         if item in visitor().current.later:
@@ -259,7 +258,7 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
 
 
 def _filters() -> Filters:
-    """Return the filters of the visitor."""
+    """Return the filters that the visitor has set."""
     return st.session_state.setdefault("filters", Filters())
 
 
@@ -275,13 +274,14 @@ def _filter_popover(dataset: Dataset) -> None:
 
 
 def _filter_controls(features: FilmFeatures) -> None:
-    """Render one widget per filter."""
+    """Render one widget per filter. A change of a widget stores the values of all widgets."""
     state, filters = st.session_state, _filters()
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
 
     def read_widgets() -> None:
-        values = {field: state.get(field, getattr(filters, field)) for field in FILTER_FIELDS}
-        values |= {field: tuple(value) for field, value in values.items() if isinstance(value, list)}
+        # a filter without a widget keeps its value, for example the languages if the data set has none
+        values = {name: state.get(name, getattr(filters, name)) for name in FILTER_FIELDS}
+        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         values["years"] = page.chosen_years(features, "years")
         state.filters = Filters(**values)
 
@@ -338,7 +338,7 @@ def _reset_filters() -> None:
 
 
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:
-    """Show why no film is recommended, and what the visitor can do."""
+    """Show why no film is recommended, and how the visitor can change that."""
     if not request.filters.restricts:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)

@@ -1,4 +1,4 @@
-"""The Share popover of Watch next: a link to the list, a picture of it, and files."""
+"""The Share popover of Watch next: a link to the visitor's films, a picture of the films, and files."""
 
 from enum import Enum
 from functools import lru_cache
@@ -11,7 +11,7 @@ from pages.ui import cache, charts, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
 from pages.ui.visitor import MARKS, visitor
-from pages.watch.predictions import Answer
+from pages.watch.predictions import RecommendationList
 from recsys.data.dataset import Dataset
 from recsys.serving import export, share_image
 
@@ -31,7 +31,7 @@ REACH_TEXTS = {
 }
 
 
-def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
+def popover(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the popover. Its content is only computed while it is open."""
     panel = ui_page.popover(_("Share"), "share", "share", disabled=not films, focus=("file-picture", "file-films-csv"))
     if not (panel.open and films):
@@ -40,12 +40,12 @@ def popover(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> 
         st.markdown("**" + _("Link") + "**")
         st.code(_link(), language=None, wrap_lines=True)
         st.caption(_(REACH_TEXTS[reach(st.context.url or "")]))
-        if answer and answer.picks:
+        if recommended and recommended.picks:
             st.markdown("**" + _("Picture") + "**")
-            _show_picture(dataset, films, answer)
+            _show_picture(dataset, films, recommended)
         st.markdown("**" + _("Files") + "**")
         with st.container(horizontal=True, gap="small"):
-            _file_buttons(dataset, films, answer)
+            _file_buttons(dataset, films, recommended)
         st.caption(_("Import the Letterboxd file at letterboxd.com/import. It has no dates and no ratings."))
 
 
@@ -56,29 +56,28 @@ def _link() -> str:
 
 
 def reach(url: str) -> Reach:
-    """Return who can open a URL, by its host: localhost, a private address, or a public address."""
+    """Return who can open a URL. It depends on the host: localhost, a private address, or a public address."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return Reach.COMPUTER
     try:
         address = ip_address(host)
-    except ValueError:  # a name
+    except ValueError:  # the host is a name
         return Reach.NETWORK if "." not in host or host.endswith((".local", ".lan", ".internal")) else Reach.EVERYBODY
     if address.is_loopback or address.is_unspecified:
         return Reach.COMPUTER
     return Reach.NETWORK if address.is_private or address.is_link_local else Reach.EVERYBODY
 
 
-def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> None:
+def _show_picture(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList) -> None:
     """Render the picture and a button that saves it."""
-    model = cache.recommender_title(answer.predictor)
+    model = cache.recommender_title(recommended.predictor)
+    watched = tuple(dataset.catalog.films[film] for film in films)
     picks = tuple(
-        (pick.film, "" if pick.probability is None else answer.format_probability(pick.probability))
-        for pick in answer.picks[: share_image.MAX_NEXT]
+        (pick.film, "" if pick.probability is None else recommended.format_probability(pick.probability))
+        for pick in recommended.picks[: share_image.MAX_NEXT]
     )
-    png = _png(
-        tuple(dataset.catalog.films[film] for film in films), picks, picture_texts(len(films), model), charts.fonts()
-    )
+    png = _cached_png(watched, picks, picture_texts(len(films), model), charts.fonts())
     titles = ", ".join(film.label for film, _probability in picks)
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
@@ -86,11 +85,11 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], answer: Answer) -> N
     st.caption(_("Your latest films and the five next recommendations."))
 
 
-_png = lru_cache(maxsize=32)(share_image.share_png)
+_cached_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
-    """Return the texts in the picture. A link that only works on this computer is omitted."""
+    """Return the texts in the picture. It has no link if the link only works on this computer."""
     n_earlier = n_films - share_image.MAX_WATCHED
     return share_image.ShareTexts(
         watched=_("I watched"),
@@ -101,10 +100,10 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     )
 
 
-def _file_buttons(dataset: Dataset, films: tuple[int, ...], answer: Answer | None) -> None:
-    """Render the download buttons of the lists and the recommendations."""
+def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+    """Render the buttons that download the visitor's lists and the recommendations."""
     catalog = dataset.catalog
-    picks, title = (answer.picks, answer.predictor.title) if answer else ([], "")
+    picks, title = (recommended.picks, recommended.predictor.title) if recommended else ([], "")
     current = visitor().current
     marked = {mark: getattr(current, mark) for mark in MARKS}
     files: list[tuple[str, str, str | bytes]] = [

@@ -1,4 +1,4 @@
-"""The panel of Watch next that searches films by a theme in free text."""
+"""The panel of Watch next that searches for films by a description of their theme."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ MISSING_TEXTS = {
 
 
 def _version(name: str) -> str:
-    """Return a text that changes when the data set changes or when the sentence encoder is downloaded."""
+    """Return the cache version: it changes when the data set changes or the sentence encoder is downloaded."""
     return f"{prepared.version(name)}/{paths.encoder().exists()}"
 
 
@@ -82,7 +82,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
-    """Show why the sentence encoder cannot be used, and a button or command that changes this."""
+    """Show what the search by meaning lacks, and a button or command that provides it."""
     st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))

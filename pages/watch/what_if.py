@@ -1,4 +1,7 @@
-"""The panel of Watch next that shows the recommendations for a changed list. The visitor's list does not change."""
+"""The panel of Watch next that shows how the recommendations change if a film is removed or moved.
+
+The visitor's list stays as it is until a click on “Change my list”.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -41,7 +44,7 @@ def panel(predictor: Predictor, request: Request) -> None:
 
 
 def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Render the controls and return the changed list, or None with a caption if nothing changes."""
+    """Render the controls and return the changed list. If nothing changes, show a caption and return None."""
     n = len(films)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         position = st.selectbox(
@@ -62,7 +65,7 @@ def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] |
         )
         if action == REMOVE:
             return remove_film(films, position)
-        default = n if position < n - 1 else 1
+        default = n if position < n - 1 else 1  # the end of the list, or the beginning for the last film
         key = f"what-if-to-{n}-{position}"
         new_position = int(st.number_input(_("New position"), 1, n, default, key=key, width=170)) - 1
     if new_position == position:
@@ -72,8 +75,8 @@ def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] |
 
 
 def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
-    """Render the changed recommendations, and a button that changes the list."""
-    changes = _compare(predictor, request, changed)
+    """Render the changes of the recommendations, and a button that changes the list."""
+    changes = _cached_rank_changes(predictor, request, changed)
     st.markdown(f"**{format.escape_markdown(summary(changes, request.k, cache.recommender_title(predictor)))}**")
     st.html(table(changes, predictor.dataset.catalog.films))
 
@@ -84,11 +87,11 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
     button(_("Change my list"), "what-if-apply", "check", change_list)
 
 
-_compare = cache.cached_for_predictor()(rank_changes)
+_cached_rank_changes = cache.cached_for_predictor()(rank_changes)
 
 
 def summary(changes: list[RankChange], k: int, model: str) -> str:
-    """Return a sentence with the numbers of films that are new, that moved, and that dropped out of the first k."""
+    """Return a sentence with the number of films for each kind of change. k: Length of the lists."""
     counts = Counter(film_change.change for film_change in changes)
     if set(counts) <= {Change.STAYED}:
         return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
@@ -102,11 +105,12 @@ def summary(changes: list[RankChange], k: int, model: str) -> str:
     return ", ".join(text for change, text in texts.items() if counts[change]) + "."
 
 
-def table(changes: list[RankChange], films: list[Film]) -> str:
+def table(changes: list[RankChange], catalog_films: list[Film]) -> str:
     """Return an HTML list of the new recommendations, followed by the films that dropped out.
 
     Green marks a rise, orange a fall. A film whose rank and probability changed in opposite directions has no colour.
     """
+    rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
     rows = ""
     for film_change in changes:
         change, before, after = film_change.change, film_change.before.probability, film_change.after.probability
@@ -115,12 +119,12 @@ def table(changes: list[RankChange], films: list[Film]) -> str:
             percentages = _(
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
             )
-            rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
             if (change in rank_rises and after < before) or (change in rank_falls and after > before):
                 css_class = "mixed"
                 if film_change.before.rank and film_change.after.rank:
                     text += _(", but more likely") if after > before else _(", but less likely")
-        film = f'<b>{escape(films[film_change.item].label)}</b><span class="nr-quiet">{escape(text)}</span>'
+        label = escape(catalog_films[film_change.item].label)
+        film = f'<b>{label}</b><span class="nr-quiet">{escape(text)}</span>'
         rows += (
             f'<li class="nr-line nr-{css_class}">'
             f'<span class="nr-mark" aria-hidden="true">{ICONS[change]}</span>'

@@ -212,7 +212,10 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
     app = visit("evaluation", data="ml-1m")
     assert "gSASRec Published · A same rules as here" in " ".join(board(app))
     letters = " ".join(html.proto.body for html in app.get("html")).partition("Letters of the published figures")[2]
-    assert "<dt>B</dt><dd>same films for ML-1M, but also trained on the validation films of nearly all users</dd>" in letters
+    assert (
+        "<dt>B</dt><dd>same films for ML-1M, but also trained on the validation films of nearly all users</dd>"
+        in letters
+    )
     assert "<dt>*</dt>" in letters
     number = published_figures.published("ml-1m", "full")["title"].tolist().index("SASRec (softmax over 3,000)")
     assert "3,000 sampled films; here it is over all films" in opened(app, f"published-{number}")

@@ -237,7 +237,9 @@ def test_why_a_set_could_not_be_had_is_a_sentence_and_it_can_be_tried_again(visi
     app.button(key=f"get-{OTHER}").click().run()
     fetched()
     app.run()
-    assert "MovieLens 1M could not be downloaded: 127.0.0.1 answered 404 Not Found; the file may have moved." in said(app)
+    assert "MovieLens 1M could not be downloaded: 127.0.0.1 answered 404 Not Found; the file may have moved." in said(
+        app
+    )
     app.button(key=f"fetch-{OTHER}-again").click().run()
     fetched()
     app.run()

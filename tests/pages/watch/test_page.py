@@ -272,9 +272,9 @@ def test_a_list_like_the_last_film_is_of_the_markov_chain_until_another_model_is
 
 
 def test_hidden_gems_are_lesser_known_films_unless_the_visitor_filters(visit):
-    assert list_kinds.filters("gems", Filters()) == Filters(popularity="lesser known")
-    assert list_kinds.filters("gems", Filters(popularity="mainstream")) == Filters(popularity="mainstream")
-    assert list_kinds.filters("taste", Filters()) == Filters()
+    assert list_kinds.adapt_filters("gems", Filters()) == Filters(popularity="lesser known")
+    assert list_kinds.adapt_filters("gems", Filters(popularity="mainstream")) == Filters(popularity="mainstream")
+    assert list_kinds.adapt_filters("taste", Filters()) == Filters()
     assert not visit(s="1-2-3", kind="gems").exception
 
 

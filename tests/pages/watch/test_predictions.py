@@ -1,7 +1,7 @@
 import pytest
 
 from pages.ui import format
-from pages.watch.predictions import MIN_TOP_PROBABILITY, Answer
+from pages.watch.predictions import MIN_TOP_PROBABILITY, RecommendationList
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, recommend
 from tests import toys
@@ -14,7 +14,7 @@ PEAKED = predictor(toys.cycle(n_items=6), Given([5, 4, 3, 2, 1, 0], softmax=True
 
 def answer(of, **asked):
     request = Request((0,), **asked)
-    return Answer(of, request, recommend(of, request))
+    return RecommendationList(of, request, recommend(of, request))
 
 
 def test_percentages_are_shown_where_a_film_stands_out():
