@@ -31,8 +31,8 @@ BUILT_IN_DATASET = "ml-latest-sample"  # the data set that comes with the projec
 def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":
     """Load a data set. `report` is called with progress events, see `recsys.progress`.
 
-    Raises DataError for an unknown name. Raises MissingData, with the command that downloads the data set, if it is not
-    on this computer.
+    Raises DataError for an unknown name. Raises MissingData, with a command for the download, if the data set
+    is not on this computer.
     """
     from recsys.data import datasets
     from recsys.progress import no_progress

@@ -1,4 +1,4 @@
-"""Cached arrays on disk. An array is the payload of a document, which has the fingerprint of its input data."""
+"""Cached arrays on disk. Each is the payload of a document with the fingerprint of the input data."""
 
 import warnings
 from pathlib import Path

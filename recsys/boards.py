@@ -42,7 +42,7 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
 def update(
     path: Path, documents: Mapping[str, Document], ranks: Mapping[str, np.ndarray], command: str | None = None
 ) -> None:
-    """Add documents and their ranks to a board, or replace those with the same names. Other writers wait.
+    """Add documents and their ranks to a board. Entries with the same names are replaced. Other writers wait.
 
     If a file of the board is damaged, its content is lost. A warning then names the shell command `command`, which
     repeats the measurements. Raises OSError.

@@ -44,7 +44,7 @@ def format_description(machine: dict[str, Any]) -> str:
 
 
 def free_memory() -> float:
-    """Return how many bytes this process can still allocate, by RAM and its control groups; inf if unknown."""
+    """Return the bytes that this process can still allocate, limited by RAM and control groups; inf if unknown."""
     free_bytes = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
         free_bytes.append(int(MEMORY_FILE.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} and {title}: see `Terminal`
+STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from}: of the event, {title}: of `Terminal`
     "download": ("fetching from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),

@@ -30,7 +30,7 @@ DISK_ERRORS = {  # the disk is full or limited, access is denied, or a part of t
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. Expected errors print one line to stderr, and bugs a traceback.
+    """Run a command and return its exit code. An expected error prints one line to stderr, a bug a traceback.
 
     Raises SystemExit after --help (code 0) and for arguments that cannot be parsed (code 2).
     """

@@ -155,8 +155,8 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 
     `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
     """
-    all_ranks = [evaluation.held_out_ranks for evaluation in evaluations]
-    lists = [seed_ranks.lists for seed_ranks in all_ranks if seed_ranks.lists is not None]
+    results_by_seed = [evaluation.held_out_ranks for evaluation in evaluations]
+    lists = [held_out_ranks.lists for held_out_ranks in results_by_seed if held_out_ranks.lists is not None]
     if not lists:
         return {}
     rows = [
@@ -164,7 +164,8 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
         for seed_row, evaluation, items in zip(seed_rows, evaluations, lists, strict=True)
     ]
     document = {"seeds": rows, **_mean_list_metrics(rows)}
-    probabilities = [seed_ranks.probabilities for seed_ranks in all_ranks if seed_ranks.probabilities is not None]
+    all_probabilities = [held_out_ranks.probabilities for held_out_ranks in results_by_seed]
+    probabilities = [seed_probabilities for seed_probabilities in all_probabilities if seed_probabilities is not None]
     if probabilities:
         targets = np.concatenate([evaluation.held_out.targets for evaluation in evaluations])
         calibration = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)

@@ -38,7 +38,7 @@ DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events. "ascending" has a single table for all users."""
+    """An order that a file may have for tied events. The order "ascending" has a single table for all users."""
 
     name: str  # "hash", "ascending"
     positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1

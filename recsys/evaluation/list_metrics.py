@@ -1,7 +1,7 @@
 """Metrics of recommended lists beyond accuracy, and the calibration of their probabilities.
 
-A list ends with -1 if too few items are left. Shapes: B lists, K items of a list, I items, G genres, S seeds, P
-predictions.
+A list ends with -1 if too few items are left.
+Shapes: B lists, K items of a list, I items, G genres, S seeds, P predictions.
 """
 
 from typing import Any

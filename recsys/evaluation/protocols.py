@@ -13,8 +13,7 @@ from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
-# key of `Protocol.rules`: the items that do not compete; texts with "the hidden film" mean the held-out item
-EXCLUDED = "hidden"
+EXCLUDED = "hidden"  # key of `Protocol.rules`: the excluded items. In `Protocol.meaning`, "hidden" means held out
 
 # (training counts (I,), excluded items, n, random generator) → n items
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]

@@ -24,7 +24,7 @@ def published(dataset: str, protocol: str) -> pd.DataFrame:
 
     Columns:
         title, METRICS, source
-        variant: our most similar recommender
+        variant: name of our most similar recommender
         code: key of the rules of the measurement, with "*" if there is a note
         short, rules: how these rules differ from ours, in a few words and in a sentence
         note: how the published method differs from our recommender, or ""

@@ -3,7 +3,7 @@
 Users are the sample: an interval shows how much a metric would vary over other users of the same population. It does
 not include the variation between training seeds. This module loads neither torch nor Streamlit.
 
-Shapes: S seeds, B users, M metrics, V recommenders, P pairs of recommenders, R resamples.
+Shapes: S seeds, B users, M columns of values, V recommenders, P pairs of recommenders, R resamples.
 """
 
 from collections.abc import Iterator

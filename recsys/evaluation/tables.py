@@ -31,7 +31,7 @@ MAX_FOUND_RANK = 10  # a target at this rank or better counts as found
 
 @dataclass(frozen=True)
 class Costs:
-    """Training times on one kind of hardware, and the titles of recommenders without one. Best NDCG@10 first."""
+    """Training times on one kind of hardware, and the titles of recommenders without a time. Best NDCG@10 first."""
 
     table: pd.DataFrame  # COST_COLUMNS, a row per recommender
     hardware: str  # "cpu" or "cuda"; "" if no result has a time

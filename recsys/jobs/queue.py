@@ -184,7 +184,7 @@ def check(variant: str, dataset: str, changes: Changes) -> None:
 def check_idle(dataset: str) -> None:
     """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
     has_job = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    # of trainings on the command line and of trials
+    # the files are of trainings on the command line and of trials
     lock_files = (file for folder in paths.dataset_folders(dataset) for file in folder.rglob("*.lock"))
     if has_job or any(is_locked(file) for file in lock_files):
         text = "a recommender is being trained for {dataset}; stop that first, or wait for its end"
