@@ -30,8 +30,7 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
-    # part of the version, so that a deleted payload is noticed; payload names end with a hash
-    payloads = path.parent.glob(f"{path.stem}-*.npz")
+    payloads = path.parent.glob(f"{path.stem}-*.npz")  # in the version, so that a deleted payload is noticed
     all_ranks = _read_ranks(path, storage.version(path, *payloads))
     try:
         return dict(all_ranks) if names is None else {name: all_ranks[name] for name in names}
@@ -57,11 +56,9 @@ def update(
             text = "{reason}, so what it contained is lost"
             errors.warn(storage.DamagedFileError(text, command, reason=error.message))
         # the smallest integer type that can hold the ranks
-        compact_ranks = {
-            name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()
-        }
+        new_ranks = {name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()}
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted((old_ranks | compact_ranks).items())))
+        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted((old_ranks | new_ranks).items())))
         content = {"documents": old_documents | dict(documents)}
         storage.write_document(path, content, {f"{path.stem}.npz": buffer.getvalue()})
 

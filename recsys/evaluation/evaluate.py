@@ -138,13 +138,11 @@ def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
     """Return the fields that are computed from the ranks (S, B) of seeds (S,): metrics, mean, deviation, intervals."""
     seed_metrics = [summary(seed_ranks) for seed_ranks in ranks]
     values_by_metric = {metric: [metrics[metric] for metrics in seed_metrics] for metric in METRICS}
-    mean = {metric: np.mean(values) for metric, values in values_by_metric.items()}
     std = {metric: np.std(values, ddof=1) for metric, values in values_by_metric.items()} if len(ranks) > 1 else {}
-    rows = [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, seed_metrics, strict=True)]
     return {
         "users": ranks.shape[1],
-        "seeds": rows,
-        "mean": _rounded(mean),
+        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, seed_metrics, strict=True)],
+        "mean": _rounded({metric: np.mean(values) for metric, values in values_by_metric.items()}),
         "std": _rounded(std),
         "interval": _rounded(significance.intervals(ranks)),
     }
@@ -209,11 +207,8 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
     """Return the document and ranks (S, B) of the new and the stored seeds together, sorted by seed.
 
     A new seed replaces a stored seed with the same number. `calibration` and `stars` cannot be combined, so they are of
-    the new seeds alone. `run` contains the stored run as "earlier".
-
-    Raises:
-        ResultError: There is no valid stored result, see `results.load`.
-        EvaluationError: The stored result has other data or settings.
+    the new seeds alone. `run` contains the stored run as "earlier". Raises ResultError without a valid stored result,
+    and EvaluationError if it has other data or settings.
     """
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
     stored = results.load(dataset, protocol, variant)

@@ -52,10 +52,7 @@ class Protocol:
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """Return the rules, with the order of ties and the dates of a split by time in this data set.
-
-        Raises DataError as `split`.
-        """
+        """Return the rules with the order of ties and any dates of the split in a data set. Raises as `split`."""
         description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
         return {"order": ORDERS[dataset.ties]} | self.rules | description
 

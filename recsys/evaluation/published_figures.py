@@ -22,8 +22,7 @@ COLUMNS = ["title", "variant", *METRICS, "code", "short", "rules", "note", "know
 def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Return published figures, best NDCG@10 first, a row each. Missing values are NaN.
 
-    Columns:
-        title, METRICS, source
+    Columns, in addition to title, METRICS and source:
         variant: name of our most similar recommender
         code: key of the rules of the measurement, with "*" if there is a note
         short, rules: how these rules differ from ours, in a few words and in a sentence

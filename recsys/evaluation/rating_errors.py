@@ -78,10 +78,9 @@ def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np
 def _summaries(errors: np.ndarray) -> list[dict[str, Any]]:
     """Return RMSE, MAE and their intervals of each predictor, from squared and absolute errors (B, 2, V)."""
     squared, absolute = errors[:, 0], errors[:, 1]  # (B, V)
-    rmses = np.sqrt(
-        [squared.mean(0), *bootstrap(squared)]
-    )  # (3, V) mean, low, high; a root keeps the order of percentiles
-    maes = np.array([absolute.mean(0), *bootstrap(absolute)])  # (3, V)
+    # (3, V): mean, low, high; the root of a percentile is the percentile of the roots
+    rmses = np.sqrt([squared.mean(0), *bootstrap(squared)])
+    maes = np.array([absolute.mean(0), *bootstrap(absolute)])
     return [
         {"rmse": rmse, "mae": mae, "interval": {"rmse": rmse_interval, "mae": mae_interval}}
         for (rmse, *rmse_interval), (mae, *mae_interval) in zip(rmses.T.tolist(), maes.T.tolist(), strict=True)

@@ -282,8 +282,7 @@ def _choose(
             for failure in failures:
                 warn(failure)
             title = document["title"]
-            # a copy, because `boards.read` returns cached documents
-            return board, deepcopy(document) | {"title": registry.FORMER_TITLES.get(title, title)}
+            return board, deepcopy(document) | {"title": registry.FORMER_TITLES.get(title, title)}  # boards are cached
     if failures:
         raise failures[0]
     command = _command(next(iter(documents_by_board)), variant)

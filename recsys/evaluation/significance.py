@@ -106,7 +106,6 @@ def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
     If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
     The observed order counts as one permutation, so p is never 0. All pairs use the same permutations.
-
     A swap reverses the sign of a user's difference. So the difference of two columns is the difference of two signed
     sums, and V signed sums are enough for all P pairs.
 

@@ -141,13 +141,9 @@ def add(
 ) -> Job:
     """Append a job to the queue and start a runner if necessary.
 
-    Without `protocol`, the job trains on the part that the app's recommenders are trained on.
-
-    Raises:
-        UnknownModelError: There is no such recommender.
-        ConfigError: A changed setting, or another field of the job, is not allowed.
-        DataError: The data set is missing.
-        JobError: The queue does not accept the job.
+    Without `protocol`, the job trains on the part that the app's recommenders are trained on. Raises UnknownModelError,
+    ConfigError for a setting that is not allowed, DataError if the data set is missing, and JobError if the queue does
+    not accept the job.
     """
     from recsys.data import datasets
 
@@ -234,8 +230,7 @@ def progress(job: Job) -> Progress:
     with suppress(OSError):  # not started, or removed
         events = [event for event in read_epochs(path) if "epochs" in event]
         last_event_time = path.stat().st_mtime
-        # False if the events are of an earlier run of the job
-        is_current = job.state is State.RUNNING and last_event_time >= (job.started or 0)
+        is_current = job.state is State.RUNNING and last_event_time >= (job.started or 0)  # not of an earlier run
         if is_current and events and "seconds_left" in events[-1]:
             seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - last_event_time))
     return Progress(events, seconds_left)
