@@ -29,9 +29,10 @@ BUILT_IN_DATASET = "ml-latest-sample"  # the data set that comes with the projec
 
 
 def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":
-    """Load a data set. `report` gets progress events, see `recsys.progress`.
+    """Load a data set. `report` is called with progress events, see `recsys.progress`.
 
-    Raises MissingData, whose message has the command that downloads the data set, and DataError for an unknown name.
+    Raises DataError for an unknown name. Raises MissingData, with a command for the download, if the data set
+    is not on this computer.
     """
     from recsys.data import datasets
     from recsys.progress import no_progress
@@ -52,7 +53,7 @@ def recommender(
     """Load a recommender, or fit it on first use. NumPy and torch then compute on one thread.
 
     The defaults are the built-in data set and the recommender that the app uses for the data set. Raises
-    UnknownModelError, and StoreError if the recommender must be trained first.
+    UnknownModelError for an unknown name, and StoreError if the recommender must be trained first.
     """
     from recsys.data import prepared
     from recsys.progress import no_progress
@@ -67,7 +68,7 @@ def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence
 
     Protocol "full" ranks all films. "popularity-100" and "uniform-100" rank 100 sampled films. "untied" shuffles films
     that were rated in the same second. "time" splits by date. Without `seeds`, all trained seeds are evaluated. Raises
-    RecsysError if the recommender is unknown or not trained, or if the evaluation would be invalid.
+    RecsysError if the recommender is unknown or not trained, or if the result would be misleading.
     """
     from recsys.evaluation.evaluate import evaluate as measure
 
@@ -89,8 +90,8 @@ class TitleRecommender:
         """Recommend at most k films, best first.
 
         `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        With in_order=False they are favourites in no order. Then the probabilities of `pool` are lower, and the films
-        are the same. Raises UnknownTitleError, whose message lists similar titles.
+        With in_order=False, `titles` are favourites in no order: the recommended films are the same, but `pool` gives
+        them lower probabilities. Raises UnknownTitleError, whose message lists similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
@@ -104,7 +105,7 @@ class TitleRecommender:
 
 @lru_cache(maxsize=1)
 def _built_in_dataset(version: str, report: "ProgressCallback | None") -> "Dataset":
-    """Return the built-in data set. `version` is only part of the cache key."""
+    """Return the built-in data set, which is loaded again if its `version` on disk changes."""
     return load(report=report)
 
 

@@ -1,4 +1,4 @@
-"""A cache of computed arrays, each the payload of a document with the fingerprint of the computation's input."""
+"""Cached arrays on disk. Each is the payload of a document with the fingerprint of the input data."""
 
 import warnings
 from pathlib import Path
@@ -10,9 +10,9 @@ from recsys.errors import RecsysError, disk_errors
 
 
 def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
-    """Return the array `name` of a document.
+    """Return the array `name` of the document at `path`.
 
-    Returns None if the array was computed from input with another fingerprint, or if a file is missing or damaged.
+    Returns None if the input data had another fingerprint, or if a file is missing or damaged.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -25,7 +25,7 @@ def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
 
 
 def write(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
-    """Write an array. Raises OSError."""
+    """Write an array and the fingerprint of its input data. Raises OSError."""
     from safetensors.numpy import save
 
     storage.write_document(path, {"made_of": fingerprint}, {f"{path.stem}.safetensors": save({name: array})})

@@ -1,7 +1,6 @@
 """Boards: all results, or all trials, of a data set under a protocol in one artifact, see `recsys.storage`.
 
-`<protocol>.json` maps the name of a recommender or trial to its document, a dictionary. An .npz file maps the name to
-ranks.
+`<protocol>.json` contains the document of each recommender or trial, by name. An .npz file contains the ranks by name.
 """
 
 import io
@@ -19,7 +18,7 @@ Document = dict[str, Any]
 
 
 def read(path: Path) -> dict[str, Document]:
-    """Return the documents of a board by name, {} without a board. Callers must not change the documents.
+    """Return the documents of a board by name, {} if the board does not exist. Callers must not change the documents.
 
     Raises OSError and DamagedFileError.
     """
@@ -27,11 +26,11 @@ def read(path: Path) -> dict[str, Document]:
 
 
 def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the ranks of a board by name, of `names` or of all. Callers must not change the arrays.
+    """Return the ranks in a board by name, only of `names` if given. Callers must not change the arrays.
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
-    payloads = path.parent.glob(f"{path.stem}-*.npz")  # the names of stored payloads end with a hash
+    payloads = path.parent.glob(f"{path.stem}-*.npz")  # in the version, so that a deleted payload is noticed
     all_ranks = _read_ranks(path, storage.version(path, *payloads))
     try:
         return dict(all_ranks) if names is None else {name: all_ranks[name] for name in names}
@@ -42,10 +41,10 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
 def update(
     path: Path, documents: Mapping[str, Document], ranks: Mapping[str, np.ndarray], command: str | None = None
 ) -> None:
-    """Add documents and their ranks to a board, or replace the entries with the same names. Other writers wait.
+    """Add documents and their ranks to a board. Entries with the same names are replaced. Other writers wait.
 
-    If a file is damaged, its content is lost, and a warning names `command`, the shell command that measures it again.
-    Raises OSError.
+    If a file of the board is damaged, its content is lost. A warning then names the shell command `command`, which
+    repeats the measurements. Raises OSError.
     """
     with storage.locked(path):
         old_documents: dict[str, Document] = {}
@@ -57,9 +56,9 @@ def update(
             text = "{reason}, so its content is lost"
             errors.warn(storage.DamagedFileError(text, command, reason=error.message))
         # the smallest integer type that can hold the ranks
-        compact = {name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()}
+        new_ranks = {name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()}
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted((old_ranks | compact).items())))
+        np.savez_compressed(buffer, allow_pickle=False, **dict(sorted((old_ranks | new_ranks).items())))
         content = {"documents": old_documents | dict(documents)}
         storage.write_document(path, content, {f"{path.stem}.npz": buffer.getvalue()})
 
@@ -70,7 +69,7 @@ def check(path: Path) -> None:
     read_ranks(path, read(path))
 
 
-@lru_cache(maxsize=4)  # a leaderboard reads the ranks of each name
+@lru_cache(maxsize=4)  # a leaderboard calls `read_ranks` for each recommender
 def _read_ranks(path: Path, version: str) -> dict[str, np.ndarray]:
     """Read the ranks of all names. `version` is only part of the cache key."""
     _, payloads = storage.read_payloads(path)

@@ -2,7 +2,7 @@
 
 A checkpoint contains fingerprints of its training data. A model that needs no training is fitted on first use, and
 again after the data or its preset has changed. A mixture combines other models, its members. Its checkpoint stores the
-versions of their checkpoints, and is invalid if one of them changes.
+versions of the members' checkpoints. It is invalid if one of these versions changes.
 """
 
 import json
@@ -31,8 +31,8 @@ from recsys.training.options import RunOptions
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"  # the stored file also has a hash in its name
-COUNTS = "../counts.safetensors"  # the arrays of `CountMemory`, a file that shipped checkpoints share
-COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # names of these arrays, see `CountMemory.state`
+COUNTS = "../counts.safetensors"  # the arrays of `CountMemory`, in a file that shipped checkpoints share
+COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # of the names of these arrays, see `CountMemory.state`
 MAX_FLOAT16 = 60_000  # larger weights stay in 32 bits
 
 
@@ -45,7 +45,7 @@ class CheckpointMeta(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    variant: str  # the recommender
+    variant: str  # name of the recommender
     config: dict[str, Any]
     n_items: int
     films: str  # fingerprint of the list of items
@@ -57,7 +57,7 @@ class CheckpointMeta(BaseModel):
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
     also: str = ""  # second data set that the model was trained on
-    tuned: bool = False  # "tuned" means: fitted on first use, with its preset
+    tuned: bool = False  # whether the model was fitted on first use, with its preset
 
 
 def save(
@@ -72,8 +72,8 @@ def save(
 ) -> Path:
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
-    For the arguments after `dataset`, see `CheckpointMeta`. Without `members`, the current versions are stored. After a
-    StoreError the old checkpoint is intact.
+    For the arguments after `dataset`, see `CheckpointMeta`. Without `members`, the current versions of the members are
+    stored. After a StoreError, the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
     meta = {
@@ -110,7 +110,8 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
     if meta.split.get("name") != splitting.name:
         raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=name)
     model = _build(folder, meta, payloads, command)
-    if any(getattr(meta, key) != value for key, value in _training_fingerprints(model, dataset, splitting).items()):
+    fingerprints = _training_fingerprints(model, dataset, splitting)
+    if any(getattr(meta, field) != fingerprint for field, fingerprint in fingerprints.items()):
         if reject_stale or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
             raise StoreError(text, command, name=name, variant=variant)
@@ -155,9 +156,9 @@ def load_or_fit(
 
 def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[int]:
     """Return the seeds of the checkpoints in the home folder, ascending, or else the seed of the shipped checkpoint."""
-    key = (dataset_name, splitting.name, variant)
-    trained = [seed for seed in paths.seeds(*key) if (paths.checkpoint(*key, seed) / META).exists()]
-    shipped = paths.shipped_checkpoint(*key)
+    location = (dataset_name, splitting.name, variant)  # the first arguments of functions of `paths`
+    trained = [seed for seed in paths.seeds(*location) if (paths.checkpoint(*location, seed) / META).exists()]
+    shipped = paths.shipped_checkpoint(*location)
     if not trained and (shipped / META).exists():
         return [read_meta(shipped).seed]
     return trained
@@ -168,12 +169,12 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
 
     A checkpoint in the home folder is preferred to the shipped one.
     """
-    key = (dataset_name, splitting.name, variant)
-    folders = [paths.checkpoint(*key, number) for number in (paths.seeds(*key) if seed is None else [seed])]
-    for folder in folders:
+    location = (dataset_name, splitting.name, variant)  # the first arguments of functions of `paths`
+    for candidate in paths.seeds(*location) if seed is None else [seed]:
+        folder = paths.checkpoint(*location, candidate)
         if (folder / META).exists():
             return folder
-    shipped = paths.shipped_checkpoint(*key)
+    shipped = paths.shipped_checkpoint(*location)
     is_shipped = (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed)
     return shipped if is_shipped else None
 
@@ -191,8 +192,8 @@ def notes(
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes with the checkpoint that `find` returns and with its members, "" without one."""
     version = _meta_hash(find(variant, dataset_name, splitting=splitting))
-    _, versions = _stored_and_current_versions(variant, dataset_name, splitting)
-    return storage.sha256(" ".join([version, *versions.values()]).encode()) if version and versions else version
+    _, members = _stored_and_current_versions(variant, dataset_name, splitting)
+    return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
 
 
 def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
@@ -203,9 +204,9 @@ def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_
 
 
 def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
-    """Return the recommenders that must be trained before `load_or_fit` can return this one: members, or itself."""
-    _, versions = _stored_and_current_versions(variant, dataset_name, splitting)
-    missing = [name for name, version in versions.items() if not version]
+    """Return the recommenders that must be trained before `load_or_fit` can return this one: its members, or itself."""
+    _, members = _stored_and_current_versions(variant, dataset_name, splitting)
+    missing = [name for name, version in members.items() if not version]
     if find(variant, dataset_name, splitting=splitting) is None:
         missing.append(variant)
     return [name for name in missing if registry.get(name).needs_training]
@@ -219,9 +220,9 @@ def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_O
 
 
 def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
-    """Return whether there is a checkpoint with the current members and, if fitted on first use, the current preset.
+    """Return whether a checkpoint has the current members and, if it was fitted on first use, the current preset.
 
-    Members may still have to be fitted.
+    The members themselves may still have to be fitted.
     """
     folder = find(variant, dataset_name, splitting=splitting)
     if folder is None or _preset_changed(folder, dataset_name):
@@ -238,10 +239,11 @@ def attach_members(
     splitting: Splitting = LEAVE_ONE_OUT,
     reject_stale: bool = False,
 ) -> dict[str, str]:
-    """Give a mixture its fitted members, and return their versions by name. Other models have no members.
+    """Give a mixture its fitted members, and return their versions by name. For other models, {} is returned.
 
-    A member has the seed of the model. If it was not trained with this seed, and the splitting is not seeded, the seed
-    that `find` prefers is used. Raises StoreError if a member must be trained first, or has members itself.
+    A member has the seed of the model. If there is no checkpoint with this seed, and the splitting is not seeded, the
+    member is the checkpoint that `find` prefers. Raises StoreError if a member must be trained first, or has members
+    itself.
     """
     members = {}
     for name in model.members:
@@ -280,10 +282,11 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     members. Raises StoreError if the state of the model contains histories of users, or if the model is fitted on first
     use and is not a mixture.
     """
-    if not registry.get(variant).needs_training and not registry.get(variant).members(dataset_name):
+    recommender = registry.get(variant)
+    if not recommender.needs_training and not recommender.members(dataset_name):
         text = "{variant} is fitted on first use, so it is not shipped; ship a model that needs training"
         raise StoreError(text, variant=variant)
-    if registry.get(variant).model_class.state_has_histories:
+    if recommender.model_class.state_has_histories:
         text = "{variant} contains the histories of people, which must not be shared; ship another model"
         raise StoreError(text, variant=variant)
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
@@ -291,8 +294,9 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
     _, payloads = _read(source)
     state = to_float16(_arrays(payloads))
     counts = {name: array for name, array in state.items() if name.startswith(COUNT_PREFIXES)}
-    weights = {name: array for name, array in state.items() if name not in counts}
-    states = {WEIGHTS: weights, COUNTS: counts} if counts else {WEIGHTS: weights}
+    states = {WEIGHTS: {name: array for name, array in state.items() if name not in counts}}
+    if counts:
+        states[COUNTS] = counts
     _write(target, storage.read_document(source / META), states)
     if (source / paths.LOG).exists():
         with disk_errors(target, StoreError):
@@ -334,7 +338,10 @@ def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting)
 def _stored_and_current_versions(
     variant: str, dataset_name: str, splitting: Splitting
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the versions of members that the mixture's checkpoint stores, and the current ones. "": no version."""
+    """Return the member versions that the checkpoint of a mixture stores, and the current ones. "": no version.
+
+    Both dictionaries are empty if the recommender is not a mixture.
+    """
     stored = dict.fromkeys(registry.get(variant).members(dataset_name), "")
     seed = 0
     if stored and (folder := find(variant, dataset_name, splitting=splitting)):
@@ -349,7 +356,7 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
     """Return the version of a member, "" if it must be trained. For a trained member, it differs between fits.
 
     A member that is fitted on first use depends only on its preset and the data. Its version is the hash of the preset,
-    which is equal on all machines and before the first fit. So a shipped mixture is valid at once.
+    which is the same on all machines, even before the first fit. So a shipped mixture is valid at once.
     """
     recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
@@ -378,8 +385,9 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
     try:
         recommender = registry.get(variant)
         model = recommender.model(recommender.read_config(meta.config))
-        arrays = _arrays(payloads).items()
-        state = {name: array.astype(np.float32) if array.dtype == np.float16 else array for name, array in arrays}
+        state = _arrays(payloads)
+        for name, array in state.items():
+            state[name] = array.astype(np.float32) if array.dtype == np.float16 else array
         model.load_state(state, meta.n_items)
         model.added_dataset = meta.also
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:

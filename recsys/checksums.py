@@ -36,7 +36,7 @@ def check(path: Path) -> None:
 
 def check_list() -> None:
     """Raise DamagedFileError unless the list names exactly the `listed_files`, and OSError if it cannot be read."""
-    names = [line[DIGEST_DIGITS + 2 :] for line in paths.checksums().read_bytes().split(b"\n")]
+    names = [line[DIGEST_DIGITS + len("  ") :] for line in paths.checksums().read_bytes().split(b"\n")]
     if names != [*(_name(path).encode() for path in listed_files()), b""]:
         raise storage.DamagedFileError("{path} is damaged", path=paths.checksums())
 
@@ -47,7 +47,7 @@ def _line(path: Path) -> str:
 
 
 def _name(path: Path) -> str:
-    """Return the path relative to assets/. It begins with ".." if the file is in another folder."""
+    """Return the path relative to assets/, which begins with ".." for a file in another folder."""
     return os.path.relpath(path, paths.ASSETS)
 
 

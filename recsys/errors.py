@@ -1,6 +1,6 @@
 """Expected errors, which are reported in one sentence. Other exceptions are bugs and keep their traceback.
 
-Sentences are English texts with placeholders and the values for them, so that pages can translate them.
+A `Message` stores the English text and the values of its placeholders apart, so that pages can translate the text.
 """
 
 import shlex
@@ -22,11 +22,11 @@ class Message:
     """An English sentence with {placeholders} and their values. `str` fills in the values."""
 
     text: str  # a literal brace is doubled
-    plural: str  # replaces `text` if the field n is not 1; "": no plural
-    fields: dict[str, Any] = field(hash=False)  # numbers, strings and messages
+    plural: str  # replaces `text` if the field n is not 1; "": `text` is for every n
+    fields: dict[str, Any] = field(hash=False)  # the values of the placeholders: numbers, strings and messages
 
     def __init__(self, text: str, /, *, plural: str = "", **fields: Any) -> None:
-        values = {name: _field(value) for name, value in fields.items()}
+        values = {name: _to_field(value) for name, value in fields.items()}
         self.__dict__.update(text=text, plural=plural, fields=values)  # the class is frozen
 
     @classmethod
@@ -43,7 +43,7 @@ class Message:
                 for name, value in document["fields"].items()
             }
             message = cls(document["text"], plural=document["plural"], **values)
-            str(message)
+            str(message)  # raises LookupError if a placeholder has no value
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError("no message") from error
         return message
@@ -103,7 +103,7 @@ def warn(error: RecsysError) -> None:
 
 @contextmanager
 def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Iterator[None]:
-    """Turn an OSError in the block into an `error_class` with advice for a `path` that cannot be written."""
+    """Turn an OSError in the block, which writes `path`, into an `error_class` that names the path and gives advice."""
     try:
         yield
     except OSError as error:
@@ -131,13 +131,13 @@ def python() -> str:
         return "python"
     if executable.is_relative_to(Path.cwd()):
         relative = executable.relative_to(Path.cwd())
-        # a shell searches a bare name in PATH
+        # with a slash, because a shell searches a bare name in PATH
         return shlex.quote(str(relative) if len(relative.parts) > 1 else f"./{relative}")
     return shlex.quote(str(executable))
 
 
-def _field(value: Any) -> int | float | str | Message:
-    """Convert the value of a placeholder to a type that can be stored as JSON, or to a `Message`."""
+def _to_field(value: Any) -> int | float | str | Message:
+    """Convert the value of a placeholder to a type of `Message.fields`."""
     if isinstance(value, RecsysError):
         return value.sentence
     if isinstance(value, Real) and not isinstance(value, bool):

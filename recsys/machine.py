@@ -22,7 +22,7 @@ PACKAGES = ("torch", "numpy", "pandas", "scipy", "implicit")
 
 
 def describe() -> dict[str, Any]:
-    """Return the hardware, load, versions, date and commit of a measurement, as JSON."""
+    """Return the hardware, load, versions, date and commit of a measurement, as a JSON document."""
     return {
         "cpu": _cpu(),
         "cores": cores(),
@@ -44,29 +44,29 @@ def format_description(machine: dict[str, Any]) -> str:
 
 
 def free_memory() -> float:
-    """Return the bytes that this process can still allocate in RAM and in its control groups; inf if unknown."""
+    """Return the bytes that this process can still allocate, limited by RAM and control groups; inf if unknown."""
     free_bytes = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
         free_bytes.append(int(MEMORY_FILE.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
-    groups = [CONTROL_GROUPS, CONTROL_GROUPS / "memory"]  # the roots, which a container sees
+    groups = [CONTROL_GROUPS, CONTROL_GROUPS / "memory"]  # in a container, the limits of the container are here
     with contextlib.suppress(OSError):
-        for row in OWN_CONTROL_GROUPS.read_text().splitlines():  # "4:memory:/a/b", in version 2 "0::/a/b"
+        for row in OWN_CONTROL_GROUPS.read_text().splitlines():  # version 1: "4:memory:/a/b", version 2: "0::/a/b"
             _, controllers, path = row.split(":", 2)
             if "memory" in controllers.split(",") or not controllers:
                 groups.append(CONTROL_GROUPS / controllers / path.strip("/"))
     for group in groups:
-        free_bytes.append(_free_in_group(group, "memory.max", "memory.current"))
+        free_bytes.append(_free_in_group(group, "memory.max", "memory.current"))  # version 2
         free_bytes.append(_free_in_group(group, "memory.limit_in_bytes", "memory.usage_in_bytes"))  # version 1
     return min(free_bytes)
 
 
 def _free_in_group(group: Path, limit_file: str, usage_file: str) -> float:
-    """Return the free bytes of a control group, inactive file pages included; inf if it has no limit ("max")."""
+    """Return the free bytes of a control group, inf if it has no limit. Cached files that are not in use are free."""
     with contextlib.suppress(OSError, ValueError):  # int("max") raises ValueError
         statistics = dict(row.split() for row in (group / "memory.stat").read_text().splitlines())
-        inactive_bytes = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
+        cache_bytes = int(statistics.get("total_inactive_file", statistics.get("inactive_file", 0)))
         limit, usage = (int((group / name).read_text()) for name in (limit_file, usage_file))
-        return max(limit - usage + inactive_bytes, 0)
+        return max(limit - usage + cache_bytes, 0)
     return float("inf")
 
 

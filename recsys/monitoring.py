@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 HOST = "127.0.0.1"
-COUNTERS = {  # name → description, label ("" for none)
+COUNTERS = {  # name → description, name of the label ("" for none)
     "page_failures": ("Page runs that raised an unexpected exception", ""),
     "fit_failures": ("Failed fits of recommenders", "model"),
     "recommendations": ("Lists of recommended films", "model"),
@@ -19,7 +19,7 @@ COUNTERS = {  # name → description, label ("" for none)
     "uploads_refused": ("Uploaded files that were refused", "status"),
     "messages_refused": ("Browser messages that were refused", "kind"),
 }
-TIMERS = {  # name → description, label
+TIMERS = {  # name → description, name of the label
     "page": ("Duration of a page run in seconds", "page"),
     "fit": ("Duration of a fit in seconds", "model"),
 }
@@ -30,7 +30,7 @@ GAUGES = {  # name → description
 BUCKET_SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 _metrics: dict[str, Any] = {}  # name → metric of prometheus-client; empty until `serve` is called
-_gauge_values: dict[str, Callable[[], float]] = {}  # name → function that returns the value
+_gauge_functions: dict[str, Callable[[], float]] = {}  # name → function that returns the value
 
 
 def serve(port: int) -> int:
@@ -44,25 +44,26 @@ def serve(port: int) -> int:
     server, _ = start_http_server(port, HOST, registry)
     ProcessCollector(registry=registry)  # memory, open files, processor time
     metrics: dict[str, Any] = {}
-    for name, (text, label) in COUNTERS.items():
-        metrics[name] = Counter(f"nextreel_{name}", text, [label] if label else [], registry=registry)
-    for name, (text, label) in TIMERS.items():
-        metrics[name] = Histogram(f"nextreel_{name}_seconds", text, [label], buckets=BUCKET_SECONDS, registry=registry)
-    for name, text in GAUGES.items():
-        Gauge(f"nextreel_{name}", text, registry=registry).set_function(partial(_gauge_value, name))
+    for name, (description, label) in COUNTERS.items():
+        metrics[name] = Counter(f"nextreel_{name}", description, [label] if label else [], registry=registry)
+    for name, (description, label) in TIMERS.items():
+        full_name = f"nextreel_{name}_seconds"
+        metrics[name] = Histogram(full_name, description, [label], buckets=BUCKET_SECONDS, registry=registry)
+    for name, description in GAUGES.items():
+        Gauge(f"nextreel_{name}", description, registry=registry).set_function(partial(_gauge_value, name))
     _metrics.update(metrics)
     return int(server.server_port)
 
 
 def count(name: str, label: str = "", n: int = 1) -> None:
-    """Increase a counter."""
+    """Increase a counter by n. `label` is the value of its label."""
     if metric := _metrics.get(name):
         (metric.labels(label) if label else metric).inc(n)
 
 
 @contextmanager
 def timed(name: str, label: str) -> Iterator[None]:
-    """Measure the block with a timer, also if it raises."""
+    """Measure the block with a timer, also if it raises. `label` is the value of the timer's label."""
     start = time.perf_counter()
     try:
         yield
@@ -72,10 +73,10 @@ def timed(name: str, label: str) -> Iterator[None]:
 
 
 def register_gauge(name: str, value: Callable[[], float]) -> None:
-    """Set the function that returns the value of a gauge when it is read."""
-    _gauge_values[name] = value
+    """Set the function `value`, which is called whenever Prometheus reads the gauge."""
+    _gauge_functions[name] = value
 
 
 def _gauge_value(name: str) -> float:
     """Return the value of a gauge, 0 if no function is registered."""
-    return _gauge_values[name]() if name in _gauge_values else 0.0
+    return _gauge_functions[name]() if name in _gauge_functions else 0.0

@@ -5,9 +5,9 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
-RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY, for git: changes here do not make the code dirty
+RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY; output of the code, see `machine.commit`
 PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
-LOG = "log.jsonl"  # of a training, in the folder of the checkpoint
+LOG = "log.jsonl"  # name of the training log in the folder of a checkpoint
 
 
 def home() -> Path:
@@ -74,9 +74,9 @@ def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
     return sorted(int(number) for number in numbers if number.isdecimal())
 
 
-def vectors(kind: str, dataset: str, texts: str) -> Path:
-    """Return the document of sentence vectors. `kind` is "film" or "tag", `texts` the SHA-256 of the encoded texts."""
-    return home() / f"{kind}_vectors" / dataset / f"{texts[:16]}.json"
+def vectors(kind: str, dataset: str, texts_hash: str) -> Path:
+    """Return the document of sentence vectors. `kind` is "film" or "tag". `texts_hash` is of the encoded texts."""
+    return home() / f"{kind}_vectors" / dataset / f"{texts_hash[:16]}.json"
 
 
 def shipped_vectors(kind: str, dataset: str) -> Path:

@@ -1,8 +1,8 @@
 """Progress events of long work, their display in a terminal, and the log of a training.
 
-An event is a JSON document. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note", "text"} is a
-message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} comes before the result is written. An
-epoch of a training is {"epoch", "epochs", "loss", …}.
+An event is a dictionary of JSON values. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note",
+"text"} is a message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} comes before the result is
+written. An epoch of a training is {"epoch", "epochs", "loss", …}.
 
 A callback that raises Cancelled stops the work. Then no result is written.
 """
@@ -17,7 +17,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from} is a field of the event
+STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from}: of the event, {title}: of `Terminal`
     "download": ("downloading from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
@@ -30,7 +30,7 @@ CHECKSUM = "crc32"  # field at the start of a line in a log
 LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # the last two: lines of older versions, without checksums
 MAX_LOG_BYTES = 1 << 22  # about 15,000 epochs
 MAX_LINE_BYTES = 1 << 14
-MAX_NUMBER = 2**53  # of an epoch; a larger number comes from damage
+MAX_NUMBER = 2**53  # a larger number in an epoch comes from damage
 
 
 class Cancelled(Exception):  # not an error
@@ -55,24 +55,24 @@ def to_line(event: dict[str, Any]) -> str:
 
 def read(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the events in the last MAX_LOG_BYTES of a log. Damaged and incomplete lines are skipped."""
-    lines, rest = _lines(path)
-    for text in (*lines, rest):
-        event = _parse(text)
+    lines, last_text = _lines(path)
+    for line in (*lines, last_text):
+        event = _parse(line)
         if event is not None:
             yield event
 
 
 def read_epochs(path: Path) -> list[dict[str, Any]]:
-    """Return the epochs of a training log, ascending. If a resumed training repeated an epoch, its last event counts.
+    """Return the epochs of a training log, ascending. If a resumed training repeated an epoch, the last event counts.
 
-    Values other than plausible numbers are left out, except for the name of the device. Raises OSError.
+    Values other than plausible numbers are left out, except the name of the device. Raises OSError.
     """
     epochs: list[dict[str, Any]] = []
     for event in read(path):
         # `type` and not isinstance, because a bool is an int; NaN is not below MAX_NUMBER
         is_plausible = {name: type(value) in (int, float) and abs(value) < MAX_NUMBER for name, value in event.items()}
         if is_plausible.get("epoch"):
-            while epochs and epochs[-1]["epoch"] >= event["epoch"]:
+            while epochs and epochs[-1]["epoch"] >= event["epoch"]:  # repeated by a resumed training
                 epochs.pop()
             epochs.append({name: value for name, value in event.items() if is_plausible[name] or name == "device"})
     return epochs
@@ -80,10 +80,10 @@ def read_epochs(path: Path) -> list[dict[str, Any]]:
 
 def count_damaged(path: Path) -> int:
     """Return the number of damaged lines in a log. An incomplete last line, left by a kill, is not damaged."""
-    lines, rest = _lines(path)
-    if rest and not _is_incomplete(rest):
-        lines.append(rest)
-    return sum(_parse(text) is None for text in lines)
+    lines, last_text = _lines(path)
+    if last_text and not _is_incomplete(last_text):
+        lines.append(last_text)
+    return sum(_parse(line) is None for line in lines)
 
 
 def _lines(path: Path) -> tuple[list[bytes], bytes]:
@@ -91,26 +91,26 @@ def _lines(path: Path) -> tuple[list[bytes], bytes]:
     with path.open("rb") as file:
         start = max(0, file.seek(0, io.SEEK_END) - MAX_LOG_BYTES)
         file.seek(start)
-        *lines, rest = file.read(MAX_LOG_BYTES).split(b"\n")
-    return lines[1:] if start else lines, rest  # a start within the file cuts a line
+        *lines, last_text = file.read(MAX_LOG_BYTES).split(b"\n")
+    return lines[1:] if start else lines, last_text  # a start within the file cuts the first line
 
 
-def _parse(text: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | None:
     """Return the event of a line, or None for a damaged line."""
-    if len(text) > MAX_LINE_BYTES or not text.startswith(LINE_STARTS):
+    if len(line) > MAX_LINE_BYTES or not line.startswith(LINE_STARTS):
         return None
     try:
-        event = json.loads(text)
+        event = json.loads(line)
         if isinstance(event, dict) and CHECKSUM in event:
             event = {name: value for name, value in event.items() if name != CHECKSUM}
-            return event if to_line(event).encode() == text else None
-    except (ValueError, RecursionError):  # neither JSON nor UTF-8
+            return event if to_line(event).encode() == line else None
+    except (ValueError, RecursionError):  # not JSON, not UTF-8 or nested too deeply
         return None
     return event  # a line of an older version has no checksum
 
 
 def _is_incomplete(text: bytes) -> bool:
-    """Return whether a text is the start of a line, not a complete JSON document."""
+    """Return whether a text is the start of a line, but not a complete JSON document."""
     try:
         json.JSONDecoder().raw_decode(text.decode("utf-8", errors="replace"))
     except (ValueError, RecursionError):
@@ -119,13 +119,16 @@ def _is_incomplete(text: bytes) -> bool:
 
 
 class Terminal:
-    """A progress callback that shows a bar on stderr. Without a terminal it prints a line per stage.
+    """A progress callback that shows a bar on stderr. If stderr is not a terminal, it prints a line per stage.
 
     Use it in a `with` block, whose end removes the bar.
     """
 
     def __init__(self, title: str = "", bars: bool | None = None) -> None:
-        """Create the callback. `title` is the text before the bar of stage "rank". `bars` is for tests."""
+        """Create the callback. `title` is the text before the bar of stage "rank".
+
+        `bars` is for tests: whether bars are shown. None: if stderr is a terminal.
+        """
         self.title = title
         self.bars = sys.stderr.isatty() if bars is None else bars
         self._text = ""  # of the current stage
@@ -159,7 +162,8 @@ class Terminal:
         text = pattern.format_map({"from": "somewhere", "title": self.title} | event)
         done = event.get("done", 0)
         if not (self.bars and event.get("total")):
-            self._print_once(text if event["stage"] != "rank" else "")
+            if event["stage"] != "rank":
+                self._print_once(text)
             return
         if self._bar is None or text != self._text or done < self._bar.n:
             from tqdm import tqdm

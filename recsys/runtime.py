@@ -13,9 +13,9 @@ from typing import Any, Self
 from recsys.progress import Cancelled
 
 # parameters of mallopt, from malloc.h
-M_TRIM_THRESHOLD = -1
-M_TOP_PAD = -2
-M_MMAP_MAX = -4
+M_TRIM_THRESHOLD = -1  # free bytes at the end of the heap that glibc keeps
+M_TOP_PAD = -2  # bytes by which the heap grows more than necessary
+M_MMAP_MAX = -4  # number of blocks outside the heap, which are returned to the kernel when they are freed
 
 TRIM_THRESHOLD_BYTES = 1 << 30
 TOP_PAD_BYTES = 64 << 20
@@ -68,24 +68,24 @@ class StopRequest:
             signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
 
     def handle(self, number: int, *_: Any) -> None:
-        """Handle a signal. A second Ctrl-C interrupts at once. In `immediate`, every signal does."""
+        """Record a signal. A second Ctrl-C interrupts at once. In a block of `immediate`, every signal does."""
         self.signal = number
         if number == signal.SIGINT:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if self.raises_immediately:
-            self.leave()
+            self.raise_exception()
 
-    def leave(self) -> None:
+    def raise_exception(self) -> None:
         """Raise KeyboardInterrupt after SIGINT, and Cancelled otherwise."""
         raise KeyboardInterrupt if self.signal == signal.SIGINT else Cancelled
 
     @contextlib.contextmanager
     def immediate(self) -> Iterator[None]:
-        """Let a signal interrupt the block anywhere. The block must not have side effects."""
+        """Let a signal interrupt the block at any point. The block must not have side effects."""
         self.raises_immediately = True
         try:
             if self.signal is not None:
-                self.leave()
+                self.raise_exception()
             yield
         finally:
             self.raises_immediately = False

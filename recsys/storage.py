@@ -1,7 +1,7 @@
 """Write files as a whole, and detect every altered bit of a document.
 
 A *document* is a JSON file that contains its own SHA-256. An *artifact* is a document with payload files. The document
-lists the names and SHA-256 of the payloads. The name of a payload contains its hash:
+lists the names and SHA-256 of the payloads. The name of a payload contains the start of its SHA-256:
 `weights-497d6bc544b6.safetensors`. A writer writes the payloads, then replaces the document, then deletes the payloads
 of the old version. So an interrupted write leaves the old version or the new one, and the next write deletes unused
 files. Readers need no lock. No file is changed in place, so a memory map of an old payload stays valid.
@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from recsys import paths
 from recsys.errors import RecsysError, restore_command
 
-HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the part of a payload name that comes from its content
+HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the hash in the name of a payload
 TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class DamagedFileError(RecsysError):
-    """A file whose content differs from what was written."""
+    """The content of a file differs from the content that was written."""
 
 
 def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, Content] | None = None) -> None:
@@ -52,7 +52,7 @@ def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, 
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Return the content of a document, hashes included. Raises OSError, and DamagedFileError if a bit differs."""
+    """Return the content of a document, hashes included. Raises OSError, and DamagedFileError if a bit was altered."""
     _verify_document(path, *_identity(path))
     return json.loads(path.read_bytes())  # type: ignore[no-any-return]
 
@@ -97,7 +97,7 @@ def version(*documents: Path) -> str:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a path during the block. Others wait for it. On a read-only disk, nothing is locked.
+    """Hold the lock of a path during the block. Other threads and processes wait. A read-only disk has no locks.
 
     The thread that holds the lock may lock the path again.
     """
@@ -116,8 +116,8 @@ def locked(path: Path) -> Iterator[None]:
 def try_locked(path: Path) -> Iterator[bool]:
     """Yield False if another thread or process holds a lock file. Otherwise hold it during the block, and yield True.
 
-    The system releases the lock when the process ends. On a read-only disk nothing can be locked: yields True if the
-    file exists, otherwise raises OSError.
+    The system releases the lock when the process ends. On a read-only disk nothing can be locked. The function then
+    yields True if the file exists, and raises OSError otherwise.
     """
     lock, is_free = FileLock(path, blocking=False), True
     try:
@@ -143,8 +143,8 @@ def replace_file(path: Path, content: Content) -> None:
 def sign_document(document: dict[str, Any]) -> bytes:
     """Return canonical JSON with its own SHA-256, a checksum.
 
-    The hash is in the object "run", or else at the top. If "run" contains another "run", it is in the innermost one. So
-    repeated measurements differ only in "run".
+    The hash is in the object "run", or else at the top. If "run" contains another "run", the hash is in the innermost
+    "run". So repeated measurements differ only in "run".
     """
     return _sign(json.loads(_to_json(document)))  # tuples become lists, as when the file is read
 
@@ -155,7 +155,7 @@ def sealed_bytes(data: bytes) -> bytes:
 
 
 def read_sealed_bytes(path: Path) -> bytes:
-    """Return the data in a file of `sealed_bytes`. Raises OSError, and DamagedFileError if a bit differs."""
+    """Return the data in a file of `sealed_bytes`. Raises OSError, and DamagedFileError if a bit was altered."""
     data = path.read_bytes()
     if sealed_bytes(data[32:]) != data:
         raise DamagedFileError("{path} is damaged", path=path)
@@ -258,12 +258,12 @@ def _payload_names(path: Path) -> set[str]:
 
 
 def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload_names: set[str]) -> None:
-    """Delete payloads of other versions, and temporary files of writers that were killed."""
+    """Delete the payloads of older versions, and temporary files of writers that were killed."""
     used_names = {path.name, *_payload_names(path)}
     for file in path.parent.iterdir():
         final_name = TEMPORARY.sub("", file.name)
         is_payload = final_name in previous_payload_names or HASH.sub("", final_name) in payloads
-        # a .part file of the document or of a payload, or an old payload
+        # a temporary file of the document or of a payload, or an old payload
         if (final_name == path.name or is_payload) and file.name not in used_names:
             file.unlink(missing_ok=True)
 
@@ -280,7 +280,10 @@ def _write_payload(folder: Path, name: str, content: Content) -> tuple[str, str]
 
 @contextmanager
 def _temporary(path: Path, content: Content) -> Iterator[Path]:
-    """Write a temporary file in the folder of `path`. The block must rename it. After an error it is deleted."""
+    """Yield a temporary file with this content in the folder of `path`. The block must rename the file.
+
+    After an error, the temporary file is deleted.
+    """
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as file:
@@ -302,4 +305,5 @@ def _temporary(path: Path, content: Content) -> Iterator[Path]:
 
 
 def _to_json(document: dict[str, Any]) -> bytes:
+    """Return JSON with sorted keys, so that the order of the fields does not change the hash."""
     return json.dumps(document, ensure_ascii=False, indent=1, sort_keys=True).encode()

@@ -1,6 +1,6 @@
 """Verify the stored files of a data set, and the files that were computed from it. Every file is read again.
 
-A model or result that belongs to older data is not damaged.
+A model or result of older data is not damaged.
 """
 
 import shlex
@@ -61,14 +61,14 @@ def check_dataset(name: str) -> Iterator[Finding]:
         raise DataError(text, name=name, command=recsys_command("data", "list"))
     get_command = datasets.how_to_get(name)
     for path, is_intact in datasets.archives(name).items():
-        restore = restore_command(path) if path.parent == published.BUNDLED else get_command
-        yield Finding(path, "" if is_intact else "is missing, or its hash is not the expected one", restore)
+        archive_command = restore_command(path) if path.parent == published.BUNDLED else get_command
+        yield Finding(path, "" if is_intact else "is missing, or its hash is not the expected one", archive_command)
     if _has_files(paths.prepared(name)):
         yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get_command)
     enrich_command = recsys_command("data", "enrich", name)
     ties_command = recsys_command("experiment", "ties", "--dataset", name)
-    # pattern → check, command that fixes the problem; None: the default command
-    files: dict[str, tuple[Callable[[Path], object], str | None]] = {
+    # pattern → check, command that fixes the problem; None: the default command, see below
+    checks: dict[str, tuple[Callable[[Path], object], str | None]] = {
         f"details/{name}/films.json": (storage.check, enrich_command),
         f"*_vectors/{name}.json": (storage.check, None),
         f"*_vectors/{name}/*.json": (storage.check, None),
@@ -84,16 +84,16 @@ def check_dataset(name: str) -> Iterator[Finding]:
         f"*/{name}/**/resume.pt": (storage.read_sealed_bytes, None),
     }
     for root in (paths.home(), paths.ASSETS):
-        for pattern, (check, command) in files.items():
+        for pattern, (check, command) in checks.items():
             for path in sorted(root.glob(pattern)):
                 is_shipped = root == paths.ASSETS
-                files_of_path = path.with_name(f"{path.stem}*")  # the document and its payloads
-                default = restore_command(files_of_path) if is_shipped else _remove_command(path)
-                yield _verify(path, check, command or default)
+                artifact = path.with_name(f"{path.stem}*")  # the document and its payloads
+                default_command = restore_command(artifact) if is_shipped else _remove_command(path)
+                yield _verify(path, check, command or default_command)
 
 
 def _verify(path: Path, check: Callable[[Path], object], command: str) -> Finding:
-    """Return the result of a check. `command` fixes the problem if the error has no command."""
+    """Return the finding of a check. `command` fixes the problem, unless the error has a command of its own."""
     try:
         check(path)
     except RecsysError as error:
@@ -115,8 +115,8 @@ def _check_prepared(name: str) -> None:
 
 def _check_log(path: Path) -> None:
     """Raise DamagedFileError if a training log has damaged lines."""
-    if damaged := progress.count_damaged(path):
-        raise storage.DamagedFileError("{path}: lines that are damaged: {damaged}", path=path, damaged=damaged)
+    if n_damaged := progress.count_damaged(path):
+        raise storage.DamagedFileError("{path}: lines that are damaged: {damaged}", path=path, damaged=n_damaged)
 
 
 def _has_files(folder: Path) -> bool:
@@ -125,5 +125,5 @@ def _has_files(folder: Path) -> bool:
 
 
 def _remove_command(path: Path) -> str:
-    """Return the command that deletes a file that will be downloaded or computed again."""
+    """Return the command that deletes a file, which will be downloaded or computed again."""
     return shlex.join(["rm", "-r", str(path)])

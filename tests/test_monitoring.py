@@ -12,7 +12,7 @@ from recsys.paths import REPOSITORY
 def told(monkeypatch):
     """What the port says, as {"nextreel_visitors": 3.0}; counting begins anew."""
     monkeypatch.setattr(monitoring, "_metrics", {})
-    monkeypatch.setattr(monitoring, "_gauge_values", {})
+    monkeypatch.setattr(monitoring, "_gauge_functions", {})
     port = monitoring.serve(0)
 
     def read():

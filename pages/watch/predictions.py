@@ -116,7 +116,8 @@ def _show_notes(recommended: RecommendationList) -> None:
         st.caption(text)
     if recommended.predictor.favours_content(recommended.request.history):
         text = _(
-            "Your films are little known or have something unusual in common, so films like them rank higher than usual."
+            "Your films are little known or have something unusual in common, so films like them rank "
+            "higher than usual."
         )
         st.caption(text)
     if note:

@@ -22,7 +22,8 @@ PAPER_CODE = "P"  # of the BERT4Rec paper in the list of published figures
 
 CHOICES = "thesis: a published table; ties: how much the order of ratings within one second reveals; others: studies"
 
-# NDCG@10 under two protocols. "tied" are users whose held-out film was rated in the same second as the film before.
+# NDCG@10 under two protocols. "tied": the users who rated the held-out film in the same second as the film before it.
+# "other": all other users.
 TIE_COLUMNS = ("full", "untied", "full tied", "full other", "untied tied", "untied other")
 
 
@@ -38,7 +39,7 @@ def experiment(arguments: Sequence[str]) -> Call:
         return ties(arguments[1:])
     if name != "thesis":
         return study(arguments)
-    # split here, because tyro would reject the flags of `train` that follow --set
+    # --set is read here, because tyro would reject the flags of `train` that follow it
     end = arguments.index("--set") if "--set" in arguments else len(arguments)
     call: Any = thesis(arguments[1:end])
     return partial(call, set=tuple(arguments[end + 1 :]))
@@ -167,7 +168,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 
 
 def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-    """Return a row for each published result and each own result, and the commands that measure missing results."""
+    """Return rows with each published result and our result after it, and the commands that measure missing results."""
     from recsys.evaluation import published_figures, report, results
     from recsys.evaluation.report import short
 

@@ -30,11 +30,12 @@ DISK_ERRORS = {  # the disk is full or limited, access is denied, or a part of t
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code. Expected errors print one line to stderr; a bug has a traceback.
+    """Run a command and return its exit code. An expected error prints one line to stderr, a bug a traceback.
 
     Raises SystemExit after --help (code 0) and for arguments that cannot be parsed (code 2).
     """
-    name, *arguments = (sys.argv[1:] if argv is None else argv) or [""]
+    words = sys.argv[1:] if argv is None else argv
+    name, *arguments = words or [""]
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]

@@ -19,12 +19,12 @@ except ImportError as error:  # a minimal installation for training lacks tyro o
 
 Call = Callable[[], int | None]  # a parsed command; returns the exit code, None for 0
 Command = Callable[[Sequence[str]], Call]  # parses the arguments of a command
-Flag = Annotated[bool, conf.FlagCreatePairsOff]  # a field without the flag --no-…
+Flag = Annotated[bool, conf.FlagCreatePairsOff]  # a field with a flag, but without the opposite flag --no-…
 FLAT = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
 UNPAIRED = (*FLAT, conf.FlagCreatePairsOff)  # --json, without --no-json
 
-# StudyName repeats the names in PLANS and COMPARISON_NAMES, ProtocolName the names in PROTOCOLS. A test checks this.
-# Their modules import pandas, which is too slow for --help.
+# StudyName repeats the names in PLANS and COMPARISON_NAMES, and ProtocolName the names in PROTOCOLS, because their
+# modules import pandas, which is too slow for --help. A test checks that the names are equal.
 ProtocolOrAll = Literal[ProtocolName, "all"]
 StudyName = Literal[
     "ablation-bert4rec", "ablation-sasrec", "steps", "width", "mask-share", "length", "popularity", "losses", "masking",
@@ -49,18 +49,18 @@ def group(name: str, functions: Mapping[str, Callable[..., int | None]]) -> Comm
 def read(target: Any, name: str, arguments: Sequence[str], config: Any = FLAT, **settings: Any) -> Any:
     """Parse the arguments of a command into a dataclass or the parameters of a function.
 
-    `config` and the settings are arguments of `tyro.cli`. Raises ConfigError for a value that is not allowed, and
-    SystemExit after --help (code 0) or for arguments that cannot be parsed (code 2, with the usage on stderr).
+    `config` and `settings` are passed to `tyro.cli`. Raises ConfigError for a value that is not allowed. Raises
+    SystemExit after --help (code 0), and for arguments that cannot be parsed (code 2, with the usage on stderr).
     """
     settings |= {"config": config, "prog": recsys_command(*name.split()).strip()}
     try:
         return tyro.cli(target, args=list(arguments), **settings)
-    except SystemExit as end:
-        if end.code:
-            text = io.StringIO()
-            with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+    except SystemExit as exit_error:
+        if exit_error.code:
+            help_text = io.StringIO()
+            with contextlib.redirect_stdout(help_text), contextlib.suppress(SystemExit):
                 tyro.cli(target, args=["--help"], **settings | {"add_help": True})
-            print(text.getvalue().partition("\n")[0], file=sys.stderr)  # the line "usage: …"
+            print(help_text.getvalue().partition("\n")[0], file=sys.stderr)  # the line "usage: …"
         raise
 
 

@@ -61,7 +61,7 @@ def recommend(
     with Terminal(model or "") as report:
         data = datasets.ensure(dataset, report)
         model = model or predictor.default(data.name)
-        row = None if user is None else users.user_row(data, user)
+        user_row = None if user is None else users.user_row(data, user)
         films: list[int] = []
         ratings: tuple[tuple[int, float], ...] = ()
         notes: list[str] = []  # about the history, for the user
@@ -70,7 +70,7 @@ def recommend(
             films, ratings = [entry.film for entry in watched], history_import.watched_ratings(watched)
         elif titles:
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
-        elif row is None:
+        elif user_row is None:
             notes = ["no films given, so these are the recommendations for a new user"]
         loaded_predictor = predictor.load(model, data, report)
         if out:
@@ -78,8 +78,8 @@ def recommend(
             print(f"{out}: {k} recommendations for each of {data.n_users:,} users")
             return
     request = Request(tuple(films), k, filters, ratings=ratings)
-    if row is not None:
-        request = users.user_request(loaded_predictor, row, k, filters)
+    if user_row is not None:
+        request = users.user_request(loaded_predictor, user_row, k, filters)
     recommendations = best_films(loaded_predictor, request)
     for note in notes:
         print(note, file=sys.stderr)

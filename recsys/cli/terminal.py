@@ -11,7 +11,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
 # Control characters except tabs and line breaks, direction marks, Unicode line separators, and surrogates. A carriage
-# return is allowed at the start and end of a text, because progress bars need it.
+# return is allowed before a line break, and at the start and end of a text, because progress bars need it.
 CONTROLS = re.compile(
     r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
     r"|(?<!\A)\r(?!\n|\Z)"

@@ -1,4 +1,4 @@
-"""The command `train`. Every setting of a recommender is a flag. Its help is the comment beside the field."""
+"""The command `train`. Every setting of a recommender is a flag, whose help is the comment beside the field."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -111,7 +111,7 @@ def train(arguments: Sequence[str]) -> Train:
     from recsys.models import registry  # imports pandas, which `train --help` does not need
 
     recommender = registry.get(name)
-    # without the settings, whose defaults depend on the data set
+    # a first pass without the settings, because their defaults depend on the data set
     options, _ = read(Options, f"train {name}", arguments[1:], return_unknown_args=True, add_help=False)
     default = Train(model=name, dataset=options.dataset, settings=recommender.preset(options.dataset))
     target: Any = Train[recommender.model_class.Config]  # type: ignore[name-defined]  # the type is only known at run time

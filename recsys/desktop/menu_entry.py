@@ -61,18 +61,18 @@ def _paths() -> tuple[Path, Path]:
 
 
 def _quote(word: str) -> str:
-    """Return a word of the command line, quoted if the specification requires it."""
+    """Return a word of a command as a value of the desktop entry, quoted if the specification requires it."""
     if not re.fullmatch(r"[\w./+-]+", word):
         word = '"' + re.sub(r'(["`$\\])', r"\\\1", word) + '"'
     return _escape(word.replace("%", "%%"))
 
 
 def _escape(value: str) -> str:
-    """Return a value of the desktop entry with escaped backslashes and line breaks."""
+    """Escape backslashes and line breaks in a value of the desktop entry."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _refresh(folder: Path) -> None:
-    """Update the menu now if the necessary tool is installed. Otherwise the system updates it later."""
+    """Update the menu of programs now if the tool for this is installed. Otherwise the system does it later."""
     if tool := which("update-desktop-database"):
         subprocess.run([tool, str(folder)], check=False, capture_output=True)

@@ -51,6 +51,7 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
         cwd=paths.REPOSITORY,
+        # hosts that the user has set replace the patterns
         env={ALLOWED_HOSTS: host_patterns(), **os.environ, paths.PUBLIC: "1"} if public else None,
         stdout=subprocess.DEVNULL,
         preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
@@ -74,15 +75,15 @@ def stop(server: subprocess.Popen) -> None:
 def host_patterns() -> str:
     """Return patterns for the names of this computer and for all IPv4 addresses, separated by spaces.
 
-    No website can use them for DNS rebinding: a host whose last part is a number is always an address
-    (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+    The patterns for addresses, such as "*.7", do not allow DNS rebinding: a host whose last part is a number is always
+    an address (https://url.spec.whatwg.org/#ends-in-a-number-checker).
     """
     name = socket.gethostname()
     return " ".join(["localhost", name, f"{name}.local", *(f"*.{byte}" for byte in range(256))])
 
 
 def wait_for(address: str, server: subprocess.Popen) -> str:
-    """Return the address when the app answers. Raises ServerError if it stops or does not answer in time."""
+    """Wait until the app answers, and return the address. Raises ServerError if it ends or does not answer in time."""
     command = f"{python()} -m streamlit run app.py"  # shows the output that `run_server` discards
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     while time.monotonic() < end_time:
@@ -134,7 +135,7 @@ def show_in_browser(address: str, server: subprocess.Popen) -> None:
 
 
 def free_port(port: int) -> int:
-    """Return the port, or any free port for 0. Raises ServerError if it is in use."""
+    """Return `port`, or any free port if it is 0. Raises ServerError if the port is in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port whose server has just ended
         try:

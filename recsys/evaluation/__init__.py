@@ -1,1 +1,1 @@
-"""Protocols, ranks, result files and their analysis. Only `evaluate` and `rank` load torch."""
+"""Protocols, ranks, result files and their analysis. Of its modules, only `evaluate` and `rank` load torch."""

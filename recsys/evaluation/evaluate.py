@@ -1,6 +1,7 @@
 """Rank the held-out items with a trained model and write the result document.
 
-Shapes: S seeds, B queries. With `Protocol.n_given`, the ranks (S, B) are (S, users, ORDERS_PER_USER, MAX_RELEVANT).
+Shapes: S seeds, B queries. With `Protocol.n_given`, ranks have the shape (S, users, ORDERS_PER_USER, MAX_RELEVANT)
+instead of (S, B).
 """
 
 import json
@@ -27,12 +28,12 @@ from recsys.training import distributed
 
 
 class EvaluationError(RecsysError):
-    """An evaluation would give misleading figures. The message says how to avoid that."""
+    """The result of an evaluation would be misleading."""
 
 
 @dataclass(frozen=True)
 class SeedEvaluation:
-    """The model of a seed, and its ranks and lists for the held-out items."""
+    """The model of a seed, with the ranks of the held-out items and the lists of recommended items."""
 
     seed: int
     model: Model
@@ -54,11 +55,12 @@ def evaluate(
     """Evaluate a recommender with one or more seeds, write the result document and return it.
 
     Without `seeds`, all seeds trained on this machine are evaluated, or the shipped seed if there are none. Models
-    without training use seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/. Part
-    "valid" is for the comparison of settings and writes nothing. With `add`, the stored result keeps its other seeds.
+    that need no training use seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/.
+    Part "valid" is for the comparison of settings and writes nothing. With `add`, the stored result keeps its other
+    seeds.
 
     Raises:
-        EvaluationError: The figures would mislead, such as validation figures of a model fitted on validation items.
+        EvaluationError: The result would be misleading, such as validation metrics of a model fitted on these items.
         ResultError: `add` is set, but there is no stored result.
         RecsysError: The recommender, the protocol, the data set or a checkpoint cannot be used.
     """
@@ -89,8 +91,8 @@ def evaluate(
     document |= _accuracy_fields(list(models), ranks)
     document |= _list_metric_fields(evaluations, document["seeds"])
     if protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
-        runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
-        document["stars"] = _rounded(rating_errors.summary(runs, dataset))
+        seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
+        document["stars"] = _rounded(rating_errors.summary(seed_runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
     if part == "test" and add:
         document, ranks = _with_stored_seeds(document, ranks)
@@ -134,13 +136,14 @@ def _identifying_fields(
 
 def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
     """Return the fields that are computed from the ranks (S, B) of seeds (S,): metrics, mean, deviation, intervals."""
-    metrics = [summary(seed_ranks) for seed_ranks in ranks]
-    by_name = {name: [row[name] for row in metrics] for name in METRICS}
+    seed_metrics = [summary(seed_ranks) for seed_ranks in ranks]
+    values_by_metric = {metric: [metrics[metric] for metrics in seed_metrics] for metric in METRICS}
+    std = {metric: np.std(values, ddof=1) for metric, values in values_by_metric.items()} if len(ranks) > 1 else {}
     return {
         "users": ranks.shape[1],
-        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, metrics, strict=True)],
-        "mean": _rounded({name: np.mean(values) for name, values in by_name.items()}),
-        "std": _rounded({name: np.std(values, ddof=1) for name, values in by_name.items()} if len(ranks) > 1 else {}),
+        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, seed_metrics, strict=True)],
+        "mean": _rounded({metric: np.mean(values) for metric, values in values_by_metric.items()}),
+        "std": _rounded(std),
         "interval": _rounded(significance.intervals(ranks)),
     }
 
@@ -150,7 +153,8 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 
     `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
     """
-    lists = [e.held_out_ranks.lists for e in evaluations if e.held_out_ranks.lists is not None]
+    results_by_seed = [evaluation.held_out_ranks for evaluation in evaluations]
+    lists = [held_out_ranks.lists for held_out_ranks in results_by_seed if held_out_ranks.lists is not None]
     if not lists:
         return {}
     rows = [
@@ -158,7 +162,8 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
         for seed_row, evaluation, items in zip(seed_rows, evaluations, lists, strict=True)
     ]
     document = {"seeds": rows, **_mean_list_metrics(rows)}
-    probabilities = [e.held_out_ranks.probabilities for e in evaluations if e.held_out_ranks.probabilities is not None]
+    all_probabilities = [held_out_ranks.probabilities for held_out_ranks in results_by_seed]
+    probabilities = [seed_probabilities for seed_probabilities in all_probabilities if seed_probabilities is not None]
     if probabilities:
         targets = np.concatenate([evaluation.held_out.targets for evaluation in evaluations])
         calibration = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)
@@ -169,7 +174,9 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics."""
     rows = [seed_row["beyond"] for seed_row in seed_rows if "beyond" in seed_row]
-    return {"beyond": _rounded({name: np.mean([row[name] for row in rows]) for name in rows[0]})} if rows else {}
+    if not rows:
+        return {}
+    return {"beyond": _rounded({metric: np.mean([row[metric] for row in rows]) for metric in rows[0]})}
 
 
 def _run_fields(
@@ -177,30 +184,31 @@ def _run_fields(
 ) -> dict[str, Any]:
     """Return the field `run`, which may differ when the evaluation is repeated.
 
-    `seconds` includes loading the models, and fitting the models without a checkpoint. "trained" has the training time
-    of each seed, if it is known.
+    `seconds` is the duration of the evaluation. It includes loading the models, and fitting them if they have no
+    checkpoint. "trained" has the training time of each seed for which it is stored.
     """
     trained = []
     for evaluation in evaluations:
         notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, evaluation.seed)
         if training_time := tables.training_time(notes):
             trained.append({"seed": evaluation.seed, **training_time})
-    computer = machine.describe()
+    description = machine.describe()
     return {
         "device": ", ".join(sorted({evaluation.model.device for evaluation in evaluations})),
-        "machine": f"{computer['system']}, {computer['cores']} cores",
+        "machine": f"{description['system']}, {description['cores']} cores",
         "seconds": round(seconds, 1),
         "versions": machine.versions(),
-        **{name: computer[name] for name in ("threads", "commit", "date")},
+        **{name: description[name] for name in ("threads", "commit", "date")},
         **({"trained": trained} if trained else {}),
     }
 
 
 def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
-    """Return the document and ranks (S, B) of the new seeds and the stored seeds together, in ascending order.
+    """Return the document and ranks (S, B) of the new and the stored seeds together, sorted by seed.
 
-    `calibration` and `stars` cannot be combined, so they are of the new seeds alone. `run` contains the stored run as
-    "earlier". Raises ResultError as `results.load`, and EvaluationError if stored data or settings differ.
+    A new seed replaces a stored seed with the same number. `calibration` and `stars` cannot be combined, so they are of
+    the new seeds alone. `run` contains the stored run as "earlier". Raises ResultError without a valid stored result,
+    and EvaluationError if it has other data or settings.
     """
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
     stored = results.load(dataset, protocol, variant)
@@ -209,22 +217,24 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
         text = "the stored result of {variant} has other data or settings; measure all seeds"
         raise EvaluationError(text, command, variant=variant)
+    rows = [*stored["seeds"], *document["seeds"]]
+    row_of_seed = {row["seed"]: row for row in rows}  # a new row replaces a stored row
+    stored_ranks = results.ranks(dataset, protocol, variant)
+    ranks_of_seed = {row["seed"]: seed_ranks for row, seed_ranks in zip(rows, [*stored_ranks, *ranks], strict=True)}
+    seeds = sorted(row_of_seed)
+    seed_rows, all_ranks = [row_of_seed[seed] for seed in seeds], np.array([ranks_of_seed[seed] for seed in seeds])
     new_seeds = {row["seed"] for row in document["seeds"]}
-    stored_ranks = zip(stored["seeds"], results.ranks(dataset, protocol, variant), strict=True)
-    pairs = [(row, seed_ranks) for row, seed_ranks in stored_ranks if row["seed"] not in new_seeds]
-    pairs = sorted([*pairs, *zip(document["seeds"], ranks, strict=True)], key=lambda pair: pair[0]["seed"])
-    seed_rows, all_ranks = [row for row, _ in pairs], np.array([seed_ranks for _, seed_ranks in pairs])
     trained = [row for row in stored["run"].get("trained", []) if row["seed"] not in new_seeds]
     trained += document["run"].get("trained", [])
     run = document["run"] | {"earlier": stored["run"]}
     if trained:
         run["trained"] = sorted(trained, key=lambda row: row["seed"])
-    combined = document | _accuracy_fields([row["seed"] for row in seed_rows], all_ranks)
+    combined = document | _accuracy_fields(seeds, all_ranks)
     return combined | {"seeds": seed_rows, "run": run} | _mean_list_metrics(seed_rows), all_ranks
 
 
 def _identity(document: dict[str, Any]) -> str:
-    """Return a text that two results of a recommender have in common if settings, data and users are equal."""
+    """Return a text that is equal for results with equal settings, data and users."""
     fields = {name: document.get(name) for name in ("data_sha256", "config", "also", "details")}
     return json.dumps([results.population_key(document), fields], sort_keys=True)
 

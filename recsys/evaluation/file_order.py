@@ -30,7 +30,7 @@ from recsys.ranking.metrics import ndcg, target_ranks, user_values
 RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combined with the scores of `OrderRule`
 RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)  # of the scores of `OrderRule`
 BATCH_SIZE = 256  # queries
-MIN_SCORE = 1e-6  # added to a score before its logarithm, because counts can be 0
+MIN_SCORE = 1e-6  # added to a score before its logarithm, because the score can be 0
 TABLE_SIZES = [2**bits for bits in range(3, 17)]  # numbers of buckets that a hash table may have
 MAX_DESCENDING_SHARE = 0.01  # of the tied pairs, if the file has an order
 DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
@@ -38,7 +38,7 @@ DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events. All users share a hash table, or each user has one."""
+    """An order that a file may have for tied events. The order "ascending" has a single table for all users."""
 
     name: str  # "hash", "ascending"
     positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1
@@ -59,11 +59,11 @@ class ConsecutivePairs:
     item: np.ndarray  # (N,) the first film
     following: np.ndarray  # (N,) the second film
     is_tied: np.ndarray  # (N,) bool: the two films are tied with each other
-    is_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so their order is known
+    is_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so timestamps give their order
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "ConsecutivePairs":
-        """Return the pairs of a data set, without pairs in which a film has a rating whose times are inexact."""
+        """Return the pairs of a data set, without the pairs in which a film has the rating `without_rating`."""
         events = dataset.interactions
         user, item, time = (np.asarray(column) for column in (events.user, events.item, events.timestamp))
         is_same_user = user[1:] == user[:-1]  # (E - 1,)
@@ -97,7 +97,7 @@ def ascending_order(dataset: Dataset) -> FileOrder:
 
 
 def hash_order(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder:
-    """Return the order of hash buckets, with the table sizes of `fit_table_sizes`."""
+    """Return the order of hash buckets. The number of buckets of each user is from `fit_table_sizes`."""
     hashes = np.array([perl_hash(str(movie)) for movie in dataset.catalog.movie_ids], np.int64)  # (I,)
     sizes, user_table = np.unique(fit_table_sizes(hashes, pairs, dataset.n_users), return_inverse=True)
     buckets = hashes % sizes[:, None]  # (K, I)
@@ -107,15 +107,16 @@ def hash_order(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder:
 def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -> np.ndarray:
     """Return the number of buckets, a power of two, of each user's hash table, (U,).
 
-    It is the smallest number for which no tied pair is in descending order of buckets. It never decreases from one user
-    to the next, because Perl keeps the buckets of an emptied hash. It stays if no number in TABLE_SIZES fits.
+    It is the smallest number for which no tied pair of the user is in descending order of buckets. It never decreases
+    from one user to the next, because Perl keeps the buckets of an emptied hash. If no number in TABLE_SIZES fits, the
+    user gets the number of the previous user.
     """
     hash_pairs = hashes[np.stack([pairs.item, pairs.following], 1)[pairs.is_tied]]  # a row per tied pair
     starts = np.searchsorted(pairs.user[pairs.is_tied], np.arange(n_users + 1))  # first row of each user
     sizes, size = np.empty(n_users, np.int64), TABLE_SIZES[0]
     for user in range(n_users):
-        left, right = hash_pairs[starts[user] : starts[user + 1]].T
-        candidates = [n for n in TABLE_SIZES if n >= size and (left % n <= right % n).all()]
+        hashes_before, hashes_after = hash_pairs[starts[user] : starts[user + 1]].T
+        candidates = [n for n in TABLE_SIZES if n >= size and (hashes_before % n <= hashes_after % n).all()]
         size = min(candidates, default=size)
         sizes[user] = size
     return sizes
@@ -138,7 +139,7 @@ def detect(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
 
 @dataclass(frozen=True, eq=False)
 class OrderRule:
-    """A predictor of the next film that uses only its distance from the last film in the file order."""
+    """A predictor of the next film that uses only the distance between the last and the next film in the file order."""
 
     order: FileOrder
     log_ratio: np.ndarray  # (DISTANCE_BINS,) log(frequency among the next films / frequency among random films)
@@ -149,7 +150,7 @@ class OrderRule:
         pairs = ConsecutivePairs.from_dataset(train)
         shuffled = np.random.default_rng(0).permutation(pairs.following)
         counts, random_counts = (
-            np.bincount(_bins(order.distances(pairs.user, pairs.item, following)), minlength=DISTANCE_BINS) + 1.0
+            _bin_counts(order.distances(pairs.user, pairs.item, following)) + 1.0  # so that no count is 0
             for following in (pairs.following, shuffled)
         )
         return cls(order, np.log(counts / random_counts))
@@ -168,10 +169,15 @@ def _bins(distance: np.ndarray) -> np.ndarray:
     return np.clip(((distance + 1) / 2 * DISTANCE_BINS).astype(np.int64), 0, DISTANCE_BINS - 1)
 
 
+def _bin_counts(distance: np.ndarray) -> np.ndarray:
+    """Return the number of distances in each bin, (DISTANCE_BINS,)."""
+    return np.bincount(_bins(distance), minlength=DISTANCE_BINS)
+
+
 def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
     """Return the share of pairs in each bin of the distance, for each of `pairs.masks`."""
-    bins = _bins(order.distances(pairs.user, pairs.item, pairs.following))
-    counts = {name: np.bincount(bins[mask], minlength=DISTANCE_BINS) for name, mask in pairs.masks.items()}
+    distances = order.distances(pairs.user, pairs.item, pairs.following)
+    counts = {name: _bin_counts(distances[mask]) for name, mask in pairs.masks.items()}
     return {name: (numbers / max(1, numbers.sum())).round(5).tolist() for name, numbers in counts.items()}
 
 
@@ -189,8 +195,9 @@ def measure(
 ) -> dict[str, Any]:
     """Measure the file order of a data set, and return the document.
 
-    With `without_rating`, pairs with a film of this rating are not counted. Raises DataError if tied events are already
-    in random order.
+    Pairs in which a film has the rating `without_rating` are not counted in "pairs", "lower" and "distances". In some
+    copies of MovieLens 1M, the times of one rating are not original. Raises DataError if tied events are already in
+    random order.
     """
     if dataset.ties == "drawn":  # in random order
         text = "{name}: films of the same second are already in random order; choose another data set"
@@ -237,7 +244,7 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
 
 
 def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
-    """Return hash table size → original id of the first user with this size, {} if the order is not "hash"."""
+    """Return hash table size → id (in the ratings file) of the first user with it, {} if the order is not "hash"."""
     if order is None or order.name != "hash":
         return {}
     _, users = np.unique(order.user_table, return_index=True)
@@ -262,19 +269,19 @@ def _tie_shares(dataset: Dataset, pairs: ConsecutivePairs) -> dict[str, Any]:
 
 
 def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
-    """Return test NDCG@10 of RULE_RECOMMENDERS, alone and with `OrderRule`, whose weight validation selects."""
+    """Return test NDCG@10 of RULE_RECOMMENDERS, alone and with `OrderRule` at the weight that is best in validation."""
     rows = []
     for protocol in (FULL, UNTIED_FULL):
         split = protocol.split(dataset)
         rule = OrderRule.learn(order, split.train)
         for name in RULE_RECOMMENDERS:
             model = checkpoints.load_or_fit(name, dataset, 0, report, splitting=protocol.splitting, reject_stale=True)
-            valid = _ranks_with_rule(model, rule, split.valid, RULE_WEIGHTS)
-            weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid]))]
-            test = _ranks_with_rule(model, rule, split.test, (0.0, weight))
-            alone, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test)
-            figures = {"alone": alone, "with the order": with_rule, "weight": weight}
-            rows.append({"title": model.title, "protocol": protocol.name, **figures})
+            valid_ranks = _ranks_with_rule(model, rule, split.valid, RULE_WEIGHTS)
+            weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid_ranks]))]
+            test_ranks = _ranks_with_rule(model, rule, split.test, (0.0, weight))
+            alone, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test_ranks)
+            measured = {"alone": alone, "with the order": with_rule, "weight": weight}
+            rows.append({"title": model.title, "protocol": protocol.name, **measured})
     return rows
 
 
@@ -295,6 +302,7 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
     """Return test NDCG@10 of the recommenders with results under both protocols, the best first.
 
     "full tied" is the mean over the users whose target is tied with the film before it, "full other" over all others.
+    "untied tied" and "untied other" are the same under the other protocol.
     """
     tied = tied_targets(dataset, FULL.split(dataset).test)
     rows = []
@@ -305,6 +313,8 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
                 ranks = results.ranks(dataset.name, protocol, document["variant"])  # (S, B)
                 ndcgs = user_values(ranks, "ndcg@10").mean(0)  # (B,)
                 groups = {"": ndcgs, " tied": ndcgs[tied], " other": ndcgs[~tied]}
-                row |= {f"{protocol}{group}": round(float(x.mean()), 5) for group, x in groups.items() if len(x)}
+                for group, values in groups.items():
+                    if len(values):
+                        row[f"{protocol}{group}"] = round(float(values.mean()), 5)
             rows.append(row)
     return sorted(rows, key=lambda row: -row["full"])

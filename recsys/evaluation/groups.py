@@ -31,12 +31,12 @@ def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric:
     Values are means over seeds. The interval is 95 % over the users of the bucket. All recommenders share the bootstrap
     resamples, because drawing them takes most of the time.
     """
-    figures = np.stack([user_values(variant_ranks, metric).mean(0) for variant_ranks in ranks.values()], 1)  # (B, V)
+    values = np.stack([user_values(variant_ranks, metric).mean(0) for variant_ranks in ranks.values()], 1)  # (B, V)
     rows = []
     for bucket, mask in GROUPINGS[grouping](split):
         if mask.any():
-            low, high = bootstrap(figures[mask])
-            variant_rows = zip(ranks, figures[mask].mean(0), low, high, strict=True)
+            low, high = bootstrap(values[mask])
+            variant_rows = zip(ranks, values[mask].mean(0), low, high, strict=True)
             rows += [(bucket, int(mask.sum()), *row) for row in variant_rows]
     return pd.DataFrame(rows, columns=["bucket", "users", "variant", "value", "low", "high"])
 
@@ -84,12 +84,12 @@ def decade_buckets(split: Split) -> Buckets:
     """Group by the decade of the target."""
     years = split.train.catalog.movies["year"].astype("Float64").to_numpy(np.float64, na_value=np.nan)
     decades = years[split.test.targets] // 10 * 10
-    names = np.unique(decades[np.isfinite(decades)])
-    return [(f"{decade:.0f}s", decades == decade) for decade in names] + [(NO_YEAR, np.isnan(decades))]
+    distinct_decades = np.unique(decades[np.isfinite(decades)])
+    return [(f"{decade:.0f}s", decades == decade) for decade in distinct_decades] + [(NO_YEAR, np.isnan(decades))]
 
 
 def _profile_buckets(column: str, names: dict[str, str], split: Split) -> Buckets:
-    """Group by a column of the user profiles. `names` maps its values to bucket names, and "" becomes NO_ANSWER."""
+    """Group by a column of the user profiles. `names` maps its values to bucket names. No value: NO_ANSWER."""
     if split.train.user_profiles is None:
         return []
     profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]
@@ -114,6 +114,6 @@ def _history_lengths(split: Split) -> np.ndarray:
 
 
 def _by_bounds(names: list[str], bounds: Sequence[float], values: np.ndarray) -> Buckets:
-    """Return a bucket for each name, divided by ascending bounds. A value (B,) at a bound is in the upper bucket."""
-    index = np.searchsorted(bounds, values, side="right")
-    return [(name, index == number) for number, name in enumerate(names)]
+    """Divide values (B,) at ascending bounds into buckets with these names. A value at a bound is in the upper one."""
+    bucket_index = np.searchsorted(bounds, values, side="right")  # (B,)
+    return [(name, bucket_index == index) for index, name in enumerate(names)]

@@ -1,6 +1,7 @@
 """Metrics of recommended lists beyond accuracy, and the calibration of their probabilities.
 
-A list has -1 where no item is left. Shapes: B lists, K items of a list, I items, G genres, S seeds, P predictions.
+A list ends with -1 if too few items are left.
+Shapes: B lists, K items of a list, I items, G genres, S seeds, P predictions.
 """
 
 from typing import Any
@@ -36,17 +37,17 @@ def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
 def novelty(items: np.ndarray, counts: np.ndarray) -> float:
     """Return the mean self-information of listed items in bits: -log2 of their share of the training events (I,).
 
-    An item without events counts as one with a single event. Zhou et al. (PNAS 2010) use the share of users, which is
-    lower by the same number of bits for all models.
+    An item without events counts as one with a single event. Zhou et al. (PNAS 2010) use the share of users. Their
+    novelty is lower by a number of bits that is the same for all models.
     """
     share = np.maximum(counts, 1) / max(counts.sum(), 1)
     return float(-np.log2(share[items[items >= 0]]).mean())
 
 
 def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
-    """Return 1 - the mean cosine of the pairs of items in a list, averaged over lists.
+    """Return 1 - mean cosine of the pairs of items in a list, averaged over lists with at least two items.
 
-    It is 0 if no list has two items. Vectors (I, G) have length 1, or 0 for an item without genres.
+    It is 0 if there are no such lists. Vectors (I, G) have length 1, or 0 for an item without genres.
     """
     lengths = (items >= 0).sum(1)  # (B,)
     items, lengths = items[lengths > 1], lengths[lengths > 1]
@@ -104,18 +105,20 @@ def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd
     """
     ranking = Ranking.from_scores(model.score(query)[0], query.histories[0], model.log_probabilities)
     items = ranking.top(k)
-    if (probabilities := ranking.probabilities(items)) is None:
-        items = probabilities = items[:0]
+    probabilities = ranking.probabilities(items)
+    if probabilities is None:
+        items, probabilities = items[:0], np.empty(0)
     return pd.DataFrame({"rank": np.arange(1, len(items) + 1), "item": items, "probability": probabilities})
 
 
 def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
     """Return the share of the targets, with ranks (S, B), in bins of the ranks 1 to k.
 
-    Columns: rank (middle of the bin on a log axis), first and last (its ranks), share (mean share of one of its ranks).
+    Columns: rank (middle of the bin on a log axis), first and last (ranks of the bin), share (of the targets, divided
+    by the number of ranks in the bin).
     """
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
     low, high = edges[:-1], edges[1:] - 1
-    share = [np.mean((ranks >= start) & (ranks <= end)) for start, end in zip(low, high, strict=True)]
+    bin_shares = [np.mean((ranks >= start) & (ranks <= end)) for start, end in zip(low, high, strict=True)]
     table = pd.DataFrame({"rank": np.sqrt(low * high), "first": low, "last": high})
-    return table.assign(share=share / (high - low + 1))
+    return table.assign(share=bin_shares / (high - low + 1))

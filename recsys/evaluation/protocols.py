@@ -13,6 +13,8 @@ from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
+EXCLUDED = "hidden"  # key of `Protocol.rules`: the excluded items. In `Protocol.meaning`, "hidden" means held out
+
 # (training counts (I,), excluded items, n, random generator) → n items
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
@@ -31,10 +33,10 @@ class Protocol:
     name: str  # on the command line and in folder names
     title: str  # on pages
     meaning: str  # on pages, a few sentences: which item is the target, and which items compete with it
-    rules: dict[str, Any]  # part of every result file, as plain JSON; "hidden": the excluded items
+    rules: dict[str, Any]  # part of every result file, as plain JSON
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
     retraining_reason: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
-    n_newest: int = 0  # the recommender gets only this number of items of a history, the newest; 0: whole histories
+    n_newest: int = 0  # the recommender gets this number of items of a history, the newest; 0: whole histories
     n_given: int = 0  # the recommender gets this number of liked items instead of a history; 0: it gets histories
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
     sampling_seed: int = 0
@@ -50,12 +52,12 @@ class Protocol:
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """Return the rules with the order of equal timestamps and the dates of a split by time. Raises as `split`."""
+        """Return the rules with the order of ties and any dates of the split in a data set. Raises as `split`."""
         description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
         return {"order": ORDERS[dataset.ties]} | self.rules | description
 
     def shorten(self, queries: Queries) -> Queries:
-        """Return queries without users that have only the `n_newest` items, or `queries` if `n_newest` is 0."""
+        """Return the queries with only the `n_newest` items and without users, or `queries` if `n_newest` is 0."""
         if not self.n_newest:
             return queries
         ratings = None if queries.ratings is None else [values[-self.n_newest :] for values in queries.ratings]
@@ -68,11 +70,11 @@ class Protocol:
         Raises ProtocolError if too few items are left.
         """
         assert self.sampler is not None, "only sampled protocols have candidates"
-        samples = np.empty((len(users), self.n_candidates), np.int64)
+        candidates = np.empty((len(users), self.n_candidates), np.int64)
         for row, (history, user) in enumerate(zip(histories, users, strict=True)):
             rng = np.random.default_rng([self.sampling_seed, user])
-            samples[row] = self.sampler(counts, history, self.n_candidates, rng)
-        return samples
+            candidates[row] = self.sampler(counts, history, self.n_candidates, rng)
+        return candidates
 
 
 def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -130,7 +132,7 @@ LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "users": "users with at least 3 films; the others are only used for training",
 }
 SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
-    "hidden": "films of the user's whole history are not sampled, including films watched after the target",
+    EXCLUDED: "films of the user's whole history are not sampled, including films watched after the target",
     "sampled": 100,
     "seed": 0,
     "lists": "one sample per user, the same for every model",
@@ -143,7 +145,7 @@ FULL = Protocol(
     rules=LEAVE_ONE_OUT_RULES
     | {
         "ranked": "the whole catalogue",
-        "hidden": (
+        EXCLUDED: (
             "films that the user has watched: the training films and, for the test target, also the validation film"
         ),
     },
@@ -210,7 +212,7 @@ TIME = Protocol(
         "tags": "tags given before the first cut; tags without a time are not used",
         "settings": "tuned with leave-one-out validation, which includes films watched after the cuts",
         "ranked": "the whole catalogue, including films that nobody had watched before the cut",
-        "hidden": "films that the user watched before the cut",
+        EXCLUDED: "films that the user watched before the cut",
     },
     splitting=BY_TIME,
     retraining_reason="This protocol needs recommenders that were trained only on films watched before the date. With "
@@ -229,7 +231,7 @@ def _short(n: int) -> Protocol:
         | {
             "history": "only the latest films of the user",
             "newest": n,
-            "hidden": "all films of the user's history before the target",
+            EXCLUDED: "all films of the user's history before the target",
         },
         n_newest=n,
     )
@@ -266,7 +268,7 @@ def _favourites(n: int) -> Protocol:
             "tags": "all tags of the data set, including tags by test users",
             "settings": "tuned with leave-one-out validation, which includes histories of test users",
             "ranked": "the whole catalogue",
-            "hidden": "the liked films that are given",
+            EXCLUDED: "the liked films that are given",
         },
         splitting=BY_USER,
         retraining_reason="This protocol needs recommenders that were trained without a tenth of the people. With "
@@ -280,14 +282,15 @@ FAVOURITES = tuple(_favourites(n) for n in (1, 2, 3, 5, 10))
 
 def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     """Return protocols by name. Raises ValueError if a `splitting` or `retraining_reason` is inconsistent."""
-    table = {protocol.name: protocol for protocol in protocols}
     splittings = {protocol.name: protocol.splitting for protocol in protocols}
-    for name, splitting in splittings.items():
+    for protocol in protocols:
+        name, splitting = protocol.name, protocol.splitting
         if splitting not in SPLITTINGS.values() or splittings.get(splitting.protocol) != splitting:
             raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
-        if bool(table[name].retraining_reason) == (splitting == LEAVE_ONE_OUT):
+        uses_models_of_full = splitting == LEAVE_ONE_OUT
+        if uses_models_of_full == bool(protocol.retraining_reason):
             raise ValueError(f"{name} needs a retraining_reason, or has one although it uses the models of full")
-    return table
+    return {protocol.name: protocol for protocol in protocols}
 
 
 PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
@@ -302,7 +305,7 @@ def get(name: str) -> Protocol:
 
 
 def get_or_former(name: str) -> Protocol:
-    """Return the protocol with this name, or a protocol without texts if only old results have this name."""
+    """Return the protocol with this name. A name that only old results have gives a protocol without texts."""
     return PROTOCOLS.get(name) or Protocol(name, title=name, meaning="", rules={})
 
 

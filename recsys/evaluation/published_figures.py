@@ -1,8 +1,11 @@
 """Published values of metrics, from published.json, for comparison with our results.
 
-The file is {"rules": {letter: {"short", "text", "knows_the_time"}}, "sources": {name: text}, "figures": [{"dataset",
-"protocol", "title", "variant", "code", "source", "note", "hr@10", "ndcg@10", …}]}. "code" is a letter of "rules".
-`knows_the_time`, `variant`, `note` and each of METRICS are optional.
+The file is {"rules": {code: {"short", "text", "knows_the_time"}}, "sources": {name: text}, "figures": [{"dataset",
+"protocol", "title", "variant", "code", "source", "note", "hr@10", "ndcg@10", …}]}. `knows_the_time`, `variant`,
+`note` and each of METRICS are optional.
+
+In the texts of "rules", "seen films hidden" means that the items of the history are excluded. "The hidden film" means
+the held-out item.
 """
 
 from functools import partial
@@ -19,10 +22,12 @@ COLUMNS = ["title", "variant", *METRICS, "code", "short", "rules", "note", "know
 def published(dataset: str, protocol: str) -> pd.DataFrame:
     """Return published figures, best NDCG@10 first, a row each. Missing values are NaN.
 
-    Columns: title, variant (our nearest recommender), METRICS, code (letter of the rules of the measurement, with "*"
-    if there is a note), short and rules (how these rules differ from ours, in a few words and in a sentence), note (how
-    the published method differs from ours, or ""), knows_the_time (whether the model gets the time of the held-out
-    item, unlike our models), source.
+    Columns, in addition to title, METRICS and source:
+        variant: name of our most similar recommender
+        code: key of the rules of the measurement, with "*" if there is a note
+        short, rules: how these rules differ from ours, in a few words and in a sentence
+        note: how the published method differs from our recommender, or ""
+        knows_the_time: whether the model gets the time of the held-out item, unlike our models
     """
     parse = partial(_table, dataset, protocol)
     return storage.read_shipped_json(paths.published(), parse, pd.DataFrame(columns=COLUMNS))

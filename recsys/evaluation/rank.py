@@ -22,7 +22,7 @@ LIST_LENGTH = 10  # K
 
 @dataclass(frozen=True)
 class HeldOutRanks:
-    """Ranks of the held-out items and, if requested, the top K items of each query."""
+    """Ranks of the held-out items and, if requested, lists with the K best items of each query."""
 
     ranks: np.ndarray  # (B,) int64, 1 = best; with `Protocol.n_given` (users, ORDERS_PER_USER, T), see `best_ranks`
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
@@ -41,10 +41,10 @@ def rank_held_out(
 ) -> HeldOutRanks:
     """Rank each held-out item among the items that compete with it under the protocol.
 
-    Items whose score equals the score of the held-out item are ranked before it. In lists, equal scores are ordered by
-    item number. Sampled protocols give no lists. With `protocol.n_newest`, the model gets shortened histories, but all
-    items of the whole histories are excluded. Each process that `torchrun` started ranks a part, and all processes
-    return the whole result. `dataset` is the whole data set, and `seed` the training seed.
+    Items whose score equals the score of the held-out item are ranked before it. In lists, items with equal scores are
+    in item order. Sampled protocols give no lists. With `protocol.n_newest`, the model gets shortened histories, but
+    all items of the whole histories are excluded. Each process that `torchrun` started ranks a part of the queries, and
+    all processes return the whole result. `dataset` is the whole data set, and `seed` the training seed.
 
     Raises ScoreError if the scores are not finite numbers of shape (B, I), and ProtocolError if the data set is too
     small for the protocol.
@@ -73,11 +73,11 @@ def rank_held_out(
                 ranking = Ranking.from_scores(row_scores, history, model.log_probabilities)
                 if with_lists:
                     lists[row], probabilities[row] = _top(ranking)
-                if (history == target).any():  # a target is ranked even if its user has watched it before
+                if (history == target).any():  # the target is in the history too, but must not be excluded
                     ranking = Ranking.from_scores(row_scores, history[history != target])
                 target_ranks[row] = ranking.rank_ties_last(target)
         report({"stage": "rank", "done": rows.stop, "total": n_queries})
-    # all processes must agree, also a process that had no batch and so no scores
+    # a dummy query, because all processes must agree, also a process without a batch
     zero_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
     has_probabilities = with_lists and model.log_probabilities(zero_scores, no_items) is not None
     return HeldOutRanks(  # rows of other processes are 0, so the sum over processes has all rows
@@ -91,16 +91,16 @@ def _rank_liked(
     model: Model, held_out: HeldOut, n_given: int, n_items: int, report: ProgressCallback, batch: int
 ) -> HeldOutRanks:
     """Rank the liked items of each query. The model gets the first `n_given`, and the others are the targets."""
-    # `held_out` has all liked items but the last as a history, see `data.split.by_user`
+    # `data.split.by_user` stores the last liked item as the target and the others as the history
     liked = [np.append(items, last) for items, last in zip(held_out.queries.histories, held_out.targets, strict=True)]
     ranks = np.zeros((len(liked), MAX_RELEVANT), np.int64)
     lists = np.zeros((len(liked), LIST_LENGTH), np.int64)
     for start in distributed.shard(np.arange(0, len(liked), batch)):
         rows = range(start, min(start + batch, len(liked)))
-        given = [items[:n_given] for items in liked[rows.start : rows.stop]]
-        scores = _scores(model, Queries(given), n_items)
-        for row, row_scores, given_items in zip(rows, scores, given, strict=True):
-            ranking = Ranking.from_scores(row_scores, given_items)
+        histories = [items[:n_given] for items in liked[rows.start : rows.stop]]
+        scores = _scores(model, Queries(histories), n_items)
+        for row, row_scores, history in zip(rows, scores, histories, strict=True):
+            ranking = Ranking.from_scores(row_scores, history)
             lists[row], _ = _top(ranking)
             targets = liked[row][n_given:]
             ranks[row] = best_ranks(np.array([ranking.rank_ties_last(target) for target in targets]))
@@ -112,10 +112,10 @@ def _rank_liked(
 def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
     """Return scores (B, I). Raises ScoreError if they are not finite or have another shape."""
     scores = model.score(queries)
-    if np.shape(scores) != (len(queries), n_items):
+    expected_shape = (len(queries), n_items)
+    if np.shape(scores) != expected_shape:
         text = "{title} returned scores of shape {scores}, not {expected}"
-        expected = (len(queries), n_items)
-        raise ScoreError(text, title=Message(model.title), scores=np.shape(scores), expected=expected)
+        raise ScoreError(text, title=Message(model.title), scores=np.shape(scores), expected=expected_shape)
     if not np.isfinite(scores).all():
         text = "{title} returned NaN or infinite scores; train it again with a lower learning rate"
         raise ScoreError(text, title=Message(model.title))
@@ -123,7 +123,7 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
 
 
 def _top(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
-    """Return the best items (K,), -1 if no item is left, and their probabilities (K,), 0 if there are none."""
+    """Return the K best items and their probabilities, padded with -1 and 0. Without probabilities, all are 0."""
     items = ranking.top(LIST_LENGTH)
     probabilities = ranking.probabilities(items)
     padding = (0, LIST_LENGTH - len(items))

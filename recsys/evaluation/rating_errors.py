@@ -16,15 +16,16 @@ from recsys.evaluation.significance import bootstrap
 from recsys.models.base import Model
 from recsys.models.histories import rating_matrix
 
-MEAN, FILM_AND_PERSON = "mean", "film and person"  # names of the baselines in result files
+MEAN = "mean"  # names of the baselines in result files
+FILM_AND_PERSON = "film and person"
 BATCH_SIZE = 256  # queries whose predicted ratings (B, I) are in memory together
 
 
 def summary(runs: Sequence[tuple[Model, Split, HeldOut]], dataset: Dataset) -> dict[str, Any]:
     """Return {rmse, mae, interval: {rmse: [low, high], mae: …}, baselines: {MEAN: {rmse, …}, FILM_AND_PERSON: …}}.
 
-    `runs` has a model, split and held-out part per seed. Errors are in stars, averaged over seeds. The intervals are
-    95 % over users. Predictions are limited to the range of the training ratings.
+    `runs` has a model, split and held-out part per seed. Errors are in stars, averaged over seeds. The 95 % intervals
+    are over users. Predictions are limited to the range of the training ratings.
     """
     ratings = rating_matrix(dataset)  # (U, I)
     errors = np.mean([_errors(model, split.train, held_out, ratings) for model, split, held_out in runs], 0)
@@ -61,22 +62,23 @@ def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray
 def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two predictions (B,): the mean of all training ratings, and film mean plus user offset.
 
-    The offset is the mean of rating - film mean over the history. A film without training ratings has the mean of all.
+    The offset is the mean of rating - film mean over the history. The film mean of a film without training ratings is
+    the mean of all ratings.
     """
     matrix = rating_matrix(train)
     mean = matrix.data.mean()
     counts = np.bincount(matrix.indices, minlength=train.n_items)  # (I,)
     sums = np.bincount(matrix.indices, matrix.data, train.n_items)
     film_means = np.where(counts > 0, sums / np.maximum(counts, 1), mean)
-    histories = zip(queries.histories, queries.ratings or [], strict=True)
-    offsets = np.array([(ratings - film_means[history]).mean() for history, ratings in histories])  # (B,)
+    rated_histories = zip(queries.histories, queries.ratings or [], strict=True)
+    offsets = np.array([(ratings - film_means[history]).mean() for history, ratings in rated_histories])  # (B,)
     return np.full(len(targets), mean), film_means[targets] + offsets
 
 
 def _summaries(errors: np.ndarray) -> list[dict[str, Any]]:
     """Return RMSE, MAE and their intervals of each predictor, from squared and absolute errors (B, 2, V)."""
     squared, absolute = errors[:, 0], errors[:, 1]  # (B, V)
-    # (3, V): mean, low, high; the root is monotonic, so the root of a percentile is the percentile of the root
+    # (3, V): mean, low, high; the root of a percentile is the percentile of the roots
     rmses = np.sqrt([squared.mean(0), *bootstrap(squared)])
     maes = np.array([absolute.mean(0), *bootstrap(absolute)])
     return [

@@ -35,21 +35,25 @@ def format_report(
 ) -> str:
     """Return the results of data sets and protocols as Markdown. An empty selection means all.
 
-    `brief` selects only leaderboards, as in docs/results.md. The headline metric of `other_protocol` gets a column.
-    `warn` is called with an error for each skipped result. Raises ResultError if there is nothing to report.
+    `brief` selects only leaderboards, as in docs/results.md. Leaderboards get a column with the headline metric under
+    `other_protocol`. `warn` is called with an error for each skipped result. Raises ResultError without results.
     """
-    documents = {
+    documents_by_board = {
         (dataset, protocol): results.documents(dataset, protocol, warn)
         for dataset, protocol in sorted(results.available(), key=lambda pair: (pair[0], menu_position(pair[1])))
         if (not datasets or dataset in datasets) and (not protocol_names or protocol in protocol_names)
     }
-    if not any(documents.values()):
+    if not any(documents_by_board.values()):
         selected = ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])
-        dataset, protocol = next(iter(documents), selected)
+        dataset, protocol = next(iter(documents_by_board), selected)  # a board whose results were all skipped, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of this has been measured yet on this version of the data", command)
-    formatter = leaderboard if brief else section
-    return "\n\n".join(formatter(*pair, rows, other_protocol) for pair, rows in documents.items() if rows)
+    format_board = leaderboard if brief else section
+    return "\n\n".join(
+        format_board(dataset, protocol, documents, other_protocol)
+        for (dataset, protocol), documents in documents_by_board.items()
+        if documents
+    )
 
 
 def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
@@ -69,12 +73,12 @@ def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_
 
 
 def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
-    """Return a row per recommender: the headline metric with its 95 % interval, other metrics, published figures."""
+    """Return a table, a row per recommender: headline metric with 95 % interval, other metrics, published figures."""
     tests = significance.against_best(significance.pairwise_tests(dataset, protocol, HEADLINE, _ignore))
     equivalent_to_best = set(tests.loc[~tests["differs"].astype(bool), "variant"])
     published = _published(dataset, protocol)
-    others = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
-    headlines = {document["variant"]: format_headline(document) for document in others}
+    other_documents = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
+    other_headlines = {document["variant"]: format_headline(document) for document in other_documents}
     rows = []
     for document in documents:
         variant = document["variant"]
@@ -86,7 +90,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
             "± seeds": short(document["std"][HEADLINE]) if document["std"] else "",
         }
         if other_protocol:
-            row[f"{other_protocol}: NDCG@10 (95 %)"] = headlines.get(variant, "")
+            row[f"{other_protocol}: NDCG@10 (95 %)"] = other_headlines.get(variant, "")
         row |= {name.upper(): short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")}
         rows.append(row | {"published NDCG@10": published.get(variant, "")})
     table = markdown(list(rows[0]), [list(row.values()) for row in rows])
@@ -126,46 +130,50 @@ def members(document: dict[str, Any]) -> tuple[str, ...]:
 
 def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
     """Return the command that trains a recommender for a protocol. `also` is a second training data set."""
-    trained_for = protocols.get_or_former(protocol).splitting.protocol  # value of `train --protocol` for this splitting
-    return checkpoints.training_command(variant, dataset, trained_for, seed, also)
+    # protocols with the same splitting share their models, which are trained with `--protocol` of the splitting
+    training_protocol = protocols.get_or_former(protocol).splitting.protocol
+    return checkpoints.training_command(variant, dataset, training_protocol, seed, also)
 
 
 def reproduction_commands(document: dict[str, Any]) -> list[str]:
     """Return the commands that reproduce a result: the training of each seed and of its members, and the evaluation."""
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
-    seeds = [fields["seed"] for fields in document["seeds"]]
-    others = results.documents(dataset, protocol, _ignore) if members(document) else []
-    lines = [
-        training_command(result["variant"], dataset, protocol, seed, result.get("also", ""))
-        for result in [document, *(other for other in others if other["variant"] in members(document))]
-        if is_trained(result)
+    seeds = [row["seed"] for row in document["seeds"]]
+    all_documents = results.documents(dataset, protocol, _ignore) if members(document) else []
+    member_documents = [other for other in all_documents if other["variant"] in members(document)]
+    training_commands = [
+        training_command(trained["variant"], dataset, protocol, seed, trained.get("also", ""))
+        for trained in filter(is_trained, [document, *member_documents])
         for seed in seeds
     ]
     options = ["--seeds", *map(str, seeds)] if seeds != [0] else []
-    return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol, *options)]
+    evaluation_command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol, *options)
+    return [*training_commands, evaluation_command]
 
 
 def missing(measured: Iterable[str]) -> list[Recommender]:
     """Return the recommenders that are not in `measured`, sorted by title."""
-    absent = set(registry.names()) - set(measured)
-    return sorted(map(registry.get, absent), key=lambda recommender: recommender.title.lower())
+    names = set(registry.names()) - set(measured)
+    return sorted(map(registry.get, names), key=lambda recommender: recommender.title.lower())
 
 
 def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str]:
     """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
     needs_training = registry.get(variant).needs_training
     names = [variant] if needs_training else registry.get(variant).members(dataset)  # only mixtures have members
-    lines = [training_command(name, dataset, protocol) for name in names if registry.get(name).needs_training]
-    return [*lines, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)]
+    training_commands = [
+        training_command(name, dataset, protocol) for name in names if registry.get(name).needs_training
+    ]
+    return [*training_commands, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)]
 
 
 def _published(dataset: str, protocol: str) -> dict[str, str]:
     """Return the published figures of each recommender with the codes of their rules: ".1821 A, .169 A"."""
     table = published_figures.published(dataset, protocol).dropna(subset=["variant", HEADLINE])
-    figures: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for variant, figure, code in zip(table["variant"], table[HEADLINE], table["code"], strict=True):
-        figures.setdefault(variant, []).append(f"{short(figure)} {code}")
-    return {variant: ", ".join(texts) for variant, texts in figures.items()}
+        texts.setdefault(variant, []).append(f"{short(figure)} {code}")
+    return {variant: ", ".join(variant_texts) for variant, variant_texts in texts.items()}
 
 
 def _published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]]) -> list[str]:
@@ -186,24 +194,21 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     if not documents:
         return []
     names = [name for name in LIST_METRICS if name in documents[0]["beyond"]]
-    rows = [
-        [
-            document["variant"],
-            *(f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in map(document["beyond"].get, names)),
-            _calibration_error(document),
-        ]
-        for document in documents
-    ]
+    rows = []
+    for document in documents:
+        values = [document["beyond"][name] for name in names]
+        texts = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
+        rows.append([document["variant"], *texts, _calibration_error(document)])
     table = markdown(["top ten of", *(LIST_METRICS[name] for name in names), "calibration error"], rows)
     note = "*: of probabilities that add up to 1 over all films, those already seen included."
     return [table, note] if any(row[-1].endswith("*") for row in rows) else [table]
 
 
 def _provenance(documents: list[dict[str, Any]]) -> str:
-    """Return machines, dates, versions and data fingerprints of the results, each once."""
+    """Return the machines, dates, versions and data fingerprints of the results, without repetitions."""
     runs = [document["run"] for document in documents]
     machines = "; ".join(sorted({f"{run['machine']}, {run['device']}" for run in runs}))
-    days = sorted({run["date"][:10] for run in runs})
+    days = sorted({run["date"][:10] for run in runs})  # 2026-11-22
     versions = sorted({f"{name} {version}" for run in runs for name, version in run["versions"].items()})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     data = ", ".join(sorted({document["fingerprint"][:12] for document in documents}))

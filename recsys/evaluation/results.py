@@ -1,7 +1,7 @@
 """Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
 A result in the home folder is preferred to the shipped result. If the data set is on this machine, results with
-another fingerprint are ignored. `documents` leaves out results of other users, which cannot be compared. This module
+another fingerprint are not used. `documents` leaves out results of other users, which cannot be compared. This module
 loads neither torch nor Streamlit.
 """
 
@@ -82,7 +82,7 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def check(board: Path) -> None:
-    """Raise ResultError, with a command that restores the board, if it is damaged, also after it was verified."""
+    """Read a board again. Raises ResultError, with a command that restores the board, if it is damaged."""
     try:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
@@ -92,9 +92,9 @@ def check(board: Path) -> None:
 
 
 def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = errors.warn) -> dict[str, Any]:
-    """Return a `Result`. `warn` is called if the shipped one is used because the one in the home folder is not valid.
+    """Return a `Result`. If the result in the home folder is not valid, `warn` is called and the shipped one is used.
 
-    Raises ResultError if there is no result, or if it is damaged or of other data.
+    Raises ResultError if there is no valid result for the data set on this machine.
     """
     _, document = _find(dataset, protocol, variant, warn)
     return document
@@ -124,7 +124,7 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     if not protocols.get_or_former(protocol).splitting.is_seeded:
         return all_ranks
     board, document = _find(dataset, protocol, variant, errors.warn)
-    seeds = [fields["seed"] for fields in document["seeds"]]
+    seeds = [row["seed"] for row in document["seeds"]]
     if 0 not in seeds:
         text = "{variant} has no result for seed 0, which comparisons need"
         raise ResultError(text, _command(board, variant), variant=variant)
@@ -133,40 +133,46 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 
 def available() -> list[tuple[str, str]]:
     """Return each (data set, protocol) with a result, in alphabetical order."""
-    files = [path for root in (paths.home(), paths.ASSETS) for path in root.glob("results/*/*.json")]
+    board_paths = [path for root in (paths.home(), paths.ASSETS) for path in root.glob("results/*/*.json")]
     older_folders = {path.parent for path in paths.home().glob("results/*/*/*.json")}  # see `_move_into_board`
-    pairs = {(path.parent.name, path.stem) for path in (*files, *older_folders)}
+    pairs = {(path.parent.name, path.stem) for path in (*board_paths, *older_folders)}
     return sorted((dataset, protocol) for dataset, protocol in pairs if dataset not in own_data.RESERVED_NAMES)
 
 
 def version(dataset: str, protocol: str) -> str:
-    """Return a text that changes when the data set, or a result of it under the protocol, changes."""
+    """Return a text that changes when the data set or one of its results under the protocol changes."""
     return f"{prepared.fingerprint(dataset)}/{storage.version(*_boards(dataset, protocol))}"
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
     """Return the results on the same users, best NDCG@10 first, of recommenders with `registry.is_listed`.
 
-    `warn` receives an error for each damaged board, and for each result that is of other data or another version.
+    `warn` is called with an error for each damaged board, and for each result of other data, other users or another
+    version.
     """
     documents_by_board, failures = _read_boards(dataset, protocol)
     for failure in failures:
         warn(failure)
-    readable = []
+    valid_documents = []
     for variant in sorted(set[str]().union(*documents_by_board.values())):
         if registry.is_listed(variant):
             try:
                 _, document = _choose(documents_by_board, dataset, variant, warn)
-                readable.append(document)
+                valid_documents.append(document)
             except ResultError as error:
                 warn(error)
-    dated_keys = [(population_key(document), document["run"]["date"]) for document in readable]
-    counts = Counter(key for key, _ in dated_keys)
-    # if several keys are equally frequent, the newest result decides
-    most_common, _ = max(dated_keys, key=lambda dated_key: (counts[dated_key[0]], dated_key[1]), default=("", ""))
+    if not valid_documents:
+        return []
+    counts = Counter(map(population_key, valid_documents))
+
+    def count_and_date(document: dict[str, Any]) -> tuple[int, str]:
+        return counts[population_key(document)], document["run"]["date"]
+
+    # the most common population; if several are equally common, the population of the newest result
+    population = population_key(max(valid_documents, key=count_and_date))
     comparable = []
-    for document, (key, _) in zip(readable, dated_keys, strict=True):
-        if key == most_common:
+    for document in valid_documents:
+        if population_key(document) == population:
             comparable.append(document)
         else:
             command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
@@ -180,18 +186,18 @@ def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OU
 
     There is a row per epoch, see `progress.read_epochs`. ndcg@10 and hr@10 are of the validation part.
     """
-    checkpoint = (dataset, splitting.name, variant)
-    folders = [paths.checkpoint(*checkpoint, seed) for seed in paths.seeds(*checkpoint)]
-    for folder in (*folders, paths.shipped_checkpoint(*checkpoint)):
+    location = (dataset, splitting.name, variant)  # the first arguments of functions of `paths`
+    folders = [paths.checkpoint(*location, seed) for seed in paths.seeds(*location)]
+    for folder in (*folders, paths.shipped_checkpoint(*location)):
         if (folder / paths.LOG).exists():
             return pd.DataFrame(progress.read_epochs(folder / paths.LOG) or {"epoch": []})
     return pd.DataFrame({"epoch": []})
 
 
 def population_key(document: dict[str, Any]) -> str:
-    """Return the key of the evaluated users: data fingerprint, number of users, numeric settings of the protocol.
+    """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
-    Texts in the rules of the protocol may change between versions.
+    Rules that are texts are left out, because their wording may change between versions.
     """
     settings = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
@@ -236,7 +242,7 @@ def _move_into_board(folder: Path, board: Path) -> None:
 
 
 def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Document]], list[ResultError]]:
-    """Return the documents of each readable board, the home folder first, and the errors of damaged boards."""
+    """Return the documents by board and recommender, the home folder first, and the errors of damaged boards."""
     documents_by_board, failures = {}, []
     for board in _boards(dataset, protocol):
         try:
@@ -249,7 +255,7 @@ def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Docu
 def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
     """Return the board and the document of the result that `load` returns. Raises as `load`."""
     documents_by_board, failures = _read_boards(dataset, protocol)
-    if failures and not any(variant in board_documents for board_documents in documents_by_board.values()):
+    if failures and not any(variant in documents_of_board for documents_of_board in documents_by_board.values()):
         raise failures[0]
     for failure in failures:
         warn(failure)
@@ -259,7 +265,7 @@ def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> t
 def _choose(
     documents_by_board: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
 ) -> tuple[Path, Document]:
-    """Return the board and the document of a recommender's first valid result of the data on this machine.
+    """Return the first valid result of a recommender for the data on this machine: its board and document.
 
     `warn` is called for each invalid result before it. Raises ResultError if there is no such result.
     """
@@ -320,5 +326,5 @@ def _damage_error(error: OSError | storage.DamagedFileError, board: Path, varian
 
 
 def _command(board: Path, variant: str = "all") -> str:
-    """Return the command that repeats an evaluation, or all evaluations of a board."""
+    """Return the command that repeats an evaluation. "all": all evaluations of the board."""
     return recsys_command("evaluate", variant, "--dataset", board.parent.name, "--protocol", board.stem)

@@ -1,9 +1,9 @@
 """Confidence intervals and paired tests from the ranks of the same users. Random numbers are seeded.
 
-Users are the sample: an interval shows how much a metric would vary over other users of the same population. The
-standard deviation over seeds measures the variation of training. Loads neither torch nor Streamlit.
+Users are the sample: an interval shows how much a metric would vary over other users of the same population. It does
+not include the variation between training seeds. This module loads neither torch nor Streamlit.
 
-Shapes: S seeds, B users, M values of each user, V recommenders, P pairs of recommenders, R resamples.
+Shapes: S seeds, B users, M columns of values, V recommenders, P pairs of recommenders, R resamples.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from recsys.ranking.metrics import METRICS
 ALPHA = 0.05  # a difference is significant if its corrected p is lower
 RESAMPLES = 2000
 PERMUTATIONS = 10_000
-MIN_PERMUTATIONS_PER_PAIR = 100  # p is at least 1 / permutations, and the correction multiplies it by up to P
+MIN_PERMUTATIONS_PER_PAIR = 100  # p is at least 1 / permutations, and Holm's correction multiplies it by up to P
 MAX_RANDOM_NUMBERS = 1 << 22  # in memory at a time, 32 MB
 FEW_USERS = 200  # with fewer users, differences between recommenders are noise unless they are huge
 COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "p", "p_holm", "differs"]
@@ -30,9 +30,10 @@ def pairwise_tests(
 ) -> pd.DataFrame:
     """Compare all pairs of recommenders of a leaderboard, a row per pair.
 
-    All pairs are corrected together, so a pair has the same outcome on every page. `warn` is called with an error for
-    each result that is skipped. In a row, `variant` is worse than `other`. `difference` is the mean over users, and
-    `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and `p_holm` is corrected.
+    All p values are corrected together, so a pair has the same outcome on every page. `warn` is called with an error
+    for each skipped result. The columns are COLUMNS. In a row, `variant` is worse than `other`. `difference` is the
+    mean over users, and `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and
+    `p_holm` is corrected. `differs`: the difference is significant.
     """
     user_values: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, warn)):
@@ -83,18 +84,18 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
 
 def intervals(ranks: np.ndarray, names: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
     """Return the 95 % interval of each metric, by bootstrap over users after averaging over seeds."""
-    low, high = bootstrap(np.stack([metrics.user_values(ranks, name).mean(0) for name in names], 1))
-    return {name: (float(low[row]), float(high[row])) for row, name in enumerate(names)}
+    lows, highs = bootstrap(np.stack([metrics.user_values(ranks, name).mean(0) for name in names], 1))
+    return {name: (float(low), float(high)) for name, low, high in zip(names, lows, highs, strict=True)}
 
 
 def bootstrap(user_values: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return the 2.5th and the 97.5th percentile (M,) of the means of values (B, M) over resampled users."""
+    """Return the 95 % bootstrap interval of the means of values (B, M) over users: lower and upper ends (M,)."""
     low, high = np.percentile(_resampled_means(user_values, resamples, seed), [2.5, 97.5], axis=0)
     return low, high
 
 
 def bootstrap_differences(user_values: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `bootstrap` of the difference of two columns of values (B, V), for pairs (P, 2) of columns."""
+    """Return the 95 % intervals (P,) of the mean difference of two columns of values (B, V), for pairs (P, 2)."""
     means = _resampled_means(user_values, RESAMPLES, seed=0)
     low, high = np.percentile(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], [2.5, 97.5], axis=0)
     return low, high
@@ -104,53 +105,58 @@ def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return two-sided p values (P,) of Fisher's randomisation test for pairs (P, 2) of columns of values (B, V).
 
     If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
-    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations. A swap reverses
-    the sign of a user's difference. So the difference of two columns is the difference of two signed sums, and V signed
-    sums are enough for all P pairs.
+    The observed order counts as one permutation, so p is never 0. All pairs use the same permutations.
+    A swap reverses the sign of a user's difference. So the difference of two columns is the difference of two signed
+    sums, and V signed sums are enough for all P pairs.
 
     Reference: Smucker, Allan and Carterette (CIKM 2007).
     """
     rng, (left, right) = np.random.default_rng(0), pairs.T
     total, magnitude = user_values.sum(0), np.abs(user_values).sum(0)
     tolerance = 1e-12 * (magnitude[left] + magnitude[right])  # for rounding errors
-    observed = np.abs(total[left] - total[right]) - tolerance
-    permutations = max(PERMUTATIONS, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
-    extreme = np.zeros(len(pairs), np.int64)
-    for portion in _portions(permutations, len(user_values)):
+    threshold = np.abs(total[left] - total[right]) - tolerance  # the observed differences
+    n_permutations = max(PERMUTATIONS, MIN_PERMUTATIONS_PER_PAIR * len(pairs))
+    n_extreme = np.zeros(len(pairs), np.int64)  # permutations with a difference as large as the observed one
+    for portion in _portions(n_permutations, len(user_values)):
         is_swapped = _random_bits(rng, portion, len(user_values))  # (portion, B)
         signed_sums = total - 2 * (is_swapped @ user_values)  # (portion, V) swapped users with a minus sign
-        extreme += (np.abs(signed_sums[:, left] - signed_sums[:, right]) >= observed).sum(0)
-    return (1 + extreme) / (1 + permutations)
+        n_extreme += (np.abs(signed_sums[:, left] - signed_sums[:, right]) >= threshold).sum(0)
+    return (1 + n_extreme) / (1 + n_permutations)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Return p values (P,) with Holm's correction (1979) for multiple tests: the family-wise error rate is then ALPHA.
+    """Return p values (P,) with Holm's correction (1979), which limits the family-wise error rate of multiple tests.
 
-    The smallest p is multiplied by P, the next by P - 1, and so on. Products are limited to 1 and never decrease.
+    The smallest p is multiplied by P, the next by P - 1, and so on. A product lower than an earlier product is raised
+    to it, and products are limited to 1.
     """
     order = np.argsort(p, kind="stable")
     corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(corrected, 1)
-    return adjusted
+    p_holm = np.empty(len(p))
+    p_holm[order] = np.minimum(corrected, 1)  # back to the order of p
+    return p_holm
 
 
 def _resampled_means(user_values: np.ndarray, resamples: int, seed: int) -> np.ndarray:
-    """Return the means (R, M) of values (B, M). Multinomial counts per user make them one matrix product."""
-    rng, users = np.random.default_rng(seed), len(user_values)
-    uniform = np.full(users, 1 / users)
-    means = [rng.multinomial(users, uniform, size=n) @ user_values / users for n in _portions(resamples, users)]
+    """Return the means (R, M) of values (B, M) over resampled users.
+
+    A resample is stored as multinomial counts of the users, so the means are a matrix product.
+    """
+    rng, n_users = np.random.default_rng(seed), len(user_values)
+    uniform = np.full(n_users, 1 / n_users)
+    portions = _portions(resamples, n_users)
+    means = [rng.multinomial(n_users, uniform, size=portion) @ user_values / n_users for portion in portions]
     return np.concatenate(means)
 
 
 def _random_bits(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Return random 0 and 1, (rows, columns) float64. One random byte gives eight of them."""
+    """Return random bits, (rows, columns) float64 with values 0 and 1. A random byte gives eight bits."""
     random_bytes = rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8)  # columns / 8, rounded up
     return np.unpackbits(random_bytes, axis=1, count=columns).astype(np.float64)
 
 
-def _portions(total: int, users: int) -> Iterator[int]:
-    """Yield portions of `total` resamples so that a portion needs at most MAX_RANDOM_NUMBERS."""
-    size = max(1, MAX_RANDOM_NUMBERS // users)
-    for start in range(0, total, size):
-        yield min(size, total - start)
+def _portions(total: int, n_users: int) -> Iterator[int]:
+    """Yield the sizes of portions of `total` resamples. A portion needs at most MAX_RANDOM_NUMBERS."""
+    max_size = max(1, MAX_RANDOM_NUMBERS // n_users)
+    for start in range(0, total, max_size):
+        yield min(max_size, total - start)

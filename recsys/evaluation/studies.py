@@ -12,8 +12,8 @@ from typing import Literal
 import pandas as pd
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
-from recsys import paths, storage
-from recsys.errors import RecsysError, restore_command, warn
+from recsys import errors, paths, storage
+from recsys.errors import RecsysError, restore_command
 
 
 class StudyError(RecsysError):
@@ -71,16 +71,17 @@ class Study(BaseModel, strict=True, frozen=True):
         return {column.name: column.digits for column in self.columns if column.digits is not None}
 
 
-def studies(report: Callable[[RecsysError], None] = warn) -> list[Study]:
-    """Return all studies by file name. `report` receives an error for each unreadable file."""
+def studies(warn: Callable[[RecsysError], None] = errors.warn) -> list[Study]:
+    """Return all studies, sorted by file name. `warn` is called with an error for each unreadable file."""
+    # a study in the home folder replaces the shipped study with its name
     files = {path.stem: path for root in (paths.ASSETS, paths.home()) for path in paths.studies(root).glob("*.json")}
-    readable = []
+    readable_studies = []
     for _, path in sorted(files.items()):
         try:
-            readable.append(read(path))
+            readable_studies.append(read(path))
         except StudyError as error:
-            report(error)
-    return readable
+            warn(error)
+    return readable_studies
 
 
 def read(path: Path) -> Study:

@@ -1,6 +1,6 @@
 """Tables of stored results for pages and studies: metrics, training curves, training times, calibration, test users.
 
-Loads neither torch nor Streamlit. Shapes: V recommenders, S seeds, B users.
+This module loads neither torch nor Streamlit. Shapes: S seeds, B users.
 """
 
 from collections import Counter
@@ -21,12 +21,12 @@ from recsys.evaluation.results import ResultError, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
 from recsys.ranking.metrics import METRICS
 
-INTERVAL_COLUMNS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))
+INTERVAL_COLUMNS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))  # "low hr@10"
 CALIBRATION_ERROR = "calibration error"
 MEASURES = (*METRICS, *LIST_METRICS, CALIBRATION_ERROR)  # columns by which recommenders can be compared
 ALL_ITEMS = "all"  # value of `over` in old results: probabilities sum to 1 over all items, also those in the history
 COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]  # log10: of the seconds
-MAX_FOUND_RANK = 10  # a target up to this rank counts as found
+MAX_FOUND_RANK = 10  # a target at this rank or better counts as found
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Costs:
 
     table: pd.DataFrame  # COST_COLUMNS, a row per recommender
     hardware: str  # "cpu" or "cuda"; "" if no result has a time
-    fitted: list[str]  # fitted on first use, without a training loop
-    combined: list[str]  # combine other recommenders, which have their own training times
-    unknown: list[str]  # trained, but without a recorded time
-    other_hardware: list[str]
+    fitted: list[str]  # titles of recommenders that are fitted on first use, without a training loop
+    combined: list[str]  # titles of mixtures, whose members have training times
+    unknown: list[str]  # titles of trained recommenders without a recorded time
+    other_hardware: list[str]  # titles of recommenders with times on other hardware
 
 
 @dataclass(frozen=True)
@@ -107,25 +107,28 @@ def compare_protocols(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFr
 def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None:
     """Return the share of pairs of recommenders that two protocols of `compare_protocols` rank in opposite order.
 
-    A pair with equal values counts half. None: fewer than two recommenders, or fewer than FEW_USERS users, because
-    their order is noise.
+    A pair with equal values counts half. Returns None with fewer than two recommenders, and with fewer than FEW_USERS
+    users, because the order is then noise.
     """
     if len(table) < 2 or table[[f"users {left}", f"users {right}"]].min(axis=None) < FEW_USERS:
         return None
-    x, y = table[left].tolist(), table[right].tolist()
+    left_values, right_values = table[left].tolist(), table[right].tolist()
     # 1 for a pair in equal order, -1 in opposite order, 0 with equal values; the mean is Kendall's τ
-    signs = [np.sign(x[a] - x[b]) * np.sign(y[a] - y[b]) for a, b in combinations(range(len(table)), 2)]
+    signs = [
+        np.sign(left_values[a] - left_values[b]) * np.sign(right_values[a] - right_values[b])
+        for a, b in combinations(range(len(table)), 2)
+    ]
     return float(1 - np.mean(signs)) / 2
 
 
 def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> list[str]:
-    """Return the best of `variants` in each of the n best families of a `leaderboard`."""
-    rows = board[board["variant"].isin(variants)]
+    """Return the best recommender of each of the n best families, only of `variants`. `board`: see `leaderboard`."""
+    rows = board[board["variant"].isin(variants)]  # best first
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
 def train_logs(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
-    """Return `results.training_log` by recommender, of the recommenders that have one."""
+    """Return `results.training_log` by recommender. Recommenders without a log are left out."""
     logs = {variant: results.training_log(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
 
@@ -134,18 +137,18 @@ def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[p
     """Return predicted probabilities and hit rates, by bin and by rank, of recommenders with probabilities.
 
     Both tables have the columns variant, predicted, hit_rate and over. `over` names the items over which probabilities
-    sum to 1: results.UNSEEN_ITEMS or ALL_ITEMS. The table by bin also has the share of the predictions. The table by
-    rank also has the rank, from 1, and "times", the ratio predicted / hit_rate, NaN if no item was a hit.
+    sum to 1: results.UNSEEN_ITEMS or ALL_ITEMS. The table by bin also has "share", the share of the predictions. The
+    table by rank also has "rank", from 1, and "times", the ratio predicted / hit_rate, NaN if no item was a hit.
     """
-    bins, ranks = [], []
+    bin_rows, rank_rows = [], []
     for variant in variants:
         if calibration := results.load(dataset, protocol, variant).get("calibration"):
             labels = {"variant": variant, "over": calibration.get("over", ALL_ITEMS)}
-            bins += [labels | fields for fields in calibration["bins"]]
+            bin_rows += [labels | row for row in calibration["bins"]]
             by_rank = pd.DataFrame(calibration["by_rank"])
-            ranks += by_rank.assign(**labels, rank=by_rank.index + 1).to_dict("records")
-    bin_table = pd.DataFrame(bins, columns=["variant", "predicted", "hit_rate", "over", "share"])
-    rank_table = pd.DataFrame(ranks, columns=["variant", "rank", "predicted", "hit_rate", "over"])
+            rank_rows += by_rank.assign(**labels, rank=by_rank.index + 1).to_dict("records")
+    bin_table = pd.DataFrame(bin_rows, columns=["variant", "predicted", "hit_rate", "over", "share"])
+    rank_table = pd.DataFrame(rank_rows, columns=["variant", "rank", "predicted", "hit_rate", "over"])
     hit_rate = rank_table["hit_rate"].astype(np.float64)
     return bin_table, rank_table.assign(times=rank_table["predicted"] / hit_rate.where(hit_rate > 0))
 
@@ -166,20 +169,21 @@ def rating_error_table(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
 
 
 def rank_margins(ranks: np.ndarray, other_ranks: np.ndarray) -> pd.DataFrame:
-    """Count users by the ratio of the ranks that two recommenders give their target: columns margin and users.
+    """Count users by how much better one of two recommenders ranks their target. Columns: margin and users.
 
     Ranks (S, B) are averaged over seeds as geometric means. The ratio is `other_ranks` / `ranks`. Margin 0 means equal
     ranks, 1 a ratio below 2, 2 a ratio from 2 to 4, 3 a ratio from 4 to 8, and 4 a higher ratio. Negative margins stand
     for the inverse ratios.
     """
     log_ratio = np.log2(other_ranks).mean(0) - np.log2(ranks).mean(0)  # (B,) positive: the first recommender is better
-    steps = np.minimum(np.floor(np.abs(log_ratio)), 3) + 1
-    margins = np.where(np.abs(log_ratio) < 1e-9, 0, np.sign(log_ratio) * steps).astype(int)
-    return pd.DataFrame({"margin": range(-4, 5), "users": [int((margins == step).sum()) for step in range(-4, 5)]})
+    size = np.minimum(np.floor(np.abs(log_ratio)), 3) + 1  # of the margin, 1 to 4
+    is_equal = np.abs(log_ratio) < 1e-9  # the difference of equal means can be a rounding error
+    margins = np.where(is_equal, 0, np.sign(log_ratio) * size).astype(int)
+    return pd.DataFrame({"margin": range(-4, 5), "users": [int((margins == n).sum()) for n in range(-4, 5)]})
 
 
 def count_wins(margins: pd.DataFrame) -> tuple[int, int, int]:
-    """Return for how many users of `rank_margins` the first, the second and neither recommender ranks higher."""
+    """Count the users of `rank_margins` for whom the first, the second and neither recommender is better."""
     users_by_sign = margins["users"].groupby(np.sign(margins["margin"])).sum()
     return int(users_by_sign[1]), int(users_by_sign[-1]), int(users_by_sign[0])
 
@@ -210,7 +214,7 @@ def costs(documents: Sequence[dict[str, Any]]) -> Costs:
 
 
 def training_time(notes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return {"seconds", "hardware"} from the notes of a checkpoint, {} if they lack one.
+    """Return {"seconds", "hardware"} from the notes of a checkpoint, {} if one of them is unknown.
 
     Old notes have no device. If their version of PyTorch has no CUDA, the hardware was the CPU.
     """
@@ -230,7 +234,7 @@ def held_out_user(dataset: Dataset, test: HeldOut, row: int) -> HeldOutUser:
 def matching_recommenders(
     board: pd.DataFrame, ranks: dict[str, np.ndarray], dataset: Dataset, test: HeldOut
 ) -> list[str]:
-    """Return the recommenders of a leaderboard whose ranks (S, B) are of these test users."""
+    """Return the recommenders of a leaderboard whose ranks (S, B) are for the users of `test`."""
     variants = board.loc[board["fingerprint"] == dataset.fingerprint, "variant"]
     return [variant for variant in variants if variant in ranks and ranks[variant].shape[1] == len(test)]
 
@@ -249,6 +253,8 @@ def ranks_of_user(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: l
 
 
 def _interval_columns(intervals: dict[str, tuple[float, float]]) -> dict[str, float]:
-    """Return intervals as "low <metric>" and "high <metric>"."""
-    ends = ("low", "high")
-    return {f"{end} {name}": interval[ends.index(end)] for name, interval in intervals.items() for end in ends}
+    """Return intervals as columns "low <metric>" and "high <metric>"."""
+    columns = {}
+    for name, (low, high) in intervals.items():
+        columns |= {f"low {name}": low, f"high {name}": high}
+    return columns

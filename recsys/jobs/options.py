@@ -24,7 +24,7 @@ class PreviousTraining:
 
 
 def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
-    """Return the settings of a recommender's preset for a data set that are in `names` and are numbers."""
+    """Return the settings `names` of a recommender's preset for a data set, without settings that are not numbers."""
     config = registry.get(variant).preset(dataset)
     values = vars(getattr(config, "schedule", config)) | vars(config)  # a network has settings of its schedule too
     # `type` and not isinstance, because a bool is an int
@@ -34,8 +34,10 @@ def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, in
 def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
     """Return the duration of the training that made the stored checkpoint, or None if it is unknown."""
     notes = checkpoints.notes(variant, dataset, serving_split(dataset))  # {} if there is no checkpoint
-    names = ("seconds", "epochs", "device")
-    return PreviousTraining(*(notes[name] for name in names)) if notes.keys() >= {*names} else None
+    try:
+        return PreviousTraining(notes["seconds"], notes["epochs"], notes["device"])
+    except KeyError:
+        return None
 
 
 @cache

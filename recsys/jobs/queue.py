@@ -2,8 +2,8 @@
 
 `paths.jobs()` has a folder per job: job.json (a `Job` as a document with its SHA-256), progress.jsonl (events of the
 training, one per line) and output.txt (stderr of the training). All changes are made under the queue lock. The runner
-of a job holds the lock of the job, which the operating system releases when the runner ends. The models are imported
-inside functions, so that `jobs list` is fast.
+of a job holds the lock of the job. The operating system releases this lock when the runner ends, even by a kill. The
+models are imported inside functions, so that `jobs list` is fast.
 """
 
 import os
@@ -128,7 +128,7 @@ class Progress:
 
 
 def jobs() -> list[Job]:
-    """Return all jobs in queue order. Finished jobs keep their position."""
+    """Return all jobs in queue order. Jobs that have ended keep their position."""
     if not paths.jobs().is_dir():
         return []
     with suppress(OSError), FileLock(paths.jobs() / QUEUE_LOCK):
@@ -142,7 +142,8 @@ def add(
     """Append a job to the queue and start a runner if necessary.
 
     Without `protocol`, the job trains on the part that the app's recommenders are trained on. Raises UnknownModelError,
-    ConfigError, DataError if the data set is missing, and JobError if the queue does not accept the job.
+    ConfigError for a setting that is not allowed, DataError if the data set is missing, and JobError if the queue does
+    not accept the job.
     """
     from recsys.data import datasets
 
@@ -152,7 +153,7 @@ def add(
     job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
         created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        ids = chain([created], (f"{created}-{number}" for number in count(2)))  # several jobs of the same second
+        ids = chain([created], (f"{created}-{number}" for number in count(2)))  # for several jobs of the same second
         job = Job(
             id=next(job_id for job_id in ids if not (paths.jobs() / job_id).exists()),
             variant=variant,
@@ -179,15 +180,15 @@ def check(variant: str, dataset: str, changes: Changes) -> None:
 def check_idle(dataset: str) -> None:
     """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
     has_job = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    # the lock files of trainings on the command line and of trials
-    locks = (lock for folder in paths.dataset_folders(dataset) for lock in folder.rglob("*.lock"))
-    if has_job or any(is_locked(lock) for lock in locks):
+    # the files are of trainings on the command line and of trials
+    lock_files = (file for folder in paths.dataset_folders(dataset) for file in folder.rglob("*.lock"))
+    if has_job or any(is_locked(file) for file in lock_files):
         text = "a recommender is being trained for {dataset}; stop the training first, or wait until it ends"
         raise JobError(text, dataset=dataset)
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds a lock file. On a read-only disk, no process does."""
+    """Return whether a process holds a lock file. Returns False on a read-only disk."""
     with suppress(OSError), storage.try_locked(path) as is_free:
         return not is_free
     return False
@@ -228,15 +229,15 @@ def progress(job: Job) -> Progress:
     events: list[dict[str, Any]] = []
     with suppress(OSError):  # not started, or removed
         events = [event for event in read_epochs(path) if "epochs" in event]
-        written = path.stat().st_mtime
-        is_current = job.state is State.RUNNING and written >= (job.started or 0)  # not of an earlier run of the job
+        last_event_time = path.stat().st_mtime
+        is_current = job.state is State.RUNNING and last_event_time >= (job.started or 0)  # not of an earlier run
         if is_current and events and "seconds_left" in events[-1]:
-            seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - written))
+            seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - last_event_time))
     return Progress(events, seconds_left)
 
 
 def start_runner() -> None:
-    """Start a runner if jobs wait and fewer than `max_running` run. It does not end with the app."""
+    """Start a runner if jobs wait and fewer than `max_running` run. The runner does not end with the app."""
     states = [job.state for job in jobs()]
     n_running = sum(state in (State.RUNNING, State.STOPPING) for state in states)
     if State.WAITING not in states or n_running >= max_running() or paths.is_public():
@@ -249,14 +250,14 @@ def start_runner() -> None:
 
 
 def max_running() -> int:
-    """Return how many jobs run at the same time."""
+    """Return how many jobs may run at the same time."""
     value = os.environ.get(MAX_RUNNING_VARIABLE, "1")
     return max(1, int(value)) if value.isdecimal() else 1
 
 
 @contextmanager
 def claim_next() -> Iterator[Job | None]:
-    """Yield the job that has waited longest, or None. It is marked as running and locked during the block."""
+    """Yield the job that has waited longest, marked as running, or None. The job is locked during the block."""
     with ExitStack() as stack:  # keeps the lock of the job after the queue is unlocked
         with _locked_queue() as all_jobs:
             job = next((job for job in all_jobs if job.state is State.WAITING), None)
@@ -268,7 +269,7 @@ def claim_next() -> Iterator[Job | None]:
 
 
 def end(job: Job, state: State, reason: Message | None = None) -> None:
-    """Store how a job ended."""
+    """Store the state in which a job ended. `reason` is of a failure."""
     with _locked_queue():
         _write(replace(job, state=state, ended=time.time(), error=asdict(reason) if reason else ""))
 

@@ -1,4 +1,4 @@
-"""The runner of waiting jobs. It starts a process of the command `train` for each job, and can stop the process."""
+"""The runner of waiting jobs. It runs the command `train` in a process for each job, and can stop the process."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from recsys.errors import Message
 from recsys.jobs import queue
 from recsys.jobs.queue import OUTPUT, PROGRESS, Job, State
 
-POLL_SECONDS = 0.2  # between two checks whether a job is to stop
+POLL_SECONDS = 0.2  # between two checks whether the user has stopped the job
 STOP_TIMEOUT_SECONDS = 10.0  # between SIGTERM and SIGKILL
 MAX_REASON_BYTES = 1 << 12  # read from the end of the output of a failed training
 NICENESS = 5  # of a training, so that the pages stay fast
@@ -36,7 +36,7 @@ def run() -> None:
 
 
 def _lock_slot() -> AbstractContextManager[object] | None:
-    """Lock a free slot, a file of a runner, and return the lock. None: as many runners as allowed are active."""
+    """Lock one of the `queue.max_running` slot files and return the lock, or None if other runners hold all slots."""
     for number in range(queue.max_running()):
         with suppress(Timeout):
             return FileLock(paths.jobs() / f"slot-{number}.lock").acquire(blocking=False)
@@ -68,7 +68,7 @@ def _train(job: Job) -> int:
         training = Popen(
             command(job), cwd=paths.REPOSITORY, stdin=DEVNULL, stdout=events, stderr=output, preexec_fn=_prepare_process
         )
-    kill_time: float | None = None  # when the training is killed; None: it was not asked to stop
+    kill_time: float | None = None  # when the process is killed; None: SIGTERM was not sent
     while True:
         with suppress(TimeoutExpired):
             return training.wait(POLL_SECONDS)
@@ -106,6 +106,6 @@ def _reason(code: int, output: Path) -> Message:
         return Message(text, signal=signal.Signals(-code).name)
     with output.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_REASON_BYTES))
-        lines = file.read().decode("utf-8", errors="replace").split("\n")
-    line = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return Message.literal(line) if line else Message("it ended with exit code {code}", code=code)
+        lines = file.read().decode("utf-8", errors="replace").strip().split("\n")
+    last_line = lines[-1].strip()
+    return Message.literal(last_line) if last_line else Message("it ended with exit code {code}", code=code)

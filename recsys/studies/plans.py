@@ -149,8 +149,8 @@ PLANS = {  # name on the command line → plan
         title="BERT4Rec without its parts",
         question="How much does each part of BERT4Rec contribute? Each row changes one thing in a network with two "
         "blocks and two heads.",
-        papers="In the paper's ablation of BERT4Rec on MovieLens 1M, quality falls most without position embeddings. It "
-        "falls less without layer normalisation, residual connections, dropout or the feed-forward network. More "
+        papers="In the paper's ablation of BERT4Rec on MovieLens 1M, quality falls most without position embeddings. "
+        "It falls less without layer normalisation, residual connections, dropout or the feed-forward network. More "
         "layers help.",
         setting_title="What is changed",
         points=make_points(
@@ -163,8 +163,8 @@ PLANS = {  # name on the command line → plan
         title="SASRec without its parts",
         question="How much does each part of SASRec contribute? Each row changes one thing in a network with two "
         "blocks and two heads.",
-        papers="In the paper's ablation of SASRec on MovieLens 1M, quality falls most with separate output embeddings and "
-        "without blocks. It falls less without residual connections, and little without position embeddings or "
+        papers="In the paper's ablation of SASRec on MovieLens 1M, quality falls most with separate output embeddings "
+        "and without blocks. It falls less without residual connections, and little without position embeddings or "
         "dropout. A single head costs nothing.",
         setting_title="What is changed",
         points=make_points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),

@@ -235,7 +235,7 @@ class Trainer:
                 if self.is_done or must_stop or self.seconds - self.last_save_seconds > self.run.save_every:
                     self.save()
                 if must_stop and not self.is_done:
-                    self.stop.leave()
+                    self.stop.raise_exception()
 
     def update(self, batch: Batch) -> None:
         """Take one optimiser step."""

@@ -146,8 +146,8 @@ def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_
     text = report.format_report()
     assert ".0370 A*" in rows(text)["bpr-mf"]["published NDCG@10"]
     assert (
-        "Published figures. A: same rules as here: same films, last two films held out, watched films excluded. A* beside bpr-mf: "
-        in text
+        "Published figures. A: same rules as here: same films, last two films held out, watched films excluded. "
+        "A* beside bpr-mf: " in text
     )
     assert "here they are computed from the history." in text
 
