@@ -254,7 +254,7 @@ def ranks_of_user(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: l
 
 def _interval_columns(intervals: dict[str, tuple[float, float]]) -> dict[str, float]:
     """Return intervals as columns "low <metric>" and "high <metric>"."""
-    columns = {}
+    columns: dict[str, float] = {}
     for name, (low, high) in intervals.items():
         columns |= {f"low {name}": low, f"high {name}": high}
     return columns
