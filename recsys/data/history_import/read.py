@@ -35,8 +35,9 @@ _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported]:
     """Read a file, or all histories of an archive.
 
-    The result has one element for a file. For an archive, it has one per history, and a last one for the skipped files.
-    `answers` are answers to questions of an earlier call. Raises HistoryError if the file has no history.
+    The result has one element for a file. For an archive, it has an element per history, and a last element for the
+    skipped files. `answers` answer the questions in the result of an earlier call. Raises HistoryError if the file has
+    no history.
     """
     if not data.startswith(ZIP_SIGNATURES):
         return [_read_file(name, data, answers)]
