@@ -52,19 +52,14 @@ class Bench:
     name: str
     arguments: str  # of `recsys bench`
     targets: tuple[Target, ...]
-    is_one_core: bool = False  # whether NumPy and PyTorch may use only one thread
+    one_core: bool = False  # whether NumPy and PyTorch may use only one thread
 
 
 BENCHES = (
-    Bench("request, 27,000 films", "serve", (Target("wall_ms.p50", 3), Target("wall_ms.p99", 8)), is_one_core=True),
+    Bench("request, 27,000 films", "serve", (Target("wall_ms.p50", 3), Target("wall_ms.p99", 8)), one_core=True),
+    Bench("request, 87,000 films, d=128", "serve --films 87000 --dim 128", (Target("wall_ms.p50", 10),), one_core=True),
     Bench(
-        "request, 87,000 films, d=128", "serve --films 87000 --dim 128", (Target("wall_ms.p50", 10),), is_one_core=True
-    ),
-    Bench(
-        "request, a million films",
-        "serve --films 1000000 --requests 200",
-        (Target("wall_ms.p50", 60),),
-        is_one_core=True,
+        "request, a million films", "serve --films 1000000 --requests 200", (Target("wall_ms.p50", 60),), one_core=True
     ),
     Bench("all users of ML-1M, ten films each", "serve --batch", (Target("seconds", 4), Target("memory_mb"))),
     Bench("full ranking of ML-1M's test users", "evaluate", (Target("seconds", 5), Target("memory_mb", 2000))),
@@ -96,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run(bench: Bench) -> dict[str, Any]:
     """Run a bench in a fresh process and return its JSON document without the machine."""
     command = [sys.executable, "-m", "recsys", "bench", *bench.arguments.split(), "--json"]
-    environment = os.environ | (ONE_CORE if bench.is_one_core else {})
+    environment = os.environ | (ONE_CORE if bench.one_core else {})
     process = subprocess.run(command, env=environment, cwd=paths.REPOSITORY, capture_output=True, text=True)
     if process.returncode:
         raise SystemExit(f"{bench.name}: {process.stderr.strip()}")
