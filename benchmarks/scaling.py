@@ -3,7 +3,7 @@
     python -m benchmarks.scaling --json benchmarks/scaling.json    all points: minutes
     python -m benchmarks.scaling --quick                           a few small points
 
-Each point is measured in a process with one thread. The model (L=2, h=2, d=64) is untrained, and has position embeddings
+Each point is measured in a process with one thread. The model (L=2, h=2, d=64) is untrained and has position embeddings
 in place of the relative bias. The data are generated. A step samples a batch of 16 histories, trains on it with Adam,
 and updates the average of the weights. A request returns ten films for one history. Times are medians of CPU time.
 Memory is the peak of the steps or requests, with the model and without the data (Linux only). The tables are printed as
