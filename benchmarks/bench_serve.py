@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 N_WARM_UP = 20  # requests before the measurement
 MAX_PROFILED = 100  # requests that are answered again, after the measurement, to time the parts of a request
 PERCENTILES = (50, 90, 99)
-RESULT_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # that a result contains
+RESULT_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # options that a result contains
 N_COUNTED_USERS = 5_000  # generated users on whose histories the CountMemory is fitted
 COUNTED_MEAN_LENGTH = 144  # films of their histories, as in ML-20M
 MIN_LENGTH = 200  # positions of the network: the default of `Bert4RecConfig`

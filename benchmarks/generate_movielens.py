@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-MIN_LENGTH = 20  # ratings of a user of ML-20M
-MAX_LENGTH = 9_254
+MIN_LENGTH = 20  # ratings of a user, as in ML-20M
+MAX_LENGTH = 9_254  # likewise
 LENGTH_SIGMA = 1.38  # of the log-normal tail of a length, from ML-20M's median of 68 and mean of 144
-POPULARITY_SIGMA = 3.2  # of the log-normal popularity of a film; the median is 1
+POPULARITY_SIGMA = 3.2  # of the log-normal popularity of a film, whose median is 1
 MAX_POPULARITY = 3_740
 MIN_FILM_RATINGS = 5
 N_THEMES = 50

@@ -137,8 +137,7 @@ def tables(document: dict[str, Any]) -> list[str]:
         kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in points)]
         cells = {}
         for point in points:
-            figures = f"{three_digits(point['ms'])} ms, {point['memory_mb']:,.0f} MB"
-            cells[point[size], point["kind"]] = figures
+            cells[point[size], point["kind"]] = f"{three_digits(point['ms'])} ms, {point['memory_mb']:,.0f} MB"
         lines += [title, "", f"| {size} | " + " | ".join(KINDS[kind] for kind in kinds) + " |"]
         lines.append("|---:|" + "---:|" * len(kinds))
         for n in sorted({point[size] for point in points}):

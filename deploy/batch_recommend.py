@@ -64,10 +64,8 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
     replace_file(path, json.dumps(parameters, indent=1).encode())
 
 
-def write_with_ray(
-    make_worker: partial[Worker], missing_parts: Sequence[range], options: argparse.Namespace
-) -> Iterator[int]:
-    """Write the parts in several processes, and yield the number of users of each finished part."""
+def write_with_ray(make_worker: partial[Worker], todo: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
+    """Write the parts `todo` in several processes, and yield the number of users of each finished part."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -80,7 +78,7 @@ def write_with_ray(
     remote_class = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
     pool = ActorPool([remote_class.remote(*make_worker.args) for _ in range(options.workers)])
     try:
-        yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), missing_parts)
+        yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), todo)
     finally:
         ray.shutdown()
 

@@ -108,18 +108,16 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     for dataset in (other, whole):
         has_text_ids = "item_id" in dataset.catalog.movies  # film ids of MovieLens are numbers
         if has_text_ids or not dataset.has_times:
-            raise DataError(
-                "{name} does not have the film ids of MovieLens, or has no times; leave out --also", name=dataset.name
-            )
+            text = "{name} does not have the film ids of MovieLens, or has no times; leave out --also"
+            raise DataError(text, name=dataset.name)
     events = other.interactions
     item = pd.Index(train.catalog.movie_ids).get_indexer(_movie_ids(other))  # (E,), -1: not in `train`
     keep = (item >= 0) & ~np.isin(events.user, shared_users(whole, other))
     if until is not None:
         keep &= np.asarray(events.timestamp) <= until
     if not keep.any():
-        raise DataError(
-            "no user of {name} can be added to {train}; choose another data set", name=other.name, train=train.name
-        )
+        text = "no user of {name} can be added to {train}; choose another data set"
+        raise DataError(text, name=other.name, train=train.name)
     added = replace(events, item=item.astype(np.int32)).select(keep)
     tie_keys = random_sort_keys(added.user, added.item, TIES_SEED)
     added = added.select(np.lexsort((tie_keys, added.timestamp, added.user)))
@@ -134,7 +132,7 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
 
 
 def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
-    """Return the users of `other` who share MIN_SHARED_RATINGS or more with a user of `whole`, ascending."""
+    """Return the users of `other` who share at least MIN_SHARED_RATINGS ratings with a user of `whole`, ascending."""
     whole_ratings, other_ratings = (
         pd.DataFrame({"film": _movie_ids(part), "time": part.interactions.timestamp, "user": part.interactions.user})
         for part in (whole, other)

@@ -143,7 +143,7 @@ class Catalog:
         return duplicates
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
-        """Return film number of each duplicate → film number of its main film, the most rated of the same `duplicates`.
+        """Return duplicate → main film, both as film numbers. The main film is the most rated one of its `duplicates`.
 
         `counts` are numbers of ratings by film number. Films after the end of `counts` have no ratings.
         """
@@ -186,9 +186,7 @@ class Catalog:
     def fingerprint(self) -> str:
         """SHA-256 of the item ids. A checkpoint is only valid for the ids that it was trained on."""
         digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
-        if (
-            "item_id" in self.movies
-        ):  # each file then numbers its items from 1, so equal movie ids can be different items
+        if "item_id" in self.movies:  # each file numbers such items from 1, so equal movie ids can be different items
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
 
@@ -315,7 +313,7 @@ def cache_by_dataset(function: Callable[[Dataset], T]) -> Callable[[Dataset], T]
 
 @dataclass(frozen=True)
 class Queries:
-    """B histories, oldest item first, for each of which a model scores all items."""
+    """B histories for which a model scores all items. Each history begins with its oldest item."""
 
     histories: Sequence[np.ndarray]
     users: np.ndarray | None = None  # (B,) users of the training data, 0 … U-1; None: other users, such as visitors

@@ -59,9 +59,8 @@ def load(name: str) -> Dataset:
     except MissingData as error:
         raise MissingData(error.message, how_to_get(name)) from error
     if differs_from_bundled(name):
-        raise MissingData(
-            "{name} was not prepared from the archive that comes with the project", how_to_get(name), name=name
-        )
+        text = "{name} was not prepared from the archive that comes with the project"
+        raise MissingData(text, how_to_get(name), name=name)
     return dataset
 
 

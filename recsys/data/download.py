@@ -97,7 +97,7 @@ def fetch(
         md5: Expected MD5; None: it is not checked.
         max_bytes: Maximum size of the file.
         seconds: Maximum duration, including name resolution; None: no limit.
-        attempts: Maximum number of failed connections in a row. The count restarts at 1 if one received new bytes.
+        attempts: Maximum number of failed connections in a row. If one received new bytes, the count restarts at 1.
         report: Receives {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"}
             while nothing arrives. It may raise Cancelled.
 
@@ -246,9 +246,8 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
             yield from response.iter_content(CHUNK_BYTES)
     except requests.exceptions.SSLError as error:
         host = urlsplit(address).hostname
-        raise DownloadError(
-            "{host}: its certificate cannot be verified", "try later, or use --from FILE.zip", host=host
-        ) from error
+        text = "{host}: its certificate cannot be verified"
+        raise DownloadError(text, "try later, or use --from FILE.zip", host=host) from error
     except requests.RequestException as error:
         raise _ConnectionLostError(network_error_text(error)) from error
 

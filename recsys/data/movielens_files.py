@@ -171,9 +171,8 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
         normalised = columns.normalise_name(column)
         position_of[column] = header_names.index(normalised) if normalised in header_names else None
     if missing := sorted(column for column in required if position_of[column] is None):
-        raise DataError(
-            "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
-        )
+        text = "the first row of its {name} lacks the columns {columns}"
+        raise DataError(text, name=name, columns=", ".join(missing))
     for row in filter(None, reader):  # without blank lines
         if len(row) != len(header):
             text = "line {line_num} of its {name} has {n_columns} columns, not {expected}"
@@ -198,9 +197,8 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
     header, roles = rows[0], ("user", "item", "rating", "time")
     matches = {role: columns.matching_names(header, columns.ROLES[role]) for role in roles}
     if missing := [role for role, names in matches.items() if not names]:
-        raise DataError(
-            "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
-        )
+        text = "the first row of its {name} lacks the columns {columns}"
+        raise DataError(text, name=name, columns=", ".join(missing))
     positions = [header.index(names[0]) for names in matches.values()]
     return _ratings(archive, name, separator, positions, skip=1)
 

@@ -201,9 +201,8 @@ def check(
         time, time_format = np.arange(len(is_complete), dtype=np.int32), ""
         is_used = is_complete
     if not is_used.any():
-        raise DataError(
-            "{name} has no row with a person and an item; choose another file or other columns", name=table.name
-        )
+        text = "{name} has no row with a person and an item; choose another file or other columns"
+        raise DataError(text, name=table.name)
     rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
     used_rows = slice(None) if is_used.all() else is_used  # a slice does not copy the columns
     user, user_ids, user_names = _ids(cells("user")[used_rows])
@@ -417,9 +416,8 @@ def _genres(cells: list[str]) -> list[str]:
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
-        raise DataError(
-            "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes", name=name
-        )
+        text = "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes"
+        raise DataError(text, name=name)
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
         raise DataError("the name {name} is reserved; choose another one", name=name)
 

@@ -154,9 +154,8 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
     entry = SETS[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:
-        raise DataError(
-            "{path} is not the archive of {name} that comes with the project", how_to_get(name), path=path, name=name
-        )
+        text = "{path} is not the archive of {name} that comes with the project"
+        raise DataError(text, how_to_get(name), path=path, name=name)
     if not entry.hashes:
         text = "{title} changes over time, so it has no official hash; this one's SHA-256 is {sha256}"
         report({"stage": "note", "text": Message(text, title=entry.title, sha256=hashes.sha256)})

@@ -101,9 +101,8 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     left.
     """
     if not dataset.has_times:
-        raise DataError(
-            "{name} has no times, so it cannot be split by date; choose another protocol", name=dataset.name
-        )
+        text = "{name} has no times, so it cannot be split by date; choose another protocol"
+        raise DataError(text, name=dataset.name)
     cut = cuts(dataset)
     before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
@@ -201,7 +200,6 @@ def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
                 keys = random_sort_keys(user_ids, movie_ids, seed)
                 orders.append(liked[np.argsort(keys, kind="stable")])
     if not orders:
-        raise DataError(
-            "{name}: nobody of those held out likes {n} films; choose another protocol", name=dataset.name, n=MIN_LIKED
-        )
+        text = "{name}: nobody of those held out likes {n} films; choose another protocol"
+        raise DataError(text, name=dataset.name, n=MIN_LIKED)
     return HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))

@@ -169,9 +169,8 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
         return _flatten(table).to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
     except (pa.ArrowException, UnicodeDecodeError) as error:  # pyarrow raises either of them for invalid UTF-8
         reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
-        raise DataError(
-            "{name} cannot be read as parquet: {reason}; save it again, with text in UTF-8", name=name, reason=reason
-        ) from error
+        text = "{name} cannot be read as parquet: {reason}; save it again, with text in UTF-8"
+        raise DataError(text, name=name, reason=reason) from error
 
 
 def _flatten(table: Any) -> Any:

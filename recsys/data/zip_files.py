@@ -145,9 +145,8 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bo
     """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
     for member in members:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
-            raise ArchiveError(
-                "its {path} would unpack to {file_size:,} bytes", path=_path(member), file_size=member.file_size
-            )
+            text = "its {path} would unpack to {file_size:,} bytes"
+            raise ArchiveError(text, path=_path(member), file_size=member.file_size)
         if member.compress_type not in METHODS and not verified:
             raise ArchiveError("its {path} has an unsupported compression", path=_path(member))
         if member.flag_bits & 1:

@@ -55,9 +55,8 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
         else:
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
-        raise HistoryError(
-            "“{name}” has no history in a known format; choose the CSV or JSON files in it one by one", name=name
-        )
+        text = "“{name}” has no history in a known format; choose the CSV or JSON files in it one by one"
+        raise HistoryError(text, name=name)
     return [*histories, Imported(name, "ZIP", skipped=tuple(skipped))]
 
 
@@ -69,9 +68,8 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
-                raise HistoryError(
-                    "“{name}” is a document of an office program; save the table as CSV and choose that file", name=name
-                )
+                text = "“{name}” is a document of an office program; save the table as CSV and choose that file"
+                raise HistoryError(text, name=name)
             for path in archive.paths:
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:
