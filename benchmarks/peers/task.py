@@ -245,7 +245,7 @@ class TimedTraining:
         print(json.dumps(validation), flush=True)
 
     def _ranks(self, users: np.ndarray, targets: np.ndarray, later: list[np.ndarray]) -> np.ndarray:
-        """Return the ranks of `targets` (B,) for some users, with the items of `later`, each (B,), after the histories."""
+        """Return the ranks of `targets` (B,) for some users. The items of `later`, each (B,), extend the histories."""
         ranks = np.zeros(len(users), np.int64)
         for start in range(0, len(users), QUALITY_BATCH_SIZE):
             rows = users[start : start + QUALITY_BATCH_SIZE]
