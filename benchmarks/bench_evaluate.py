@@ -20,7 +20,7 @@ class Options:
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Return wall time, CPU time, peak memory and NDCG@10. Loading the data and the model is not timed."""
+    """Return wall time, CPU time, peak memory and NDCG@10. Loading the data set and the model is not timed."""
     dataset = datasets.load(options.dataset)
     model = checkpoints.load_or_fit(options.model, dataset)
     held_out = protocols.FULL.split(dataset).test

@@ -1,6 +1,7 @@
 """Measure how long it takes to parse a ratings archive into sorted sequences, and to open these sequences again.
 
-Each of the two loads runs in a fresh process. Both use the same temporary home folder, which is deleted afterwards.
+The "first" load parses the archive, the "second" opens the result. Each runs in a fresh process. Both use the same
+temporary home folder, which is deleted afterwards.
 """
 
 import os
@@ -16,19 +17,19 @@ from recsys.config import config_class
 from recsys.data import datasets
 from recsys.errors import RecsysError, python
 
-COSTS = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")  # of a load
+COSTS = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")  # of a load, in the order of the result
 
 
 @config_class
 class Options:
-    """The archive, and the data set that has the same layout."""
+    """The archive, and the data set as which it is parsed."""
 
     source: Annotated[Path, conf.arg(name="from", metavar="FILE.zip")]  # the archive
     dataset: str = "ml-20m"  # the data set whose archive has the same layout
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Return the size of the archive, and time and peak memory of the "first" load, which parses it, and the "second".
+    """Return the sizes of the archive and the data set, and time and peak memory of the "first" and the "second" load.
 
     Raises:
         RecsysError: The archive does not exist or cannot be loaded.
@@ -66,5 +67,5 @@ def _load(home: str, name: str, archive: Path | None) -> tuple[dict[str, int], d
     os.environ["RECSYS_HOME"] = home
     with costs() as figures:
         dataset = datasets.get(name, archive) if archive else datasets.load(name)
-        int(dataset.history(dataset.n_users // 2).sum())  # files are read on access
+        int(dataset.history(dataset.n_users // 2).sum())  # memory-mapped files are only read on access
     return {"users": dataset.n_users, "films": dataset.n_items, "ratings": len(dataset.interactions)}, figures

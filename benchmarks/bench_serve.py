@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 N_WARM_UP = 20  # requests before the measurement
 MAX_PROFILED = 100  # requests that are answered again, after the measurement, to time the parts of a request
 PERCENTILES = (50, 90, 99)
-REPEATED_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # a result repeats them
-COUNTED_USERS = 5_000  # generated users on whose histories the count memory is fitted
-COUNTED_LENGTH = 144  # their mean length in films: the mean of ML-20M
+RESULT_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # options that a result contains
+N_COUNTED_USERS = 5_000  # generated users on whose histories the CountMemory is fitted
+COUNTED_MEAN_LENGTH = 144  # films of their histories, as in ML-20M
 MIN_LENGTH = 200  # positions of the network: the default of `Bert4RecConfig`
 MAX_HISTORY = 32_765  # one less than the maximum of `config.Length`, because [mask] takes a position
 
@@ -50,7 +50,7 @@ class Options:
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Return the result of `_batch` if the option `batch` is set, else of `_requests`."""
+    """Measure a batch if the option `batch` is set, else single requests."""
     return _batch(options.dataset, options.model) if options.batch else _requests(options)
 
 
@@ -71,7 +71,7 @@ def lines(result: dict[str, Any]) -> list[str]:
 
 
 def _requests(options: Options) -> dict[str, Any]:
-    """Measure single requests, one after another. "parts_ms" are means of a second run, see `_parts`."""
+    """Measure single requests, one after another. "parts_ms" is the result of `_parts`, from a second run."""
     from recsys.serving.recommend import Request
 
     predictor = _untrained_predictor(options)
@@ -81,7 +81,7 @@ def _requests(options: Options) -> dict[str, Any]:
     _times(predictor, requests[:N_WARM_UP])
     wall, cpu = _times(predictor, requests[N_WARM_UP:])
     return {
-        **{name: asdict(options)[name] for name in REPEATED_OPTIONS},
+        **{name: asdict(options)[name] for name in RESULT_OPTIONS},
         "wall_ms": _percentiles(wall),
         "cpu_ms": _percentiles(cpu),
         "parts_ms": _parts(predictor, requests[-MAX_PROFILED:]),
@@ -103,7 +103,7 @@ def _untrained_predictor(options: Options) -> "Predictor":
     model.module = model.build(options.films)
     model.module.eval()
     if options.memory:
-        counted = generated(users=COUNTED_USERS, films=options.films, mean_length=COUNTED_LENGTH)
+        counted = generated(users=N_COUNTED_USERS, films=options.films, mean_length=COUNTED_MEAN_LENGTH)
         model.memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
     dataset = generated(users=1, films=options.films, mean_length=1)  # only its catalogue is used
     return Predictor(dataset, registry.get("bert4rec"), model)
@@ -125,8 +125,8 @@ def _times(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[
 def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
     """Answer requests again, and return the mean CPU milliseconds of the parts of a request.
 
-    "encoder" is the forward pass of the network. "scores" is the rest of `score`: the product with all items, and the
-    CountMemory, if any. "best ten" is the rest of `recommend`: checks, excluded films and the top k.
+    "encoder" is the forward pass of the network. "scores" is the rest of `Model.score`: the product with all items, and
+    the CountMemory, if any. "best ten" is the rest of `recommend`: checks, excluded films and the top k.
     """
     cpu_seconds: dict[str, float] = defaultdict(float)
     model: Any = predictor.model

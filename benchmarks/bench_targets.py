@@ -1,4 +1,4 @@
-"""Run the `recsys bench` commands of BENCHES three times each, and compare the medians with their targets, if any.
+"""Run each `recsys bench` command of BENCHES three times, and compare the medians of its figures with their targets.
 
     python -m benchmarks.bench_targets --from ml-20m-generated.zip --json benchmarks/bench_targets.json
 
@@ -25,14 +25,14 @@ ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Target:
-    """A reported figure, and its target if `limit` is set."""
+    """The target of a figure."""
 
-    figure: str  # its path in a result: "wall_ms.p50"
-    limit: float | None = None
+    figure: str  # path of the figure in a result: "wall_ms.p50"
+    limit: float | None = None  # None: the figure is only reported
     at_least: bool = False  # the limit is a minimum; otherwise it is a maximum
 
     def is_met(self, value: float | None) -> bool | None:
-        """Compare a value with the limit. The result is None if one of them is missing."""
+        """Compare a value with the limit. Return None if the value or the limit is missing."""
         if value is None or self.limit is None:
             return None
         return value >= self.limit if self.at_least else value <= self.limit
@@ -50,9 +50,9 @@ class Bench:
     """A command and the targets of its figures."""
 
     name: str
-    arguments: str  # after `recsys bench`
+    arguments: str  # of `recsys bench`
     targets: tuple[Target, ...]
-    one_core: bool = False
+    one_core: bool = False  # whether NumPy and PyTorch may use only one thread
 
 
 BENCHES = (
@@ -99,7 +99,7 @@ def run(bench: Bench) -> dict[str, Any]:
 
 
 def summary(target: Target, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the median of a figure, its values ("of"), the limit, and whether the median meets it ("holds")."""
+    """Return the median of a figure, its values ("of"), the limit, and whether the median meets the limit ("holds")."""
     values = [reduce(dict.__getitem__, target.figure.split("."), result) for result in runs]
     median = statistics.median(values)
     return {"median": median, "of": values, "limit": target.limit, "holds": target.is_met(median)}

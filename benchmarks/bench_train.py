@@ -21,7 +21,7 @@ from recsys.errors import RecsysError
 from recsys.runtime import peak_memory_mb
 from recsys.training.options import RunOptions
 
-SETTINGS = ("epochs", "batch_size", "dim", "layers", "heads", "length")  # of a recommender, with a flag
+SETTINGS = ("epochs", "batch_size", "dim", "layers", "heads", "length")  # settings of a recommender that have a flag
 
 
 @config_class
@@ -59,7 +59,7 @@ def measure(options: Options) -> dict[str, Any]:
         dataset = datasets.load(options.dataset)
     config = _config(options, dataset.name)
     run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
-    speed = time_training(options.model, config, LEAVE_ONE_OUT(dataset).train, run)
+    figures = time_training(options.model, config, LEAVE_ONE_OUT(dataset).train, run)
     settings = _flat(config)
     return {
         "model": options.model,
@@ -69,7 +69,7 @@ def measure(options: Options) -> dict[str, Any]:
         "views": len(dataset.interactions),
         "settings": {name: settings[name] for name in SETTINGS}
         | {"precision": run.precision, "compile": run.compile, "seed": run.seed},
-        **speed,
+        **figures,
     }
 
 
@@ -77,7 +77,7 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     """Fit a model without validation and return its speed. The `report` of `run` is replaced.
 
     Speeds are medians over the epochs after the first, which includes warm-up or compilation.
-    "first_epoch_extra_seconds" is what the first epoch takes more than the median. Memory is in MB (10⁶ bytes).
+    "first_epoch_extra_seconds" is the time of the first epoch minus the median. Memory is in MB (10⁶ bytes).
 
     Raises:
         RecsysError: The model is not trained in epochs.
@@ -90,8 +90,8 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     total_seconds = time.perf_counter() - start
     if not events:
         raise RecsysError(f"{recommender} is not trained in epochs; try --model bert4rec")
-    ends = [0.0, *(event["seconds"] for event in events)]  # since the first batch
-    seconds = [end - begin for begin, end in pairwise(ends)]
+    epoch_ends = [0.0, *(event["seconds"] for event in events)]  # seconds since the first batch
+    seconds = [end - start for start, end in pairwise(epoch_ends)]
     median_seconds = statistics.median(seconds[1:] or seconds)
     speeds = [event["sequences_per_second"] for event in events[1:] or events]
     on_gpu = model.device.startswith("cuda")
@@ -100,7 +100,7 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
         "sequences_per_second": round(statistics.median(speeds), 1),
         "seconds_per_epoch": round(median_seconds, 4),
         "first_epoch_extra_seconds": round(seconds[0] - median_seconds, 4),
-        "preparation_seconds": round(total_seconds - ends[-1], 4),  # before the first epoch and after the last
+        "preparation_seconds": round(total_seconds - epoch_ends[-1], 4),  # before the first epoch and after the last
         "losses": [event["loss"] for event in events],
         "memory_mb": round(peak_memory_mb(), 1),  # peak of the process, data included
         "gpu_memory_mb": max(event["memory_mb"] for event in events) if on_gpu else None,
@@ -124,7 +124,7 @@ def lines(result: dict[str, Any]) -> list[str]:
 
 
 def _config(options: Options, dataset_name: str) -> Any:
-    """Return the preset for the data set, with the settings of the flags in place of its own.
+    """Return the preset for the data set, with the values of the flags that are given.
 
     Films of generated data are independent. Their embeddings start at random, because a start from PMI would be noise.
     """

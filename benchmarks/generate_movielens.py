@@ -3,14 +3,15 @@
     python -m benchmarks.generate_movielens --out ml-20m-generated.zip
 
 No rating or film in it is real. As in ML-20M, history lengths have a log-normal tail, popularities are very uneven, and
-many ratings share a second with the previous one. Users watch films of one theme, then of the next theme, so a sequence
-model can learn something. Every film has at least MIN_FILM_RATINGS ratings, so that the loader drops none.
+many ratings of a user have equal times. Users watch films of one theme, then of the next theme, so a sequence model can
+learn something. Every film has at least MIN_FILM_RATINGS ratings, so that the loader drops none.
 
 Shapes: U users, F films, E ratings.
 """
 
 import argparse
 import io
+import math
 import time
 import zipfile
 from collections.abc import Iterator
@@ -20,18 +21,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-MIN_LENGTH, MAX_LENGTH = 20, 9_254  # ratings of a user of ML-20M
+MIN_LENGTH = 20  # ratings of a user, as in ML-20M
+MAX_LENGTH = 9_254  # likewise
 LENGTH_SIGMA = 1.38  # of the log-normal tail of a length, from ML-20M's median of 68 and mean of 144
-POPULARITY_SIGMA = 3.2
-MAX_POPULARITY = 3_740  # times the median
+POPULARITY_SIGMA = 3.2  # of the log-normal popularity of a film, whose median is 1
+MAX_POPULARITY = 3_740
 MIN_FILM_RATINGS = 5
 N_THEMES = 50
-THEME_OVERLAP = 1.5  # themes; more than 1, so that a user returns to the previous theme now and then
-SAME_SECOND_PROBABILITY = 0.25  # of a rating and the previous one
-NEXT_DAYS_PROBABILITY = 0.02  # of a pause of days before a rating
+THEME_OVERLAP = 1.5  # in themes; more than 1, so that a user returns to the previous theme now and then
+SAME_SECOND_PROBABILITY = 0.25  # that a rating has the time of the previous rating
+PAUSE_PROBABILITY = 0.02  # that a user pauses for days before a rating
+MEAN_GAP_SECONDS = 15  # between two ratings without a pause
+PAUSE_FACTOR = 40_000  # a pause is a gap times this factor: a week on average
 FIRST_TIMESTAMP = 820_454_400  # 1996-01-01
-JOIN_YEARS = 19  # in which users give their first rating
-MAX_MOVIE_ID = 131_262
+JOIN_YEARS = 19  # after FIRST_TIMESTAMP, in which users give their first rating
+MAX_MOVIE_ID = 131_262  # of ML-20M
 BATCH_USERS = 1_000  # users in a table, which limits the memory
 GENRES = ("Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama", "Fantasy", "War")
 README = """GENERATED DATA, not MovieLens 20M: no person gave these ratings and no such films exist.
@@ -70,45 +74,46 @@ class World:
 
     def __init__(self, size: Size) -> None:
         self.size, self.rng = size, np.random.default_rng(size.seed)
-        ids = max(MAX_MOVIE_ID, size.films)
-        self.movie_ids = np.sort(self.rng.choice(ids, size.films, replace=False)) + 1  # (F,)
+        max_id = max(MAX_MOVIE_ID, size.films)
+        self.movie_ids = np.sort(self.rng.choice(max_id, size.films, replace=False)) + 1  # (F,) from 1 to `max_id`
         self.popularity = np.minimum(self.rng.lognormal(sigma=POPULARITY_SIGMA, size=size.films), MAX_POPULARITY)
         self.themes = np.arange(size.films) % N_THEMES  # (F,)
         self.lengths = self._lengths()
 
     def _lengths(self) -> np.ndarray:
-        """Return the ratings of each user (U,), whose sum is exact."""
+        """Return the number of ratings of each user (U,). The sum is exactly `size.ratings`."""
         size = self.size
         tail = self.rng.lognormal(sigma=LENGTH_SIGMA, size=size.users)
         excess = tail * (size.ratings - MIN_LENGTH * size.users) / tail.sum()
         lengths = np.minimum(MIN_LENGTH + excess.astype(np.int64), size.max_length)
-        while n_missing := size.ratings - lengths.sum():  # because of the maximum and of rounding
-            growing = self.rng.permutation(np.flatnonzero(lengths < size.max_length))[:n_missing]
-            lengths[growing] += 1
+        while n_missing := size.ratings - lengths.sum():  # above 0, because lengths were rounded down and limited
+            growing_users = self.rng.permutation(np.flatnonzero(lengths < size.max_length))[:n_missing]
+            lengths[growing_users] += 1
         return lengths
 
     def history(self, user: int) -> np.ndarray:
         """Return the films of a user in the order of watching, without repeats, sampled by popularity."""
-        n_fixed = -(-MIN_FILM_RATINGS * self.size.films // self.size.users)  # films of each user, taken in turn
-        fixed = (user * n_fixed + np.arange(n_fixed)) % self.size.films  # give each film its MIN_FILM_RATINGS
-        # The smallest of exponential variables with these rates are a weighted sample without replacement
-        # (Efraimidis and Spirakis, Information Processing Letters 97(5), 2006).
+        # each user watches some films in turn, so that each film gets MIN_FILM_RATINGS ratings
+        n_fixed = math.ceil(MIN_FILM_RATINGS * self.size.films / self.size.users)
+        fixed = (user * n_fixed + np.arange(n_fixed)) % self.size.films
+        # The films with the smallest exponential variables, whose rates are the popularities, are a weighted sample
+        # without replacement (Efraimidis and Spirakis, Information Processing Letters 97(5), 2006).
         keys = self.rng.standard_exponential(self.size.films, np.float32) / self.popularity
         keys[fixed] = 0
         length = self.lengths[user]
         films = np.argpartition(keys, length)[:length]
         first_theme = self.rng.integers(N_THEMES)
-        position = (self.themes[films] - first_theme) % N_THEMES + THEME_OVERLAP * self.rng.random(length)
-        return films[np.argsort(position)]
+        positions = (self.themes[films] - first_theme) % N_THEMES + THEME_OVERLAP * self.rng.random(length)
+        return films[np.argsort(positions)]
 
     def timestamps(self, length: int) -> np.ndarray:
         """Return ascending seconds since 1970 of the ratings of a user (length,). Many are equal."""
-        draw = self.rng.random(length)
-        gaps = np.ceil(self.rng.exponential(15, length))  # seconds
-        gaps[draw < SAME_SECOND_PROBABILITY] = 0
-        gaps[draw > 1 - NEXT_DAYS_PROBABILITY] *= 40_000
-        joined = FIRST_TIMESTAMP + self.rng.integers(JOIN_YEARS * 365 * 86_400)
-        return joined + np.cumsum(gaps).astype(np.int64)
+        random_values = self.rng.random(length)
+        gaps = np.ceil(self.rng.exponential(MEAN_GAP_SECONDS, length))
+        gaps[random_values < SAME_SECOND_PROBABILITY] = 0
+        gaps[random_values > 1 - PAUSE_PROBABILITY] *= PAUSE_FACTOR
+        join_time = FIRST_TIMESTAMP + self.rng.integers(JOIN_YEARS * 365 * 86_400)
+        return join_time + np.cumsum(gaps).astype(np.int64)
 
     def ratings(self) -> Iterator[pd.DataFrame]:
         """Yield the ratings of a batch of users, sorted by user, then film, as in ML-20M."""
@@ -117,8 +122,9 @@ class World:
             film = np.concatenate([self.history(user) for user in users])
             table = pd.DataFrame({"userId": np.repeat(users, self.lengths[users]) + 1})
             table["movieId"] = self.movie_ids[film]
-            taste = 3.5 + (film % 7 - 3) / 4 + self.rng.standard_normal(len(film))
-            table["rating"] = np.clip(np.round(2 * taste) / 2, 0.5, 5.0)
+            film_mean = 3.5 + (film % 7 - 3) / 4  # 2.75 to 4.25 stars
+            stars = film_mean + self.rng.standard_normal(len(film))
+            table["rating"] = np.clip(np.round(2 * stars) / 2, 0.5, 5.0)
             table["timestamp"] = np.concatenate([self.timestamps(self.lengths[user]) for user in users])
             yield table.sort_values(["userId", "movieId"])
 
@@ -126,6 +132,7 @@ class World:
         """Return the film table, empty links, and a tag for a tenth of the films."""
         years = 1950 + self.rng.integers(65, size=self.size.films)
         titles = [f"Generated Film {movie} ({year})" for movie, year in zip(self.movie_ids, years, strict=True)]
+        # the two digits of 10 to 59 choose the genres of a theme
         genres = [f"{GENRES[theme % 10]}|{GENRES[theme // 10 % 10]}" for theme in self.themes + 10]
         tags = [f"theme {theme}" for theme in self.themes[::10]]
         ids, tag_ids = self.movie_ids, self.movie_ids[::10]

@@ -18,9 +18,9 @@ def generated(
     """Generate a data set with log-normal film popularities and history lengths that are log-normal above a minimum.
 
     All ratings are 4 stars. Unlike in MovieLens, a film may occur in a history more than once. The times of a user's
-    events ascend, and each user's events come after all of the previous user's. Popularity is the only pattern that a
-    model can learn. The default spreads are close to MovieLens: with the sizes of ML-20M, the median history is about
-    half the mean. The spreads are standard deviations of logarithms. With 0, all lengths or popularities are equal.
+    events ascend, and each user's events come after all events of the previous user. A model can only learn the
+    popularity. The spreads are standard deviations of logarithms. With 0, all lengths or popularities are equal. The
+    defaults are close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
 
     Raises:
         DataError: A size is less than 1.

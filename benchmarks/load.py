@@ -5,9 +5,9 @@
     python -m benchmarks.load --visitors 50 --presses 12 --pause 10    two minutes
     python -m benchmarks.load --visitors 50 --presses 0 --leaving 1000  memory, also of visitors who have left
 
-Visitors speak the WebSocket protocol of the app, without a browser. They open Watch next with a list of films and move
+Visitors use the WebSocket protocol of the app, without a browser. They open Watch next with a list of films and move
 a film of the list, again and again. A time ends when the page with its predictions is complete. Rendering is not
-included, see benchmarks.browser_latency. The figures are valid only on an otherwise idle machine.
+included, see benchmarks.browser_latency. The figures are only valid on an otherwise idle machine.
 """
 
 import argparse
@@ -29,10 +29,11 @@ from recsys.data import datasets
 from recsys.errors import RecsysError
 from tests.served_app import App, PageError, Visitor, link, served_app
 
-PRESSED = "*Move "  # start of the labels of the buttons that move a film
+BUTTON_LABEL = "*Move "  # start of the labels of the buttons that move a film
 ERRORS = (OSError, PageError, TimeoutError, websockets.WebSocketException)
 SETTLED_VISITS = 200  # visits after which the caches of the server are full
-RERUN_P95_MS = {10: 1000.0, 25: 3000.0}  # visitors → target
+# targets: number of visitors → maximum
+RERUN_P95_MS = {10: 1000.0, 25: 3000.0}
 FIRST_PAGE_P95_MS = {10: 3000.0, 25: 10_000.0, 50: 10_000.0}
 MEMORY_MB = {50: 100.0}
 
@@ -56,7 +57,7 @@ async def visit(app: App, query: str, presses: int, pause: float, seed: int, tim
         times.first_page.append(time.perf_counter() - start)
         for _ in range(presses):
             await asyncio.sleep(pause * rng.uniform(0.5, 1.5))
-            times.rerun.append(await visitor.press(PRESSED, rng))
+            times.rerun.append(await visitor.press(BUTTON_LABEL, rng))
         return visitor
     except ERRORS as error:
         times.errors.append(f"{type(error).__name__}: {error}")
@@ -66,7 +67,7 @@ async def visit(app: App, query: str, presses: int, pause: float, seed: int, tim
 async def measure(app: App, query: str, options: argparse.Namespace) -> dict[str, Any]:
     """Let visitors use an app that a first visitor has warmed up. Return times in ms, errors and memory."""
     await visit(app, query, 1, 0.1, 0, Times())
-    memory_mb, times = app.memory_mb, Times()
+    memory_mb_before, times = app.memory_mb, Times()
     visits = (visit(app, query, options.presses, options.pause, seed, times) for seed in range(options.visitors))
     visitors = await asyncio.gather(*visits)
     result = {
@@ -77,17 +78,17 @@ async def measure(app: App, query: str, options: argparse.Namespace) -> dict[str
         "p50_ms": _milliseconds(times.rerun, 0.5),
         "p95_ms": _milliseconds(times.rerun, 0.95),
         "worst_ms": _milliseconds(times.rerun, 1),
-        "memory_mb": round(app.memory_mb - memory_mb, 1),
+        "memory_mb": round(app.memory_mb - memory_mb_before, 1),
     }
     for visitor in filter(None, visitors):
         await visitor.connection.close()
     if options.leaving:
-        kibibytes = []
+        kibibytes = []  # after each visit
         for _ in range(SETTLED_VISITS + options.leaving):
             await (await Visitor.arrive(app.host, query)).connection.close()
             kibibytes.append(app.memory_mb * 1e6 / 1024)
-        slope = np.polyfit(np.arange(options.leaving), kibibytes[SETTLED_VISITS:], 1)[0]
-        result["kib_per_visit"] = round(float(slope), 1)
+        growth = np.polyfit(np.arange(options.leaving), kibibytes[SETTLED_VISITS:], 1)[0]  # slope of a line
+        result["kib_per_visit"] = round(float(growth), 1)
     return result
 
 
@@ -98,7 +99,7 @@ def _milliseconds(seconds: Sequence[float], quantile: float) -> int | None:
 def targets(visitors: int) -> list[Target]:
     """Return the targets for a number of visitors."""
     limits = {"first_page_p95_ms": FIRST_PAGE_P95_MS, "p95_ms": RERUN_P95_MS, "memory_mb": MEMORY_MB}
-    by_visitors = [Target(figure, limit.get(visitors)) for figure, limit in limits.items()]
+    by_visitors = [Target(figure, maximum.get(visitors)) for figure, maximum in limits.items()]
     return [Target("failed", 0), *by_visitors, Target("kib_per_visit", 20), Target("p50_ms"), Target("worst_ms")]
 
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.packages
 
-The exit code is 1 if a vulnerability is known. It is 0 if none is known, and also if the audit was not possible:
-the output then begins with "not audited". Minimum versions, licences and hashes are checked by tests/test_gates.py.
+The exit code is 1 if a vulnerability is known, else 0. If the audit is not possible, the output begins with
+"not audited". tests/test_gates.py checks minimum versions, licences and hashes.
 """
 
 import json
@@ -28,7 +28,8 @@ def main() -> int:
     try:
         packages = json.loads(process.stdout)["dependencies"]
     except (ValueError, KeyError):  # with --strict there is no output if a package could not be audited
-        print(f"not audited: {(process.stderr.strip().splitlines() or ['no reason given'])[-1]}")
+        reasons = process.stderr.strip().splitlines() or ["no reason given"]
+        print(f"not audited: {reasons[-1]}")
         return 0
     vulnerabilities = [
         f"{package['name']} {package['version']}: {item['id']}" for package in packages for item in package["vulns"]

@@ -2,10 +2,10 @@
 
     python -m benchmarks.peers_quality --systems rectools-sasrec,rectools-bert4rec --json benchmarks/peers_quality.json
 
-Films of one second are in random order (protocol `untied`, seed 0). Each system has the settings that its authors
-recommend. It trains for --minutes and ranks the test film of every user with its best weights on validation. Ours are
-the results in assets/, with the seconds of their logs. Rows of the JSON file whose systems are not run are kept. --ship
-writes the study of the Evaluation page. --systems none only writes earlier figures again.
+Films of one second are in random order (protocol `untied`, seed 0). Each peer has the settings that its authors
+recommend. It trains for --minutes and ranks the test film of every user with the weights that were best on validation.
+Our figures are the results in assets/, with the training times in the notes of the checkpoints. Rows of peers that are
+not run stay in the JSON file. --ship writes the study of the Evaluation page. --systems none trains no peer.
 """
 
 import json
@@ -34,9 +34,10 @@ from recsys.ranking.metrics import summary
 from recsys.studies.run import write as write_study
 
 PEERS = {system.name: system for system in SYSTEMS if system.installs}
-TRAINED = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
-OURS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")
-COUNTERPARTS = {"sasrec": "sasrec-softmax", "bert4rec": "bert4rec"}  # ours with the loss of the peers, no count model
+PEER_MODELS = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
+OURS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")  # our recommenders
+# model of the peers → our recommender with the same loss and without count model
+COUNTERPARTS = {"sasrec": "sasrec-softmax", "bert4rec": "bert4rec"}
 TITLES = {"rectools": "RecTools", "recbole": "RecBole", "sasrec": "SASRec", "bert4rec": "BERT4Rec"}
 COLUMNS = [
     {"name": "system", "title": "Recommender"},
@@ -54,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Train the named systems and print all rows."""
     arguments = parser(__doc__)
     arguments.add_argument("--dataset", default="ml-1m")
-    arguments.add_argument("--systems", default=",".join(TRAINED), help="systems to train, or none (default: all)")
+    arguments.add_argument("--systems", default=",".join(PEER_MODELS), help="systems to train, or none (default: all)")
     arguments.add_argument("--minutes", type=float, default=Limits.minutes, help="of training, each (120)")
     arguments.add_argument("--at-once", type=int, default=1, help="trainings at the same time, a core each (1)")
     arguments.add_argument("--envs", type=Path, metavar="DIR", help="environments of the peers ($RECSYS_HOME/peers)")
@@ -65,15 +66,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     names = options.systems.split(",") if options.systems != "none" else []
     earlier = json.loads(options.json.read_text("utf-8"))["rows"] if options.json and options.json.exists() else []
     try:
-        if unknown := set(names) - set(TRAINED):
-            raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(TRAINED)}")
+        if unknown := set(names) - set(PEER_MODELS):
+            raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(PEER_MODELS)}")
         dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
         folder = options.envs or paths.home() / "peers"
-        pythons = {peer: environment(PEERS[peer], folder) for peer in dict.fromkeys(n.split("-")[0] for n in names)}
+        peers = dict.fromkeys(name.split("-")[0] for name in names)  # without repeats, in order
+        pythons = {peer: environment(PEERS[peer], folder) for peer in peers}
         task = make_task(dataset, limits)
         with ThreadPoolExecutor(options.at_once) as pool:
-            rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
-        rows = merge(earlier, rows) + our_rows(dataset.name)
+            new_rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
+        rows = merge(earlier, new_rows) + our_rows(dataset.name)
         print("\n".join(map(line, rows)))
         write_json(options.json, {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows})
         if options.ship:
@@ -99,7 +101,7 @@ def train(name: str, python_path: str, task: QualityTask) -> dict[str, Any]:
 
 
 def metrics(ranks: np.ndarray) -> dict[str, Any]:
-    """Return means over seeds of ranks (S, B), and the interval of NDCG@10 over users."""
+    """Return the mean metrics of ranks (S, B) over S seeds, and the 95 % interval of NDCG@10 over B users."""
     low, high = intervals(ranks, ("ndcg@10",))["ndcg@10"]
     by_seed = [summary(seed_ranks) for seed_ranks in ranks]
     means = {name: round(float(np.mean([seed[name] for seed in by_seed])), 6) for name in ("ndcg@10", "hr@10", "mrr")}
@@ -107,7 +109,7 @@ def metrics(ranks: np.ndarray) -> dict[str, Any]:
 
 
 def our_rows(dataset: str) -> list[dict[str, Any]]:
-    """Return rows of our networks that have results, with the training times in the notes of their checkpoints."""
+    """Return a row for each of OURS that has results, with the training time in the notes of its checkpoint."""
     rows = []
     for variant in OURS:
         try:
@@ -121,9 +123,9 @@ def our_rows(dataset: str) -> list[dict[str, Any]]:
 
 
 def merge(earlier: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the peers in the order of TRAINED. New rows replace earlier ones."""
+    """Return the rows of the peers in the order of PEER_MODELS. New rows replace earlier ones."""
     by_name = {row["system"].replace(" ", "-"): row for row in (*earlier, *new)}
-    return [by_name[name] for name in TRAINED if name in by_name]
+    return [by_name[name] for name in PEER_MODELS if name in by_name]
 
 
 def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str, Any]:
@@ -139,12 +141,12 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         ours = [row for row in rows if row["system"] == f"ours {variant}" and "train_seconds" in row]
         theirs = [row for row in peer_rows if row["system"].endswith(f" {model}")]
         if ours and theirs:
-            comparisons.append(_comparison(model, ours[0], theirs[0]))
+            comparisons.append(_comparison(model, ours[0], theirs[0]))  # the best rows, because `rows` are sorted
     if not comparisons:
         raise RecsysError(f"no model has been trained on {dataset} by us and by others yet")
     training_minutes = [round(row["train_seconds"] / 60, 1) if "train_seconds" in row else None for row in rows]
     computer, dates = peer_rows[0]["machine"], sorted({row["machine"]["date"][:10] for row in peer_rows})
-    versions = "; ".join(f"{TITLES[name]} {peer.installs[-1][-1].partition('==')[2]}" for name, peer in PEERS.items())
+    versions = "; ".join(f"{TITLES[name]} {peer.version}" for name, peer in PEERS.items())
     return {
         "title": "Other libraries",
         "dataset": dataset,
@@ -170,16 +172,16 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
 def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -> str:
     """Compare our row with the best row of the peers, in a sentence of the study."""
     library = TITLES[peer_row["system"].split(" ")[0]]
-    ours, theirs = (short(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
-    minutes, longer = (f"{row['train_seconds'] / 60:.0f}" for row in (our_row, peer_row))
+    our_ndcg, peer_ndcg = (short(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
+    our_minutes, peer_minutes = (f"{row['train_seconds'] / 60:.0f}" for row in (our_row, peer_row))
     return (
-        f"{TITLES[model]} has {ours} in NextReel after {minutes} minutes of training "
-        f"and at best {theirs} elsewhere, in {library} after {longer}"
+        f"{TITLES[model]} has {our_ndcg} in NextReel after {our_minutes} minutes of training "
+        f"and at best {peer_ndcg} elsewhere, in {library} after {peer_minutes}"
     )
 
 
 def title(row: dict[str, Any]) -> str:
-    """Return "RecTools – SASRec"."""
+    """Return the library and the model of a row: "RecTools – SASRec"."""
     library, model = row["system"].split(" ")
     return f"NextReel – {registry.get(model).title}" if library == "ours" else f"{TITLES[library]} – {TITLES[model]}"
 

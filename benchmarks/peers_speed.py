@@ -2,8 +2,8 @@
 
     python -m benchmarks.peers_speed --json benchmarks/peers_speed.json
 
-Each peer gets its own environment under --envs (2 GB, reused). The systems take turns, each in a fresh process. 5 % of
-the users are held out, and items masked in their sequences give the loss.
+Each peer gets its own environment under --envs (2 GB, reused). The systems take turns, each in a fresh process. The
+sequences of 5 % of the users are held out. The loss is the cross-entropy of masked items in them.
 """
 
 import json
@@ -50,6 +50,11 @@ class System:
     flags: tuple[str, ...] = ()
     installs: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def version(self) -> str:
+        """The version of a peer, which is the last installed package."""
+        return self.installs[-1][-1].partition("==")[2]
+
 
 OURS = System("ours", "nextreel")
 BIASED = System("ours, relative bias", "nextreel", ("--relative-bias",))
@@ -62,7 +67,7 @@ SYSTEMS = (
     # RecBole pins an old ray, which only tuning needs
     System("recbole", "recbole", installs=(TORCH, RECBOLE_PACKAGES, ("--no-deps", "recbole==1.2.1"))),
 )
-SPEED_TARGETS = {  # (our system, peer) → how many times the sequences per second of the peer
+SPEED_TARGETS = {  # (our system, peer) → our speed / the speed of the peer, in sequences per second
     (OURS.name, "rectools"): Target("times_the_speed", 12, at_least=True),
     (OURS.name, "recbole"): Target("times_the_speed", 8, at_least=True),
     (BIASED.name, "rectools"): Target("times_the_speed", 15, at_least=True),
@@ -141,9 +146,11 @@ def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
         raise RecsysError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
     masks = [rng.random(len(history)) < settings.mask_prob for history in held_out]
     for mask in masks:
-        mask[rng.integers(len(mask))] |= not mask.any()  # at least one film is masked
-    numbered = [[np.searchsorted(items, history) for history in part] for part in (train, held_out)]
-    return SpeedTask(settings, len(items), *numbered, masks)
+        position = rng.integers(len(mask))
+        if not mask.any():  # at least one film is masked
+            mask[position] = True
+    train, held_out = ([np.searchsorted(items, history) for history in part] for part in (train, held_out))
+    return SpeedTask(settings, len(items), train, held_out, masks)
 
 
 def run(
@@ -171,17 +178,18 @@ def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, flo
     machine changes between rounds.
     """
     frame, names = pd.json_normalize(runs), ("sequences_per_second", "latency_ms.p50")
-    speed, latency = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
-    if not {ours, peer} <= set(speed):
+    speeds, latencies = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
+    if not {ours, peer} <= set(speeds):
         return float("nan"), float("nan")
-    return (speed[ours] / speed[peer]).median(), (latency[peer] / latency[ours]).median()
+    return (speeds[ours] / speeds[peer]).median(), (latencies[peer] / latencies[ours]).median()
 
 
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the medians of each system over its runs, with the `ratios` of our default system to it."""
+    """Return the medians of each system over its runs, with the `ratios` of OURS to the system."""
     frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
     table = frame.groupby("system", sort=False)[[*MEDIANS, "latency_ms"]].median().round(4).to_dict("index")
-    for name in set(table) - {OURS.name} if OURS.name in table else ():
+    others = set(table) - {OURS.name} if OURS.name in table else set()
+    for name in others:
         speed, latency = ratios(runs, OURS.name, name)
         table[name] |= {"times_the_speed": round(speed, 4), "times_the_latency": round(latency, 4)}
     return table

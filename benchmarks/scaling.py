@@ -3,11 +3,11 @@
     python -m benchmarks.scaling --json benchmarks/scaling.json    all points: minutes
     python -m benchmarks.scaling --quick                           a few small points
 
-Each point is a process with one thread. The model (L=2, h=2, d=64) is untrained, and the data are generated. The model
-has position embeddings in place of the relative bias. A step trains on 16
-histories, with the drawing of the batch, Adam and the average of the weights. A request returns ten films for one
-history. Times are medians of CPU time. Memory is the peak of the work, with the model and without the data (Linux
-only). The tables are printed as Markdown.
+Each point is measured in a process with one thread. The model (L=2, h=2, d=64) is untrained and has position embeddings
+in place of the relative bias. The data are generated. A step samples a batch of 16 histories, trains on it with Adam,
+and updates the average of the weights. A request returns ten films for one history. Times are medians of CPU time.
+Memory is the peak of the steps or requests, with the model and without the data (Linux only). The tables are printed as
+Markdown.
 """
 
 import os
@@ -34,7 +34,8 @@ FILMS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 HISTORIES = (50, 100, 200, 500, 1_000)
 DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # while the other size grows
 UNITS = "ms of CPU time on one thread, MB on top of the data"
-LARGE = 100_000  # with at least this many films, fewer repeats, because a step takes seconds
+LARGE_CATALOGUE = 100_000  # films; from this size, there are fewer repeats, because a step takes seconds
+N_WARM_UP_REQUESTS = 3
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,15 @@ def measure(point: Point) -> dict[str, float]:
     work = requests if point.kind == "request" else steps
     work(generated(BATCH_SIZE, 10, 5), Point(point.kind, 10, 5))  # libraries load code when they are first used
     dataset = generated(BATCH_SIZE, point.films, point.history, user_spread=0)
-    _ = dataset.catalog.films  # makes the list of films, whose memory belongs to the data
-    before = reset_peak_mb()
+    _ = dataset.catalog.films  # computes the cached list of films, whose memory belongs to the data
+    data_mb = reset_peak_mb()
     seconds = work(dataset, point)
-    return {"ms": round(1e3 * statistics.median(seconds), 3), "memory_mb": round(runtime.peak_memory_mb() - before, 1)}
+    return {"ms": round(1e3 * statistics.median(seconds), 3), "memory_mb": round(runtime.peak_memory_mb() - data_mb, 1)}
 
 
 def steps(dataset: Dataset, point: Point) -> list[float]:
     """Return CPU seconds of training steps without the first. An epoch has one step here."""
-    schedule = TrainConfig(epochs=4 if point.films >= LARGE else 9, batch_size=BATCH_SIZE)
+    schedule = TrainConfig(epochs=4 if point.films >= LARGE_CATALOGUE else 9, batch_size=BATCH_SIZE)
     config = Bert4RecAblatedConfig(schedule=schedule, length=point.history, pmi_init=False, without="relative bias")
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
@@ -99,7 +100,7 @@ def steps(dataset: Dataset, point: Point) -> list[float]:
 
 
 def requests(dataset: Dataset, point: Point) -> list[float]:
-    """Return CPU seconds of requests without the first three."""
+    """Return CPU seconds of requests without the first N_WARM_UP_REQUESTS."""
     from recsys.models import registry
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Request, recommend
@@ -111,12 +112,12 @@ def requests(dataset: Dataset, point: Point) -> list[float]:
     reset_peak_mb()  # leaves out the peak of building the model
     predictor = Predictor(dataset, registry.get("bert4rec"), model)
     request = Request(tuple(dataset.history(0).tolist()))
-    seconds = []
-    for _ in range(13 if point.films >= LARGE else 43):
+    n_timed, seconds = 10 if point.films >= LARGE_CATALOGUE else 40, []
+    for _ in range(N_WARM_UP_REQUESTS + n_timed):
         start = time.process_time()
         recommend(predictor, request)
         seconds.append(time.process_time() - start)
-    return seconds[3:]
+    return seconds[N_WARM_UP_REQUESTS:]
 
 
 def reset_peak_mb() -> float:
@@ -134,7 +135,9 @@ def tables(document: dict[str, Any]) -> list[str]:
     ):
         points = [point for point in document["points"] if point[fixed] == default]
         kinds = [kind for kind in KINDS if any(point["kind"] == kind for point in points)]
-        cells = {(p[size], p["kind"]): f"{three_digits(p['ms'])} ms, {p['memory_mb']:,.0f} MB" for p in points}
+        cells = {}
+        for point in points:
+            cells[point[size], point["kind"]] = f"{three_digits(point['ms'])} ms, {point['memory_mb']:,.0f} MB"
         lines += [title, "", f"| {size} | " + " | ".join(KINDS[kind] for kind in kinds) + " |"]
         lines.append("|---:|" + "---:|" * len(kinds))
         for n in sorted({point[size] for point in points}):
@@ -145,7 +148,8 @@ def tables(document: dict[str, Any]) -> list[str]:
 
 def three_digits(value: float) -> str:
     """Format a number with three significant digits: 0.914, 12.3, 1,230."""
-    return f"{value:,.{max(0, 3 - len(str(int(value))) + (value < 1))}f}"
+    integer_digits = len(str(int(value))) if value >= 1 else 0
+    return f"{value:,.{max(0, 3 - integer_digits)}f}"
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""Measure NDCG@10 for visitors with short lists: only the newest k films of each user are given.
+"""Measure NDCG@10 for visitors with short lists: a recommender gets only the newest k films of each user.
 
     python -m benchmarks.short_lists                                      the default recommender, built-in data set
     python -m benchmarks.short_lists pool sasrec-memory markov --json benchmarks/short_lists.json
     python -m benchmarks.short_lists pool --part valid                    to choose between settings
 
-The target is the last film of each user in the training data of the app, with `--part valid` the last but one. All
-films that the user watched before are excluded, including films that are not given. A tie counts against the target.
-The intervals are 95 % bootstrap intervals over users. `request_ms` is the median time of a request on one thread.
+The data set is split as for the recommenders of the app. The target is the last film of each user, with `--part valid`
+the last film but one. All films that the user watched before are excluded, also films that the recommender does not
+get. A tie counts against the target. The intervals are 95 % bootstrap intervals over users. `request_ms` is the median
+time of a request on one thread.
 """
 
 import statistics
@@ -27,8 +28,8 @@ from recsys.serving import predictor
 from recsys.serving.recommend import Request, recommend
 
 LENGTHS = (1, 2, 3, 5, 10)
-WHOLE_HISTORY = 0  # as a length: all films are given
-REQUEST_LENGTHS = (3, 50)
+WHOLE_HISTORY = 0  # a length that stands for all films
+REQUEST_LENGTHS = (3, 50)  # films in the timed requests
 METRIC = "ndcg@10"
 BATCH_SIZE = 256
 N_REQUESTS = 200
@@ -71,20 +72,20 @@ def ranks_of_newest(model: Model, held_out: HeldOut, length: int) -> np.ndarray:
     for start in range(0, len(held_out), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)
         whole = held_out.queries[rows]
-        given = whole if length == WHOLE_HISTORY else Queries([history[-length:] for history in whole.histories])
-        ranks[rows] = metrics.target_ranks(model.score(given), held_out.targets[rows], whole.histories)
+        queries = whole if length == WHOLE_HISTORY else Queries([history[-length:] for history in whole.histories])
+        ranks[rows] = metrics.target_ranks(model.score(queries), held_out.targets[rows], whole.histories)
     return ranks
 
 
 def request_ms(name: str, dataset: Dataset, held_out: HeldOut, length: int) -> float:
     """Return the median milliseconds of a request with the newest `length` films of a user."""
-    ready = predictor.load(name, dataset)
+    loaded = predictor.load(name, dataset)
     requests = [Request(tuple(history[-length:].tolist())) for history in held_out.queries.histories[:N_REQUESTS]]
-    recommend(ready, requests[0])
+    recommend(loaded, requests[0])  # warm-up
     seconds = []
     for request in requests:
         start = time.perf_counter()
-        recommend(ready, request)
+        recommend(loaded, request)
         seconds.append(time.perf_counter() - start)
     return 1000 * statistics.median(seconds)
 

@@ -1,12 +1,12 @@
-"""Measure how many of the first ten recommendations match the taste of a visitor, who gives five films of one group.
+"""Measure how many of the first ten recommendations match the taste of a visitor with five films of one group.
 
     python -m benchmarks.taste                                    the default recommender, built-in data set
     python -m benchmarks.taste pool sasrec-memory --json benchmarks/taste.json
 
-A group is a language or region, a genre (sometimes of one period), a series or studio, or a director. For each group,
-GIVEN films are drawn DRAWS times. The share is the number of recommended films that belong to the group, divided by the
-highest possible number: ten, or fewer if the group has fewer other films. `mean` is over all groups, `worst_third` over
-the third of the groups with the lowest shares.
+A group is a language or region, a genre (sometimes of one period), a series or studio, or a director. Each group has
+N_VISITORS visitors with GIVEN random films of the group. The share of a visitor is the number of recommended films that
+belong to the group, divided by the highest possible number: ten, or fewer if the group has fewer other films. `mean` is
+the mean of all groups, `worst_third` the mean of the third of the groups with the lowest shares.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ from recsys.text.fields import original_languages
 
 GIVEN = 5  # films that a visitor gives
 LIST_LENGTH = 10  # recommendations that are counted
-DRAWS = 12  # visitors per group
+N_VISITORS = 12  # of each group
 MIN_FILMS = 8  # of a group
 
 IsMember = Callable[[Film, set[str], str], bool]  # film, its genres, its language → whether it belongs to the group
@@ -136,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         values = np.sort(list(shares.values()))
         rows[name] = {"mean": values.mean(), "worst_third": values[: max(1, len(values) // 3)].mean()} | shares
         print(f"{name:20s} mean {rows[name]['mean']:.3f}  worst third {rows[name]['worst_third']:.3f}", flush=True)
-    settings = {"dataset": dataset.name, "seed": options.seed, "given": GIVEN, "lists_per_group": DRAWS}
+    settings = {"dataset": dataset.name, "seed": options.seed, "given": GIVEN, "lists_per_group": N_VISITORS}
     figures = {
         "machine": machine.describe(),
         "films": {group: len(items) for group, items in groups.items()},
@@ -159,15 +159,15 @@ def items_of_groups(dataset: Dataset) -> dict[str, np.ndarray]:
 
 
 def share_of(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> float:
-    """Return the mean share of the group `items` (n,) in the first ten films after GIVEN films of the group."""
+    """Return the mean share of the visitors of a group, given the items (n,) of the group."""
     rng = np.random.default_rng(seed)
-    histories = [rng.choice(items, GIVEN, replace=False) for _ in range(DRAWS)]
+    histories = [rng.choice(items, GIVEN, replace=False) for _ in range(N_VISITORS)]
     scores = model.score(Queries(histories))[:, : dataset.n_items]
     shares = []
     for row, history in zip(scores, histories, strict=True):
         row[history] = -np.inf
-        best = np.argpartition(-row, LIST_LENGTH)[:LIST_LENGTH]
-        shares.append(np.isin(best, items).sum() / min(LIST_LENGTH, len(items) - GIVEN))
+        recommended = np.argpartition(-row, LIST_LENGTH)[:LIST_LENGTH]
+        shares.append(np.isin(recommended, items).sum() / min(LIST_LENGTH, len(items) - GIVEN))
     return float(np.mean(shares))
 
 

@@ -5,8 +5,9 @@
     python -m benchmarks.time_to_quality --smoke       a small generated data set
 
 Validation decides when to stop and which weights to keep. The test films are ranked once, with the standard protocol.
-"training_seconds" runs from the first batch to the last validation, "everything_seconds" from the start of this script
-to the last test rank. Choose settings with --no-test. `python -m recsys bench train` measures the time of an epoch.
+"training_seconds" is the time from the first batch to the last validation, "everything_seconds" from the start of this
+script to the last test rank. Choose settings with --no-test. `python -m recsys bench train` measures the time of an
+epoch.
 """
 # ruff: noqa: E402  (the clock starts before the imports)
 
@@ -34,7 +35,7 @@ from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import summary
 from recsys.training.options import RunOptions, TrainConfig
 
-# Starting a step costs some milliseconds on a GPU, whatever its size. So there are few steps with a high learning rate.
+# Each step costs some milliseconds on a GPU, even with a small batch. So there are few steps with a high learning rate.
 ML_1M = Bert4RecAblatedConfig(
     schedule=TrainConfig(
         epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4

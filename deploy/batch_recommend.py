@@ -3,10 +3,10 @@
     pip install ray==2.60.0
     python -m deploy.batch_recommend --dataset ml-1m --model sasrec-softmax --out lists --workers 2
 
-Each worker is a process that loads the recommender once and answers one part of the users after another. A part is a
-file that is written as a whole. The same command continues an interrupted run, and another worker repeats the part of a
-worker that died. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray start`)
-and pass --address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
+The users are divided into parts, and each part has a file. Each worker is a process that loads the recommender once and
+then writes one part after another. The same command continues an interrupted run. If a worker dies, its part is
+repeated. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray start`) and pass
+--address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
 """
 
 import argparse
@@ -46,17 +46,17 @@ def part_path(folder: Path, part: range) -> Path:
     return folder / f"people-{part.start:09d}.parquet"
 
 
-def parts(n: int, size: int) -> list[range]:
-    """Split the rows of n users into parts of at most `size` users."""
-    return [range(start, min(start + size, n)) for start in range(0, n, size)]
+def parts(n_users: int, size: int) -> list[range]:
+    """Divide the users 0 to `n_users` - 1 into parts of at most `size` users."""
+    return [range(start, min(start + size, n_users)) for start in range(0, n_users, size)]
 
 
 def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
-    """Store the parameters in the folder. Raise RecsysError if it has parts with other parameters."""
+    """Store the parameters in the folder. Raises RecsysError if it has parts with other parameters."""
     path = folder / PARAMETERS
     if path.exists():
         stored = json.loads(path.read_text("utf-8"))
-    else:
+    else:  # parts without stored parameters are from an older version, so their parameters are unknown
         stored = {} if any(folder.glob("people-*.parquet")) else parameters
     if different := [name for name, value in parameters.items() if stored.get(name) != value]:
         names = ", ".join(f"{name} {stored.get(name, 'unknown')}, not {parameters[name]}" for name in different)
@@ -64,19 +64,19 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
     replace_file(path, json.dumps(parameters, indent=1).encode())
 
 
-def write_with_ray(make: partial[Worker], todo: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
-    """Write the parts in several processes, and yield the number of users of each finished part."""
+def write_with_ray(make_worker: partial[Worker], todo: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
+    """Write the parts `todo` in several processes, and yield the number of users of each finished part."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
         from ray.util import ActorPool
     except ImportError as error:
         raise MissingLibraryError("more than one worker", "ray==2.60.0") from error
-    # Without a cluster, Ray listens only to this machine.
-    local = {} if options.address else {"num_cpus": options.workers, "_node_ip_address": "127.0.0.1"}
-    ray.init(address=options.address, include_dashboard=False, log_to_driver=False, **local)
-    remote = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
-    pool = ActorPool([remote.remote(*make.args) for _ in range(options.workers)])
+    # without a running cluster, Ray is started here and listens only to this machine
+    local_options = {} if options.address else {"num_cpus": options.workers, "_node_ip_address": "127.0.0.1"}
+    ray.init(address=options.address, include_dashboard=False, log_to_driver=False, **local_options)
+    remote_class = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
+    pool = ActorPool([remote_class.remote(*make_worker.args) for _ in range(options.workers)])
     try:
         yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), todo)
     finally:
@@ -96,18 +96,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     folder = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    n = datasets.load(options.dataset).n_users
+    n_users = datasets.load(options.dataset).n_users
     try:
         check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})
     except RecsysError as error:
         raise SystemExit(str(error)) from error
-    todo = [part for part in parts(n, options.part) if not part_path(folder, part).exists()]
-    make = partial(Worker, options.dataset, options.model, options.k, folder)
-    done = n - sum(map(len, todo))
-    if todo:
-        for n_users in map(make().write, todo) if options.workers == 1 else write_with_ray(make, todo, options):
-            done += n_users
-            print(f"{done:,} of {n:,} people", flush=True)
+    missing_parts = [part for part in parts(n_users, options.part) if not part_path(folder, part).exists()]
+    if not missing_parts:
+        return 0
+    make_worker = partial(Worker, options.dataset, options.model, options.k, folder)
+    if options.workers == 1:
+        part_sizes: Iterator[int] = map(make_worker().write, missing_parts)
+    else:
+        part_sizes = write_with_ray(make_worker, missing_parts, options)
+    n_done = n_users - sum(map(len, missing_parts))
+    for part_size in part_sizes:
+        n_done += part_size
+        print(f"{n_done:,} of {n_users:,} people", flush=True)
     return 0
 
 

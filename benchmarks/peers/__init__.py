@@ -1,1 +1,1 @@
-"""The program of each system, which runs in the environment of the system. task.py has what they share."""
+"""The program of each system. It runs in the environment of the system. task.py contains the code that all share."""

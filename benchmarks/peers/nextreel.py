@@ -18,7 +18,7 @@ from recsys.serving.recommend import Request, recommend
 from recsys.training.options import RunOptions, TrainConfig
 
 LEARNING_RATE = 4e-3
-WARM_UP_STEPS = 10  # a run has about fifty steps
+WARM_UP_STEPS = 10  # a training has about fifty steps
 
 
 def main() -> None:
@@ -54,9 +54,10 @@ def main() -> None:
         tokens = np.full((len(sequences), settings.length), module.padding)
         for row, items in zip(tokens, sequences, strict=True):
             row[: len(items)] = np.where(items == MASK, module.mask, items)
-        x = torch.from_numpy(tokens)
+        token_tensor = torch.from_numpy(tokens)
         with torch.inference_mode():
-            return module.logits(module(x)[x == module.mask]).numpy()
+            states = module(token_tensor)[token_tensor == module.mask]  # (M, D)
+            return module.logits(states).numpy()
 
     def request() -> list[int]:
         return [recommendation.item for recommendation in recommend(predictor, query)]

@@ -31,12 +31,12 @@ QUALITY_SETTINGS: dict[str, dict[str, Any]] = {
     "sasrec": {"learning_rate": 0.0005, "MAX_ITEM_LIST_LENGTH": 50, "train_batch_size": 2048},
     "bert4rec": {"learning_rate": 0.005, "MAX_ITEM_LIST_LENGTH": 200, "train_batch_size": 128, "ft_ratio": 0.0},
 }
-ROWS = {  # each row of a file has a whole history
+ROWS = {  # settings for files in which each row has a whole history
     "benchmark_filename": ["train", "valid", "test"],
     "load_col": {"inter": ["user_id", "item_id_list", "item_id"]},
     "alias_of_item_id": ["item_id_list"],
 }
-PREFIXES = {
+PREFIXES = {  # settings for a file of events, of which RecBole makes a row for every prefix of a history
     "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
     "eval_args": {"split": {"LS": "valid_and_test"}, "order": "TO", "group_by": "user", "mode": "full"},
 }
@@ -92,29 +92,30 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
     for epoch in range(settings.epochs):
         trainer._train_epoch(batches, epoch)
     seconds, fit_seconds = time.perf_counter() - epochs_start, time.perf_counter() - start
-    used = int(batches._dataset.inter_feat["item_length"].sum())
-    if (len(batches._dataset), used) != (len(task.train), task.n_interactions):
-        raise ValueError(f"RecBole has not used the whole sequences: {used} items, not {task.n_interactions}")
-    internal = data.token2id("item_id", [str(item) for item in range(task.n_items)])  # (I,)
+    n_interactions = int(batches._dataset.inter_feat["item_length"].sum())
+    if (len(batches._dataset), n_interactions) != (len(task.train), task.n_interactions):
+        raise ValueError(f"RecBole has not used the whole sequences: {n_interactions} items, not {task.n_interactions}")
+    internal = data.token2id("item_id", [str(item) for item in range(task.n_items)])  # (I,) item → item of RecBole
     external = np.argsort(internal)  # item i + 1 of RecBole is item external[i]
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
         tokens = np.zeros((len(sequences), settings.length), np.int64)
         for row, items in zip(tokens, sequences, strict=True):
             row[: len(items)] = np.where(items == MASK, model.mask_token, internal[items])
-        x = torch.from_numpy(tokens)
+        token_tensor = torch.from_numpy(tokens)
         with torch.inference_mode():
-            states = model.eval()(x)[x == model.mask_token]  # (M, D)
+            states = model.eval()(token_tensor)[token_tensor == model.mask_token]  # (M, D)
             logits = states @ model.item_embedding.weight[: model.n_items].T + model.output_bias
         return logits[:, internal].numpy()
 
     def request() -> list[int]:
+        history = internal[task.query]
         tokens = np.zeros((1, settings.length), np.int64)
-        tokens[0, : len(task.query)] = history = internal[task.query]
+        tokens[0, : len(history)] = history
         query = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.tensor([len(history)])})
         with torch.inference_mode():
             scores = model.full_sort_predict(query)[0]
-            scores[0] = scores[torch.from_numpy(history)] = -torch.inf
+            scores[0] = scores[torch.from_numpy(history)] = -torch.inf  # excludes padding and the history
             return external[scores.topk(K).indices.numpy() - 1].tolist()
 
     torch.set_num_threads(1)
@@ -129,12 +130,12 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         write_histories(task, folder / "recbole" / "task")
     else:
         write_rows([items[-width:] for items in task.train], folder / "recbole" / "task")
-    layout = PREFIXES if name == "sasrec" else ROWS
+    file_settings = PREFIXES if name == "sasrec" else ROWS
     limits = task.limits
-    config = configure(MODELS[name], folder / "recbole", limits.seed, limits.threads, layout | model_settings)
+    config = configure(MODELS[name], folder / "recbole", limits.seed, limits.threads, file_settings | model_settings)
     data, batches, model, trainer = prepare(config)
     trained_items = np.unique(np.concatenate(task.train))
-    internal = np.full(task.n_items, -1)
+    internal = np.full(task.n_items, -1)  # item → item of RecBole, -1: not trained
     internal[trained_items] = data.token2id("item_id", [str(item) for item in trained_items])
 
     def score(histories: list[np.ndarray]) -> np.ndarray:
@@ -160,8 +161,9 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         trainer.optimizer.step()
         if training.batch_done(len(batch)):
             break
-    keys = (*model_settings, "hidden_size", "inner_size", "n_layers", "n_heads")
-    settings = {key: config[key] for key in (*keys, "hidden_dropout_prob", "attn_dropout_prob", "loss_type")}
+    size_keys = ("hidden_size", "inner_size", "n_layers", "n_heads")
+    keys = (*model_settings, *size_keys, "hidden_dropout_prob", "attn_dropout_prob", "loss_type")
+    settings = {key: config[key] for key in keys}
     return training.result(f"recbole {name}", len(batches._dataset), settings, folder)
 
 

@@ -29,7 +29,7 @@ QUALITY_SETTINGS = {
     "loss": "softmax",
 }
 MODELS = {"sasrec": (SASRecModel, {}), "bert4rec": (BERT4RecModel, {"mask_prob": 0.15})}
-MAX_EPOCHS = 100_000  # never reached, because a quality task ends after a given CPU time
+MAX_EPOCHS = 100_000  # not reached, because a quality task ends after a given CPU time
 QUIET = {
     "enable_progress_bar": False,
     "logger": False,
@@ -53,7 +53,10 @@ class EpochTimer(Callback):
 
 
 class BatchCounter(Callback):
-    """Report each batch to `training`, and stop when it is over. RecTools copies its trainer, hence the class field."""
+    """Report each batch to `training`, and stop when the training is over.
+
+    `training` is a class attribute, because RecTools copies its trainer.
+    """
 
     training: TimedTraining
 
@@ -100,9 +103,9 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
         tokens = np.zeros((len(sequences), settings.length), np.int64)
         for row, items in zip(tokens, sequences, strict=True):
             row[-len(items) :] = np.where(items == MASK, mask, internal[items])
-        x = torch.from_numpy(tokens)
+        token_tensor = torch.from_numpy(tokens)
         with torch.inference_mode():
-            return model.torch_model.eval()({"x": x})[x == mask][:, internal].numpy()
+            return model.torch_model.eval()({"x": token_tensor})[token_tensor == mask][:, internal].numpy()
 
     single_user = as_dataset(task.train, [task.query_row])  # the fastest way to ask RecTools for one user
 

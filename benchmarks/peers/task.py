@@ -1,8 +1,8 @@
 """The tasks that every system gets, and the measurement of its answers. Only NumPy is needed.
 
 A speed task trains a BERT4Rec of given sizes. Its loss is the mean cross-entropy, over all items, of items masked in
-held-out sequences. A quality task trains for a given CPU time. The weights with the best validation NDCG@10 then rank
-the test item of every user. The masked items are equal for all systems.
+held-out sequences. The masked items are equal for all systems. A quality task trains for a given CPU time. The weights
+with the best validation NDCG@10 then rank the test item of every user.
 
 Shapes: S sequences, B users, I items, M masked items.
 """
@@ -25,7 +25,7 @@ from recsys.ranking.metrics import ndcg, target_ranks
 from recsys.runtime import peak_memory_mb
 
 MASK = -1  # in place of an item that must be predicted
-K = 10  # items of a list
+K = 10  # items that a request returns
 SPEED_BATCH_SIZE, QUALITY_BATCH_SIZE = 32, 64  # sequences scored at once
 N_WARM_UP = 20  # requests that are not counted
 RANKS = "ranks.npy"  # in the folder of a quality task
@@ -46,7 +46,7 @@ class Settings:
     dropout: float = 0.2  # the default of both peers
     batch_size: int = 128  # the default of RecTools
     epochs: int = 1
-    threads: int = 2  # for training; a request has one core
+    threads: int = 2  # of the training; a request uses one core
     requests: int = 300
     seed: int = 0
 
@@ -134,7 +134,7 @@ def main(
 
 def cloze_loss(task: SpeedTask, score: Score) -> float:
     """Return the mean cross-entropy of the masked items. `score` returns logits (M, I)."""
-    total, count = 0.0, 0
+    loss_sum, n_targets = 0.0, 0
     for start in range(0, len(task.held_out), SPEED_BATCH_SIZE):
         rows = slice(start, start + SPEED_BATCH_SIZE)
         pairs = list(zip(task.held_out[rows], task.masks[rows], strict=True))
@@ -143,14 +143,14 @@ def cloze_loss(task: SpeedTask, score: Score) -> float:
         if logits.shape != (len(targets), task.n_items):
             raise ValueError(f"logits are {logits.shape}, not {(len(targets), task.n_items)}")
         highest = logits.max(1)
-        log_sums = np.log(np.exp(logits - highest[:, None]).sum(1)) + highest
-        total += float((log_sums - logits[np.arange(len(targets)), targets]).sum())
-        count += len(targets)
-    return total / count
+        log_sums = np.log(np.exp(logits - highest[:, None]).sum(1)) + highest  # log-sum-exp
+        loss_sum += float((log_sums - logits[np.arange(len(targets)), targets]).sum())
+        n_targets += len(targets)
+    return loss_sum / n_targets
 
 
 def latency(task: SpeedTask, request: Callable[[], Sequence[int]]) -> dict[str, float]:
-    """Return milliseconds of a request on one core. A request returns the top K unseen items of `task.query`."""
+    """Return milliseconds of a request on one core. `request` returns the top K items outside `task.query`."""
     items = list(request())
     if len(set(items)) != K or set(items) & set(task.query.tolist()):
         raise ValueError(f"{items} are not {K} unseen items")
@@ -178,7 +178,7 @@ def speed_result(
 
     `score` and `request` are those of `cloze_loss` and `latency`. The result has the version of `package`.
     """
-    memory_mb = peak_memory_mb()  # before the measurement needs memory
+    memory_mb = peak_memory_mb()  # here, because the following measurements need memory
     return {
         "sequences_per_second": round(len(task.train) * task.settings.epochs / seconds, 2),
         "seconds": round(seconds, 3),
@@ -236,6 +236,7 @@ class TimedTraining:
         }
 
     def _validate(self) -> None:
+        """Measure NDCG@10 of the validation users, and keep the weights if they are the best."""
         value = ndcg(self._ranks(self._validation_users, self.task.valid, []), K)
         if value > max((validation["ndcg@10"] for validation in self.validations), default=-1.0):
             self._best = deepcopy(self._network().state_dict())
@@ -244,7 +245,7 @@ class TimedTraining:
         print(json.dumps(validation), flush=True)
 
     def _ranks(self, users: np.ndarray, targets: np.ndarray, later: list[np.ndarray]) -> np.ndarray:
-        """Return the ranks of the targets (B,) of some users. Items of `later`, each (B,), follow the histories."""
+        """Return the ranks of `targets` (B,) for some users. The items of `later`, each (B,), extend the histories."""
         ranks = np.zeros(len(users), np.int64)
         for start in range(0, len(users), QUALITY_BATCH_SIZE):
             rows = users[start : start + QUALITY_BATCH_SIZE]

@@ -15,8 +15,8 @@ from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 MIN_RATINGS = 5  # default number of ratings that a film needs to be trained on
-TIES_SEED = 0
-MIN_SHARED_RATINGS = 5  # ratings of the same film in the same second by which a user of two data sets is recognised
+TIES_SEED = 0  # of the random order of ratings with equal user and time
+MIN_SHARED_RATINGS = 5  # two users with this many ratings of equal film and time are the same person
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class RawRatings:
 
 
 def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file") -> Dataset:
-    """Sort ratings by user and time, and separate the films with fewer than `min_ratings` ratings.
+    """Sort ratings by user and time, and move the films with fewer than `min_ratings` ratings to `Catalog.infrequent`.
 
     Users of the result are sorted by original id, items by film id. With ties="drawn", ratings with equal user and time
     get a random order, which depends only on user id and film id. Raises DataError if ratings and films are
@@ -50,21 +50,18 @@ def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: T
     film_row = _film_rows(pd.Index(films["movie_id"]), raw.movie)  # (E,)
     is_frequent = np.bincount(film_row, minlength=len(films)) >= min_ratings  # (F,)
     order = user_time_order(raw.user, raw.timestamp)
-    order = order[is_frequent[film_row[order]]]
+    order = order[is_frequent[film_row[order]]]  # without the ratings of infrequent films
     if not len(order):
         text = "{name}: no film has {min_ratings} ratings, so there is nothing to learn from"
         raise DataError(text, name=name, min_ratings=min_ratings)
-    item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)
-    user = raw.user[order]
-    is_new_user = np.concatenate([[True], ~equals_previous(user)])
-    events = Interactions(
-        np.cumsum(is_new_user, dtype=np.int32) - np.int32(1),
-        item_of_film_row[film_row[order]],
-        raw.rating[order],
-        raw.timestamp[order],
-    )
+    item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)  # only valid for frequent films
+    item = item_of_film_row[film_row[order]]
+    original_user = raw.user[order]
+    is_new_user = np.concatenate([[True], ~equals_previous(original_user)])
+    user = np.cumsum(is_new_user, dtype=np.int32) - np.int32(1)
+    events = Interactions(user, item, raw.rating[order], raw.timestamp[order])
     movies, infrequent = (films[rows].reset_index(drop=True) for rows in (is_frequent, ~is_frequent))
-    user_ids = user[is_new_user].astype(np.int64)
+    user_ids = original_user[is_new_user].astype(np.int64)
     profiles = raw.user_profiles
     if profiles is not None:
         if profiles.index.has_duplicates:
@@ -86,72 +83,73 @@ def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:
 
 def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> RawRatings:
     """Drop ratings with the same user, film and time as an earlier rating, and report the number of dropped ratings."""
-    # The keys are hashes of user and film, plus the time, so duplicates have equal keys. Only ratings with repeated
-    # keys are compared, which is usually six times faster.
+    # Duplicates have equal keys, which are a hash of user and film, plus the time. Comparing only the ratings with
+    # repeated keys is usually six times faster.
     keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)
     sorted_keys = np.sort(keys)
     repeated_keys = sorted_keys[1:][equals_previous(sorted_keys)]
     rows = np.flatnonzero(np.isin(keys, repeated_keys))
-    is_repeated = np.zeros(len(keys), bool)
-    is_repeated[rows] = is_duplicate(raw.user[rows], raw.movie[rows], raw.timestamp[rows])
-    if not is_repeated.any():
+    is_dropped = np.zeros(len(keys), bool)
+    is_dropped[rows] = is_duplicate(raw.user[rows], raw.movie[rows], raw.timestamp[rows])
+    if not is_dropped.any():
         return raw
     text = "repeated ratings (same person, film and time), which count once: {n:,}"
-    report({"stage": "note", "text": Message(text, n=is_repeated.sum())})
-    return raw.reordered(np.flatnonzero(~is_repeated))
+    report({"stage": "note", "text": Message(text, n=is_dropped.sum())})
+    return raw.reordered(np.flatnonzero(~is_dropped))
 
 
 def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
     """Append the users of another MovieLens data set to `train`, the training part of `whole`.
 
     Ratings of films that `train` lacks, or later than `until` (seconds since 1970), are dropped. Users who are in both
-    data sets are not added, because their held-out films would become training data. Raises DataError if a data set has
-    no MovieLens ids or times, or if there is no user to add.
+    data sets are not added, because their held-out films would become training data. Raises DataError if a data set
+    lacks MovieLens ids or times, or if there is no user to add.
     """
     for dataset in (other, whole):
-        if "item_id" in dataset.catalog.movies or not dataset.has_times:
-            raise DataError(
-                "{name} does not have the film ids of MovieLens, or has no times; leave out --also", name=dataset.name
-            )
+        has_text_ids = "item_id" in dataset.catalog.movies  # film ids of MovieLens are numbers
+        if has_text_ids or not dataset.has_times:
+            text = "{name} does not have the film ids of MovieLens, or has no times; leave out --also"
+            raise DataError(text, name=dataset.name)
     events = other.interactions
     item = pd.Index(train.catalog.movie_ids).get_indexer(_movie_ids(other))  # (E,), -1: not in `train`
     keep = (item >= 0) & ~np.isin(events.user, shared_users(whole, other))
     if until is not None:
         keep &= np.asarray(events.timestamp) <= until
     if not keep.any():
-        raise DataError(
-            "no user of {name} can be added to {train}; choose another data set", name=other.name, train=train.name
-        )
+        text = "no user of {name} can be added to {train}; choose another data set"
+        raise DataError(text, name=other.name, train=train.name)
     added = replace(events, item=item.astype(np.int32)).select(keep)
-    added = added.select(np.lexsort((random_sort_keys(added.user, added.item, TIES_SEED), added.timestamp, added.user)))
-    users, user_index = np.unique(added.user, return_inverse=True)
+    tie_keys = random_sort_keys(added.user, added.item, TIES_SEED)
+    added = added.select(np.lexsort((tie_keys, added.timestamp, added.user)))
+    added_users, user_index = np.unique(added.user, return_inverse=True)  # `added_users` are users of `other`
     added = replace(added, user=(train.n_users + user_index).astype(np.int32))
     names = ("user", "item", "rating", "timestamp")
     joined_columns = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
     # ids of different data sets can be equal, so added users get negative ids, which are not used elsewhere
-    user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[users]])
-    profiles = _joined_profiles(train, other, users)
+    user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[added_users]])
+    profiles = _joined_profiles(train, other, added_users)
     return Dataset(train.name, train.catalog, Interactions(*joined_columns), user_ids, train.ties, profiles)
 
 
 def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
-    """Return the users of `other` who have MIN_SHARED_RATINGS in common with a user of `whole`, ascending."""
-    tables = [
+    """Return the users of `other` who share at least MIN_SHARED_RATINGS ratings with a user of `whole`, ascending."""
+    whole_ratings, other_ratings = (
         pd.DataFrame({"film": _movie_ids(part), "time": part.interactions.timestamp, "user": part.interactions.user})
         for part in (whole, other)
-    ]
-    shared_ratings = tables[0].merge(tables[1], on=["film", "time"], suffixes=("_whole", ""))
-    pairs = shared_ratings.groupby(["user_whole", "user"]).size().reset_index(name="n_ratings")
-    return np.unique(pairs["user"][pairs["n_ratings"] >= MIN_SHARED_RATINGS])
+    )
+    shared_ratings = whole_ratings.merge(other_ratings, on=["film", "time"], suffixes=("_whole", "_other"))
+    pairs = shared_ratings.groupby(["user_whole", "user_other"]).size().reset_index(name="n_ratings")
+    return np.unique(pairs["user_other"][pairs["n_ratings"] >= MIN_SHARED_RATINGS])
 
 
 def _joined_profiles(train: Dataset, other: Dataset, added_users: np.ndarray) -> pd.DataFrame | None:
-    """Return the profiles of all users of `train` and the added users of `other`. Unknown profiles are ""."""
+    """Return the profiles of all users of `train` and the added users of `other`. Unknown values are ""."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
-    blank = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PROFILE_COLUMNS), "str")
-    left, right = (blank if table is None else table for table in (train.user_profiles, other.user_profiles))
-    return pd.concat([left.iloc[: train.n_users], right.iloc[added_users]], ignore_index=True)
+    unknown = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PROFILE_COLUMNS), "str")
+    tables = (unknown if table is None else table for table in (train.user_profiles, other.user_profiles))
+    train_profiles, other_profiles = tables
+    return pd.concat([train_profiles.iloc[: train.n_users], other_profiles.iloc[added_users]], ignore_index=True)
 
 
 def _movie_ids(dataset: Dataset) -> np.ndarray:

@@ -3,6 +3,7 @@
 Shapes: R rows.
 """
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -15,7 +16,7 @@ _ITEM_IDS = (
     *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
     *("productsku", "itemsku", "variantsku", "lineitemsku", "stockcode", "productcode", "itemcode", "articlenumber"),
 )
-# These may be the item id in an event file. In an item file, most are attributes of an item with its own id. Only names
+# Each of these can be the item id in an event file. In an item file, most are attributes of an item, so only the names
 # that end in "id" are used there.
 _OTHER_ITEMS = (
     *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
@@ -67,13 +68,14 @@ ITEM_ROLES = {  # likewise for an item file
 }
 MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "\\N")
 UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
-MIN_TIME, MAX_TIME = -62_135_596_800, 253_402_300_800  # the years 1 to 9999, in seconds since 1970
+MIN_TIME = -62_135_596_800  # start of the year 1, in seconds since 1970
+MAX_TIME = 253_402_300_800  # start of the year 10000
 _ALL_NAMES = {name for names in (*ROLES.values(), *ITEM_ROLES.values()) for name in names}
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 
 def normalise_name(name: str) -> str:
-    """Return a column name without case, punctuation and the type suffix of RecBole: "user_id:token" → "userid"."""
+    """Return a lower-case name without punctuation and the type suffix of RecBole: "user_id:token" → "userid"."""
     return _PUNCTUATION.sub("", name.strip().casefold().partition(":")[0])
 
 
@@ -92,9 +94,9 @@ def is_header(lines: Sequence[Sequence[str]]) -> bool:
     """Return whether the first line is a header: it has usual column names, or a word above a column of numbers."""
     header, rows = lines[0], lines[1:]
     usual_names = [normalise_name(cell) for cell in header if is_usual(cell)]
-    has_certain_name = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
-    has_column_names = has_certain_name or len(usual_names) > 1
-    if has_column_names and not any(_is_number(cell) for cell in header):
+    # the other usual names, such as "book", can also be values, so one of them is not enough
+    has_clear_name = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
+    if (has_clear_name or len(usual_names) > 1) and not any(_is_number(cell) for cell in header):
         return True
     cells_below = [[row[position] for row in rows if position < len(row)] for position in range(len(header))]
     return any(
@@ -122,9 +124,10 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
         and 20240131, or a key of UNITS. The unit is inferred from the size of the numbers.
     """
     numbers, is_number = parse_numbers(cells)
-    if 2 * is_number.sum() > (~is_missing(cells)).sum():
+    are_mostly_numbers = 2 * is_number.sum() > (~is_missing(cells)).sum()
+    if are_mostly_numbers:
         if _are_dates(numbers[is_number]):
-            return _parse_dates(cells.str.slice(0, 8), "%Y%m%d")
+            return _parse_dates(cells.str.slice(0, 8), "%Y%m%d")  # 8 digits, because a cell can be 20240131.0
         unit = _unit(numbers[is_number])
         seconds = numbers / UNITS[unit]
         is_valid = is_number & (seconds > MIN_TIME) & (seconds < MAX_TIME)
@@ -141,22 +144,21 @@ def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.nda
 
 
 def _unit(numbers: np.ndarray) -> str:
-    """Infer the unit of times: in seconds they have about ten digits, and three more in each finer unit."""
-    typical = float(np.median(np.abs(numbers)))
-    return next((unit for unit, scale in reversed(UNITS.items()) if typical >= 1e8 * scale), "seconds")
+    """Infer the unit of times: the finest unit in which the median is 1973 (10⁸ seconds after 1970) or later."""
+    median = float(np.median(np.abs(numbers)))
+    return next((unit for unit, scale in reversed(UNITS.items()) if median >= 1e8 * scale), "seconds")
 
 
 def _are_dates(numbers: np.ndarray) -> bool:
     """Return whether all numbers are dates such as 20240131."""
     days, months, years = numbers % 100, numbers // 100 % 100, numbers // 10_000
-    is_day = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12) & (years >= 1900) & (years < 2100)
-    return bool(len(numbers)) and bool(is_day.all()) and bool((numbers == np.floor(numbers)).all())
+    is_date = (days >= 1) & (days <= 31) & (months >= 1) & (months <= 12) & (years >= 1900) & (years < 2100)
+    return bool(len(numbers)) and bool(is_date.all()) and bool((numbers == np.floor(numbers)).all())
 
 
 def _is_number(cell: str) -> bool:
     """Return whether a cell is a finite number."""
     try:
-        float(cell)
+        return math.isfinite(float(cell))
     except ValueError:
         return False
-    return cell.strip().casefold() not in ("nan", "inf", "infinity")

@@ -1,7 +1,7 @@
 """Data sets, their parts, and the queries that models answer.
 
 Items are numbered 0…I-1, and item i is row i of the catalogue. Original ids are only in `Catalog` and
-`Dataset.user_ids`. Shapes: U users, I items, E events (ratings), B queries, T items of one history.
+`Dataset.user_ids`. Shapes: U users, I items, F films, E events (ratings), B queries, T items of one history.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError, os_error_reason
 
-# order of events with equal user and time: "file": as in the file · "drawn": random · "rows": as in the file, because
-# there are no times, and `timestamp` has row numbers
+# Order of events with equal user and time. "file": as in the file. "drawn": random. "rows": the data set has no times,
+# so all events of a user are in the order of the file, and `timestamp` has row numbers.
 Ties = Literal["file", "drawn", "rows"]
-Noun = Literal["film", "item"]  # name of the items of a data set
-MOVIE_COLUMNS = {  # of a film table, with dtypes. Unknown texts are "", other unknown values are missing
+Noun = Literal["film", "item"]  # what the items of a data set are called
+MOVIE_COLUMNS = {  # columns of a film table, with dtypes. An unknown text is "", another unknown value is pd.NA
     "movie_id": "int64",
-    "title": "str",  # without the year, articles in front: "The Matrix"
+    "title": "str",  # without the year, and with the article in front: "The Matrix"
     "year": "Int64",
     "genres": "str",  # "Action|Sci-Fi"
     "tags": "str",  # the most frequent tags, separated by ", "
@@ -111,23 +111,24 @@ class Catalog:
 
     @cached_property
     def films(self) -> list[Film]:
-        """All films by film number, with corrected titles and years: the items, then the infrequent films."""
-        corrected = film_names.read().by_data_title
-        result = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
-        for number, film in enumerate(result):
-            if name := corrected.get((film.title, film.year)):
-                result[number] = film._replace(title=name.title, year=name.year)
-        return result
+        """Items, then infrequent films, with corrected titles and years. A film number is an index of this list."""
+        names = film_names.read().by_data_title
+        films = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
+        for number, film in enumerate(films):
+            if name := names.get((film.title, film.year)):
+                films[number] = film._replace(title=name.title, year=name.year)
+        return films
 
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
         """Film numbers of each film that the data set lists several times, by `_is_same_film`."""
-        # hashes first, because a table of all films would need much memory for a large catalogue
+        # The table has only the films whose hash of title and year is repeated, because a table of all films of a large
+        # catalogue would need much memory.
         hashes = pd.Series([hash((film.title.partition(" (")[0], film.year)) for film in self.films], dtype=np.int64)
         numbers = np.flatnonzero(hashes.duplicated(keep=False))
         columns = ["imdb_id", "tmdb_id"]
         ids = pd.concat([self.movies[columns], self.infrequent[columns]], ignore_index=True)
-        films = ids.loc[numbers].fillna({"tmdb_id": 0})
+        films = ids.loc[numbers].fillna({"tmdb_id": 0})  # `_is_same_film` treats 0 as unknown
         films["title"] = [self.films[number].title for number in numbers]
         films["year"] = [self.films[number].year for number in numbers]
         films["name"] = [title.partition(" (")[0] for title in films["title"]]
@@ -137,25 +138,25 @@ class Catalog:
             for film in group.itertuples():
                 matching = [cluster for cluster in clusters if any(_is_same_film(film, other) for other in cluster)]
                 others = [cluster for cluster in clusters if cluster not in matching]
-                clusters = [*others, [*chain(*matching), film]]
+                clusters = [*others, [*chain(*matching), film]]  # merges the matching clusters
             duplicates += [tuple(sorted(row.Index for row in cluster)) for cluster in clusters if len(cluster) > 1]
         return duplicates
 
     def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
-        """Return duplicate → main film: the film number with the most ratings among the `duplicates` of one film.
+        """Return duplicate → main film, both as film numbers. The main film is the most rated one of its `duplicates`.
 
-        `counts` are the ratings of the items or of all films, by film number. Other films have no ratings.
+        `counts` are numbers of ratings by film number. Films after the end of `counts` have no ratings.
         """
-        main: dict[int, int] = {}
+        main_of: dict[int, int] = {}
         for group in self.duplicates:
             most_rated = max(group, key=lambda film: (counts[film] if film < len(counts) else 0, -film))
-            main |= {film: most_rated for film in group if film != most_rated}
-        return main
+            main_of |= {film: most_rated for film in group if film != most_rated}
+        return main_of
 
     @cached_property
     def film_number_of(self) -> dict[int, int]:
-        """Original film id → film number, the index in `films`."""
-        return {film.movie_id: index for index, film in enumerate(self.films)}
+        """Original film id → film number."""
+        return {film.movie_id: number for number, film in enumerate(self.films)}
 
     @cached_property
     def images(self) -> dict[int, str]:
@@ -168,7 +169,7 @@ class Catalog:
 
     @cached_property
     def complete(self) -> "Catalog":
-        """A catalogue in which the infrequent films are items, too, for models that read only descriptions."""
+        """A catalogue whose items include the infrequent films, for models that read only descriptions."""
         all_movies = pd.concat([self.movies, self.infrequent], ignore_index=True)
         return replace(self, movies=all_movies, infrequent=self.infrequent.iloc[:0])
 
@@ -185,7 +186,7 @@ class Catalog:
     def fingerprint(self) -> str:
         """SHA-256 of the item ids. A checkpoint is only valid for the ids that it was trained on."""
         digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
-        if "item_id" in self.movies:  # movie ids are then row numbers, and other files have other items in these rows
+        if "item_id" in self.movies:  # each file numbers such items from 1, so equal movie ids can be different items
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
 
@@ -266,7 +267,7 @@ class Dataset:
 
     @cached_property
     def histories(self) -> list[np.ndarray]:
-        """The items of every user, oldest first, as views."""
+        """The items of every user, oldest first, as views of `interactions.item`."""
         return np.split(np.asarray(self.interactions.item), self.offsets[1:-1])
 
     @cached_property
@@ -312,23 +313,24 @@ def cache_by_dataset(function: Callable[[Dataset], T]) -> Callable[[Dataset], T]
 
 @dataclass(frozen=True)
 class Queries:
-    """B histories for which a model scores all items, each oldest first."""
+    """B histories for which a model scores all items. Each history begins with its oldest item."""
 
     histories: Sequence[np.ndarray]
     users: np.ndarray | None = None  # (B,) users of the training data, 0 … U-1; None: other users, such as visitors
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: no ratings
     user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: not available
-    are_whole: bool = False  # whether each history begins with the first item of its user; False: lists of visitors
+    are_whole: bool = False  # whether each history begins with the first item of its user; False for visitors
 
     def __len__(self) -> int:
         return len(self.histories)
 
     def __getitem__(self, rows: slice | np.ndarray) -> "Queries":
-        chosen = np.arange(len(self))[rows]
+        row_numbers = np.arange(len(self))[rows]
+        histories = [self.histories[row] for row in row_numbers]
         users = None if self.users is None else self.users[rows]
-        ratings = None if self.ratings is None else [self.ratings[row] for row in chosen]
+        ratings = None if self.ratings is None else [self.ratings[row] for row in row_numbers]
         profiles = None if self.user_profiles is None else self.user_profiles.iloc[rows]
-        return Queries([self.histories[row] for row in chosen], users, ratings, profiles, self.are_whole)
+        return Queries(histories, users, ratings, profiles, self.are_whole)
 
 
 @dataclass(frozen=True)
@@ -349,4 +351,4 @@ class Split:
     train: Dataset
     valid: HeldOut
     test: HeldOut
-    description: dict[str, Any]  # of the split, as JSON: {"name": "time", "dates": {"valid": "2000-12-04", …}}
+    description: dict[str, Any]  # values for JSON: {"name": "time", "dates": {"valid": "2000-12-04", …}}

@@ -19,7 +19,7 @@ from recsys.progress import ProgressCallback, no_progress
 
 
 class Row(NamedTuple):
-    """A data set in the output of the command `data list`."""
+    """A line in the output of the command `data list`."""
 
     name: str
     people: int
@@ -35,14 +35,15 @@ def table() -> list[Row]:
 
     Counts are of the prepared data set. If a published data set is not prepared, they are the published counts.
     """
-    present, rows = prepared_names(), []
-    for name in [*SETS, *(name for name in present if name not in SETS)]:
+    rows, local_names = [], prepared_names()
+    own_names = [name for name in local_names if name not in SETS]
+    for name in (*SETS, *own_names):
         entry, meta = SETS.get(name), prepared.metadata(name)
         counts = (entry.people, entry.films, entry.ratings) if entry else (0, 0, 0)
         if meta:
             counts = (meta["people"], meta["items"] + meta["left_out"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
-        rows.append(Row(name, *counts, megabytes, licence, name in present))
+        rows.append(Row(name, *counts, megabytes, licence, name in local_names))
     return rows
 
 
@@ -58,14 +59,13 @@ def load(name: str) -> Dataset:
     except MissingData as error:
         raise MissingData(error.message, how_to_get(name)) from error
     if differs_from_bundled(name):
-        raise MissingData(
-            "{name} was not prepared from the archive that comes with the project", how_to_get(name), name=name
-        )
+        text = "{name} was not prepared from the archive that comes with the project"
+        raise MissingData(text, how_to_get(name), name=name)
     return dataset
 
 
 def differs_from_bundled(name: str) -> bool:
-    """Return whether a data set was prepared from another archive than the one that the project ships."""
+    """Return whether the project ships the archive of a data set, but the data set was prepared from another one."""
     bundled_sha256 = SETS[name].sha256 if name in SETS else None
     return bundled_sha256 is not None and bundled_sha256 != _provenance(name).get("sha256")
 
@@ -134,19 +134,19 @@ def archives(name: str) -> dict[Path, bool]:
     shipped archive is listed even if it is missing.
     """
     files = sorted(path for path in published.downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
-    expected = {_provenance(name).get("sha256")}
+    valid_hashes = {_provenance(name).get("sha256")}
     if name in SETS:
-        expected |= SETS[name].hashes
+        valid_hashes |= SETS[name].hashes
         if SETS[name].sha256:
             files.insert(0, published.BUNDLED / f"{name}.zip")
-    return {path: path.is_file() and not expected.isdisjoint(file_hashes(path)) for path in files}
+    return {path: path.is_file() and not valid_hashes.isdisjoint(file_hashes(path)) for path in files}
 
 
 def serving_split(name: str) -> Splitting:
     """Return how a data set is split for the recommenders of the app.
 
-    UNTIED is used if the order of the ratings file within one second contains information. The list of a visitor has no
-    such order, so a model must not learn from it.
+    UNTIED is used if the file order of ratings in the same second contains information. A model must not learn from
+    this order, because the list of a visitor does not have it.
     """
     order_is_informative = name in SETS and SETS[name].ties == "file" and not SETS[name].is_shuffled
     return UNTIED if order_is_informative else LEAVE_ONE_OUT
@@ -156,7 +156,7 @@ def min_ratings(name: str) -> int:
     """Return the number of ratings that a film of a data set needs to be trained on."""
     if name in SETS:
         return SETS[name].min_ratings
-    return int(_provenance(name).get("fewest", MIN_RATINGS))  # the key of own data sets
+    return int(_provenance(name).get("fewest", MIN_RATINGS))  # `own_data.add` stores the key
 
 
 def _provenance(name: str) -> dict[str, Any]:
@@ -166,5 +166,5 @@ def _provenance(name: str) -> dict[str, Any]:
 
 def _unknown_name_error(name: str) -> DataError:
     """Return the error for a name that no data set has."""
-    others = [other for other in prepared_names() if other not in SETS]
-    return DataError("no data set is called {name}; there are: {sets}", name=name, sets=", ".join([*SETS, *others]))
+    own_names = [own_name for own_name in prepared_names() if own_name not in SETS]
+    return DataError("no data set is called {name}; there are: {sets}", name=name, sets=", ".join([*SETS, *own_names]))

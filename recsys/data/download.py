@@ -1,8 +1,8 @@
 """Download files. The result is a complete, verified file, or an error.
 
-Data is written to `NAME.part` beside the target, and the file is renamed when its length and hash are right. If the
-server sent an ETag, a later connection or call continues the download. So the part is kept after a network failure, a
-cancelled call or a killed process. It is deleted after any other failure.
+Data is written to the part file, `NAME.part` beside the target, which is renamed when its length and hash are right. If
+the server sent an ETag, a later connection or call continues the download. So the part file is kept after a network
+failure, a cancelled call or a killed process. It is deleted after any other failure.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
 READ_TIMEOUT_SECONDS = 20.0  # the connection is lost after this time without a byte
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
 REPORT_SECONDS = 0.1  # between two progress reports while data arrives
-_END = object()  # after the last item of a stream
+_END = object()  # returned in place of an item at the end of a stream
 
 
 class DownloadError(DataError):
@@ -96,8 +96,8 @@ def fetch(
         target: Path of the file.
         md5: Expected MD5; None: it is not checked.
         max_bytes: Maximum size of the file.
-        seconds: Limit of the whole duration, including name resolution; None: no limit.
-        attempts: Maximum number of failed connections in a row. One that received new bytes starts the count at 1.
+        seconds: Maximum duration, including name resolution; None: no limit.
+        attempts: Maximum number of failed connections in a row. If one received new bytes, the count restarts at 1.
         report: Receives {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"}
             while nothing arrives. It may raise Cancelled.
 
@@ -123,7 +123,7 @@ def fetch(
             if not may_continue_later:
                 download.remove_part()
             raise
-        download.remove_part()  # now only the ETag
+        download.remove_part()  # only the ETag file is left
     return hashes
 
 
@@ -140,8 +140,8 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 class _Download:
     """A download in progress."""
 
-    part: Path  # the received data
-    etag_file: Path  # contains the ETag of the part
+    part: Path  # file of the received data
+    etag_file: Path  # contains the ETag of the file that the part belongs to
     address: str
     host: str
     deadline: float  # on the monotonic clock
@@ -184,10 +184,9 @@ class _Download:
         if self.is_resumable:
             headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag_file.read_text("ascii")}
         timeout_message = Message("{host} did not deliver the file in time", host=self.host)
-        stream = _response_and_body(self.address, headers)
-        chunks = stream_with_timeout(stream, self.report, self.deadline, timeout_message)
-        with closing(chunks):
-            response = next(chunks)
+        response_and_chunks = _response_and_body(self.address, headers)
+        with closing(stream_with_timeout(response_and_chunks, self.report, self.deadline, timeout_message)) as stream:
+            response = next(stream)
             _check_response(response, self.host)
             if response.status_code == 200:  # the whole file
                 self.remove_part()
@@ -198,7 +197,7 @@ class _Download:
                 self.remove_part()  # status 416 or another range: the part does not belong to the file
                 raise _ConnectionLostError("the file has changed there")
             length = response.headers.get("Content-Length", "")
-            self._append(chunks, self.size + int(length) if length.isdigit() else None)
+            self._append(stream, self.size + int(length) if length.isdigit() else None)
 
     def _append(self, chunks: Iterator[bytes], total: int | None) -> None:
         """Append the received chunks to the part and report progress."""
@@ -247,9 +246,8 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
             yield from response.iter_content(CHUNK_BYTES)
     except requests.exceptions.SSLError as error:
         host = urlsplit(address).hostname
-        raise DownloadError(
-            "{host}: its certificate cannot be verified", "try later, or use --from FILE.zip", host=host
-        ) from error
+        text = "{host}: its certificate cannot be verified"
+        raise DownloadError(text, "try later, or use --from FILE.zip", host=host) from error
     except requests.RequestException as error:
         raise _ConnectionLostError(network_error_text(error)) from error
 
@@ -263,7 +261,7 @@ def pause(seconds: float, report: ProgressCallback) -> None:
 
 
 def network_error_text(error: BaseException) -> Message:
-    """Summarise an exception of requests in a few words."""
+    """Return the cause of an exception of the library requests, in a few words."""
     text = str(error)
     for pattern, summary in (
         ("resolve", N_("its name cannot be resolved")),
@@ -279,10 +277,10 @@ def network_error_text(error: BaseException) -> Message:
 def stream_with_timeout(
     stream: Iterator[Any], report: ProgressCallback, deadline: float, timeout_message: Message
 ) -> Generator[Any]:
-    """Yield items of `stream` from reader threads, so that timeout and cancellation also apply to DNS and TLS.
+    """Yield the items of `stream`, read in other threads, so that timeout and cancellation also apply to DNS and TLS.
 
-    `report` receives {"stage": "wait"} while nothing arrives. Raises DownloadError with `timeout_message` at the
-    deadline, a time of the monotonic clock.
+    `report` receives {"stage": "wait"} while nothing arrives, and may raise Cancelled. Raises DownloadError with
+    `timeout_message` at the deadline, a time of the monotonic clock.
     """
     while True:
         result: Future[Any] = Future()
@@ -301,7 +299,7 @@ def stream_with_timeout(
 
 
 def _read_next(stream: Iterator[Any], result: Future[Any]) -> None:
-    """Set the next item of a stream, or the exception that it raises, as a result."""
+    """Store the next item of a stream, or the exception that it raises, in `result`."""
     try:
         result.set_result(next(stream, _END))
     except Exception as error:  # noqa: BLE001 - raised again in the consumer

@@ -32,13 +32,13 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
 
     `report` receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}. Raises DataError if
     the data set is not on this machine, is not of films, or has no IMDb ids. Raises DownloadError if Wikidata does not
-    answer. Answers until then are stored.
+    answer. The answers to earlier queries are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
         raise DataError("the items of {name} are not films, and Wikidata is only asked about films", name=name)
-    ids = imdb_ids(dataset)
-    if not ids:
+    imdb_id_of = imdb_ids(dataset)
+    if not imdb_id_of:
         raise DataError(
             "the films of {name} cannot be found in Wikidata, because they have neither IMDb ids nor "
             "known titles with years",
@@ -47,18 +47,19 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
     with exclusive_folder(paths.wikidata()):
         answers = stored_answers()
         try:
-            missing = [imdb for imdb in dict.fromkeys(ids.values()) if imdb not in answers]
-            _query(missing, answers, report)
+            unanswered = [imdb for imdb in dict.fromkeys(imdb_id_of.values()) if imdb not in answers]
+            _query(unanswered, answers, report)
         except DownloadError as error:
-            n_saved = sum(imdb in answers for imdb in ids.values())
+            n_saved = sum(imdb in answers for imdb in imdb_id_of.values())
             text = "the details of {n:,} of {n_films:,} films are saved, and the app also works without the others"
-            advice = Message(text, n=n_saved, n_films=len(ids))
+            advice = Message(text, n=n_saved, n_films=len(imdb_id_of))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
-            facts = {movie: answers[imdb] for movie, imdb in ids.items() if answers.get(imdb)}  # without unknown films
+            # a film that Wikidata does not have has the answer {}
+            facts = {movie: answers[imdb] for movie, imdb in imdb_id_of.items() if answers.get(imdb)}
             if facts:
                 film_details.write(name, facts)
-    return Outcome(len(dataset.catalog.films), len(ids), len(facts))
+    return Outcome(len(dataset.catalog.films), len(imdb_id_of), len(facts))
 
 
 def stored_answers() -> dict[str, wikidata.Facts]:
@@ -76,8 +77,8 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
     If the data set has no IMDb ids, the ids of the built-in data set are used. Films are matched by movie id or, if the
     data set does not have the movie ids of MovieLens, by title and year.
     """
-    if ids := _ids(dataset.catalog):
-        return ids
+    if listed_ids := _listed_imdb_ids(dataset.catalog):
+        return listed_ids
     built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
     match = _match_by_movie_id if published.has_common_movie_ids(dataset.name) else _match_by_title
     return match(dataset.catalog, built_in)
@@ -91,13 +92,13 @@ def _query(ids: list[str], answers: dict[str, wikidata.Facts], report: ProgressC
             pause(PAUSE_SECONDS, report)
         batch = ids[start : start + BATCH_SIZE]
         answer = wikidata.facts(batch, report)
-        name = storage.sha256(" ".join(batch).encode())[:16]
+        file_name = f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
         with disk_errors(paths.wikidata(), DiskError):
-            storage.write_document(paths.wikidata() / f"{name}.json", {"films": answer})
+            storage.write_document(paths.wikidata() / file_name, {"films": answer})
         answers |= answer
 
 
-def _ids(catalog: Catalog) -> dict[int, str]:
+def _listed_imdb_ids(catalog: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id for the valid IMDb ids in the film table."""
     films = catalog.complete.movies
     pairs = zip(films["movie_id"].tolist(), films["imdb_id"].tolist(), strict=True)
@@ -106,13 +107,13 @@ def _ids(catalog: Catalog) -> dict[int, str]:
 
 def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id of the film with the same movie id."""
-    ids = _ids(built_in)
+    ids = _listed_imdb_ids(built_in)
     return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 
 
 def _match_by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id of the film with the same title and year, if `built_in` has exactly one."""
-    ids = _ids(built_in)
+    ids = _listed_imdb_ids(built_in)
     candidates = [film for film in built_in.films if film.year and film.movie_id in ids]
     counts = Counter(film.label for film in candidates)
     imdb_of = {film.label: ids[film.movie_id] for film in candidates if counts[film.label] == 1}

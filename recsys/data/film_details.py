@@ -15,7 +15,7 @@ import pandas as pd
 from recsys import paths, storage
 from recsys.errors import recsys_command
 
-NAME_COLUMNS = ("directors", "cast", "subjects", "countries", "languages", "titles")  # with several names in a cell
+NAME_COLUMNS = ("directors", "cast", "subjects", "countries", "languages", "titles")  # a cell has any number of names
 COLUMNS = ("movie_id", *NAME_COLUMNS, "minutes")  # of the table
 DTYPES = dict.fromkeys(NAME_COLUMNS, "str") | {"movie_id": "int64", "minutes": "Int64"}
 SEPARATOR = "|"  # between the names in a cell; no name contains it
@@ -66,7 +66,7 @@ class Details:
         return {row.movie_id: row for row in self.table.itertuples(index=False)}
 
     def get(self, movie_id: int) -> FilmDetails:
-        """Return the details of a film."""
+        """Return the details of a film. All are unknown if the table does not have the film."""
         row = self._rows.get(movie_id)
         if row is None:
             return FilmDetails()

@@ -1,8 +1,7 @@
 """Corrected titles and years of films, and their other names: assets/films/names.json.
 
-Some titles of MovieLens are provisional: *Avengers: Endgame* is "Avengers: Infinity War - Part II". The table maps the
-title and year of the data to the corrected ones. The app shows, finds and imports films by the corrected ones. Models
-read the data as it is.
+Some titles of MovieLens are provisional: *Avengers: Endgame* is "Avengers: Infinity War - Part II". The app shows,
+finds and imports films by corrected title and year. Models read the data as it is.
 """
 
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from recsys.data.titles import title_and_year
 
 @with_config(ConfigDict(strict=True, extra="forbid"))
 class _Entry(TypedDict, total=False):
-    """A film in the file, by title and year of the data. `FilmNames` describes the fields."""
+    """A value in the file. Its key is title and year of the film in the data. `FilmNames` describes the fields."""
 
     title: str
     year: int
@@ -32,14 +31,14 @@ class FilmNames(NamedTuple):
 
     title: str  # corrected
     year: int | None = None  # corrected
-    also: tuple[str, ...] = ()  # other titles: from other countries, in Ukrainian, and in the data if `title` differs
+    also: tuple[str, ...] = ()  # titles in other countries and in Ukrainian, and the title in the data if it differs
     nicknames: tuple[str, ...] = ()  # only for the search, not for the import of history files: "t2"
 
 
 class NameTable(NamedTuple):
     """The names of all films in the file."""
 
-    by_data_title: Mapping[tuple[str, int | None], FilmNames]  # by title and year of the data
+    by_data_title: Mapping[tuple[str, int | None], FilmNames]  # by title and year in the data
     by_corrected_title: Mapping[tuple[str, int | None], FilmNames]  # by corrected title and year
 
 
@@ -54,7 +53,7 @@ def read() -> NameTable:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
-    """Read the file. `version` changes when the file changes, so that the cache is not used."""
+    """Read the file. `version` changes with the file, so the cache has no outdated table."""
     content = storage.read_shipped_json(path, _FILE.validate_python, None)
     if content is None:
         return NO_NAMES

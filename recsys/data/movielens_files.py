@@ -9,6 +9,7 @@ import io
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,13 +36,13 @@ _GENRES_100K = (  # in the order of the flags in u.item
 _PROFILE_100K = ("user", "age", "gender", "occupation", "zip")
 _PROFILE_1M = ("user", "gender", "age", "occupation", "zip")
 _MIN_AGES = (18, 25, 35, 45, 50, 56)  # in years, of each group of AGES after the youngest
-_NAMES_1M = (  # of occupations, by number: README of ML-1M
+_OCCUPATION_NAMES_1M = (  # by number, from the README of ML-1M
     *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
     *("doctor/health care", "executive/managerial", "farmer", "homemaker", "K-12 student", "lawyer", "programmer"),
     *("retired", "sales/marketing", "scientist", "self-employed", "technician/engineer", "tradesman/craftsman"),
     *("unemployed", "writer"),
 )
-_OCCUPATIONS_1M = {str(number): name for number, name in enumerate(_NAMES_1M)}
+_OCCUPATIONS_1M = {str(number): name for number, name in enumerate(_OCCUPATION_NAMES_1M)}
 
 Ratings = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # (E,) users, movies, ratings, times
 Parser = Callable[[Archive], RawRatings]
@@ -50,9 +51,9 @@ T = TypeVar("T")
 
 @contextmanager
 def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
-    """Open an archive of the data set `title`. Errors in the block become a DataError with the file name.
+    """Open an archive of the data set with this title. Errors in the block become a DataError with the file name.
 
-    `verified`: the hash of the archive equals a published hash. All compression methods are then allowed.
+    If `verified`, the hash of the archive equals a published hash, so all compression methods are allowed.
     """
     with read_errors(path), path.open("rb") as file:
         try:
@@ -72,7 +73,7 @@ def parse_dat(archive: Archive) -> RawRatings:
 
     1M also has `user::gender::age::occupation::zip`, 10M `user::movie::tag::time`.
     """
-    # pandas is fastest with a separator of one character; with ":", each "::" encloses an empty column
+    # Pandas is fastest with a separator of one character. With ":", each "::" contains an empty column, 1, 3 or 5.
     ratings = _ratings(archive, "ratings.dat", ":", (0, 2, 4, 6))
 
     def parse_film(line: str) -> tuple[int, str, str]:
@@ -115,14 +116,15 @@ def parse_csv(archive: Archive) -> RawRatings:
     Columns may be in any order, and genres may be missing.
     """
     ratings = _named_ratings(archive, "ratings.csv", ",")
-    rows = _rows(archive, "movies.csv", ("movieId", "title"), ("genres",))
-    films = [(_integer("movies.csv", movie), title, genres) for movie, title, genres in rows]
+    film_rows = _rows(archive, "movies.csv", ("movieId", "title"), ("genres",))
+    films = [(_integer("movies.csv", movie), title, genres) for movie, title, genres in film_rows]
     links: dict[int, tuple[str, int | None]] = {}
     if "links.csv" in archive:
         for movie, imdb, tmdb in _rows(archive, "links.csv", ("movieId",), ("imdbId", "tmdbId")):
             links[_integer("links.csv", movie)] = imdb, _integer("links.csv", tmdb) if tmdb else None
-    rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
-    tags = Tags.from_rows((_integer("tags.csv", movie), tag, _integer("tags.csv", time)) for movie, tag, time in rows)
+    tag_rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
+    integer = partial(_integer, "tags.csv")
+    tags = Tags.from_rows((integer(movie), tag, integer(time)) for movie, tag, time in tag_rows)
     return RawRatings(*ratings, tags.assign_to(_films(films, links)), tags)
 
 
@@ -157,7 +159,7 @@ def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: i
 
 
 def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Yield the rows of a CSV member: the required and optional columns, "" for a missing optional column.
+    """Yield the cells of each row of a CSV member in the required and optional columns, "" for a missing column.
 
     Raises DataError if a required column is missing, and for a row of a different length than the header.
     """
@@ -169,26 +171,24 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
         normalised = columns.normalise_name(column)
         position_of[column] = header_names.index(normalised) if normalised in header_names else None
     if missing := sorted(column for column in required if position_of[column] is None):
-        raise DataError(
-            "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
-        )
-    for row in reader:
-        if row and len(row) != len(header):
+        text = "the first row of its {name} lacks the columns {columns}"
+        raise DataError(text, name=name, columns=", ".join(missing))
+    for row in filter(None, reader):  # without blank lines
+        if len(row) != len(header):
             text = "line {line_num} of its {name} has {n_columns} columns, not {expected}"
             raise DataError(text, line_num=reader.line_num, name=name, n_columns=len(row), expected=len(header))
-        if row:
-            yield ["" if position is None else row[position] for position in position_of.values()]
+        yield ["" if position is None else row[position] for position in position_of.values()]
 
 
 def _integer(name: str, cell: str) -> int:
-    """Parse an id or a time. Raises DataError unless it is a number of at most MAX_DIGITS digits."""
+    """Parse an id or a time in the member `name`. Raises DataError if it is not a number of 1 to MAX_DIGITS digits."""
     if not cell.strip().isdecimal() or len(cell.strip()) > MAX_DIGITS:
         raise DataError("{cell!r} in its {name} is not a number, but MovieLens ids are numbers", cell=cell, name=name)
     return int(cell)
 
 
 def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
-    """Read the ratings of an archive member by column names. Without a header: user, movie, rating, time."""
+    """Read the ratings of an archive member. Without a header, the columns are user, movie, rating and time."""
     with archive.stream(name) as file:
         lines = [file.readline().decode("utf-8", "replace").lstrip("\ufeff").strip() for _ in range(2)]
     rows = list(csv.reader([line for line in lines if line] or [""], delimiter=separator))
@@ -197,9 +197,8 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
     header, roles = rows[0], ("user", "item", "rating", "time")
     matches = {role: columns.matching_names(header, columns.ROLES[role]) for role in roles}
     if missing := [role for role, names in matches.items() if not names]:
-        raise DataError(
-            "the first row of its {name} lacks the columns {columns}", name=name, columns=", ".join(missing)
-        )
+        text = "the first row of its {name} lacks the columns {columns}"
+        raise DataError(text, name=name, columns=", ".join(missing))
     positions = [header.index(names[0]) for names in matches.values()]
     return _ratings(archive, name, separator, positions, skip=1)
 
@@ -209,11 +208,11 @@ def _ratings(
 ) -> Ratings:
     """Read users, movies, ratings and times from the columns at these positions."""
     options: dict[str, Any] = {"sep": separator, "index_col": False, "header": None, "skiprows": skip}
-    # columns are named by position; a file has at least four
-    options |= {"names": range(max(*positions, 3) + 1), "usecols": positions}
+    names = range(max(*positions, 3) + 1)  # columns are named by position, and a file has at least four
+    options |= {"names": names, "usecols": positions}
     dtypes = dict(zip(positions, (np.int32, np.int32, np.float32, np.int64), strict=True))
     try:
-        with archive.stream(name) as file, np.errstate(invalid="raise", over="raise"):  # raises for an id such as 1e999
+        with archive.stream(name) as file, np.errstate(invalid="raise", over="raise"):  # for an id such as 1e999
             table = pd.read_csv(file, dtype=dtypes, **options)  # on ML-20M as fast as the reader of pyarrow
         user, movie, rating, time = (table[position].to_numpy() for position in positions)
     except IndexError as error:  # pandas 3.1 raises it for an empty file if `usecols` is set
@@ -222,12 +221,12 @@ def _ratings(
         user, movie, rating, time = _text_ratings(archive, name, positions, options)
     if not np.isfinite(rating).all():
         raise DataError("a rating in it is missing")
-    if len(time) and np.median(time) >= 1e11:  # milliseconds or finer
-        # sort before the times are rounded to seconds, so that ties keep the order of the finer times
+    if len(time) and np.median(time) >= 1e11:  # in milliseconds or finer, because 1e11 seconds are the year 5138
+        # sort before the times are rounded to seconds, so that ratings of one second have the order of the finer times
         order = np.argsort(time, kind="stable")
         time = _seconds(name, pd.Series(time[order]))
         user, movie, rating = user[order], movie[order], rating[order]
-    checks = {
+    checks = {  # expected content → values, mask of invalid values
         Message("person's number"): (user, user < 0),
         Message("film's number"): (movie, movie < 0),
         Message("rating from 0 to {best:g}", best=MAX_RATING): (rating, (rating < 0) | (rating > MAX_RATING)),
@@ -283,9 +282,9 @@ def imdb_id(text: str) -> str:
 def _user_profiles(
     archive: Archive, name: str, separator: str, fields: Sequence[str], skip: int = 0
 ) -> pd.DataFrame | None:
-    """Read user profiles (P, 3), by user id. `fields` are the contents of the columns. None: missing or empty.
+    """Read user profiles (P, 3), by user id. Return None if the member `name` is missing or empty.
 
-    The zip code is not read, because it could identify a user.
+    `fields` are the names of the columns. The zip code is not read, because it could identify a user.
     """
 
     def parse_profile(line: str) -> tuple[int, str, str, str]:

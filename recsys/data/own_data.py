@@ -1,7 +1,7 @@
 """Check a user's own event file, and add it as a data set.
 
-`check` counts all dropped and changed rows, and `Checked.messages` reports the counts. If ids are texts, they are
-replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
+`check` counts all dropped and changed rows, and `Checked.messages` reports the counts. Ids that are texts are replaced
+by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
 import re
@@ -27,7 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
 RESERVED_NAMES = {"ties", "studies"}  # folders beside the folders of the data sets
 INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, up to which float64 is exact
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
-SAMPLE_ROWS = 1_000  # first rows, from which columns of dates and fractions are detected
+SAMPLE_ROWS = 1_000  # first rows of a file, by which columns of dates and fractions are detected
 MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
 _ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
 _AMAZON_USER = r"A[0-9A-Z]{9,20}"
@@ -69,7 +69,7 @@ class Checked:
 
 
 def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
-    """Return role → column: as in `wanted`, otherwise by usual names or, without a header, by content.
+    """Return role → column. Roles not in `wanted` are detected by column names or, without a header, by content.
 
     `wanted` is role → name or number (from 1) of a column, or NONE. Raises DataError if a wanted column does not exist,
     or if user or item cannot be detected.
@@ -85,9 +85,9 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     names = list(table.rows.columns)
     assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
     free_columns = [name for name in names if name not in assigned.values()]
-    missing = [role for role in columns.ROLES if role not in wanted]
+    free_roles = [role for role in columns.ROLES if role not in wanted]
     detect = _assign_by_name if table.has_header else _assign_by_content
-    assigned |= detect(table, free_columns, missing)
+    assigned |= detect(table, free_columns, free_roles)
     if not {"user", "item"} <= assigned.keys():
         if not {"user", "item"} & assigned.keys():
             text = (
@@ -98,7 +98,7 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
         else:
             text = "{name} has the columns {names}; give the column of the item: --item-col NAME"
         raise DataError(text, name=table.name, names=", ".join(names))
-    return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}
+    return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}  # in the order for `_messages`
 
 
 def column_of(table: Table, text: str) -> str:
@@ -126,8 +126,8 @@ def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) ->
 def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
     """Assign columns without names. User, item and rating are expected in this order, and dates in any column.
 
-    Times that are numbers are recognised only in columns after user and item. A column of fractions, such as
-    coordinates, is not the item.
+    Times that are numbers are only recognised in columns after user and item. A column of fractions, such as
+    coordinates, is only the item if no other column is left.
     """
     assigned = {}
     dates = [name for name in free_columns if _is_date(table.rows[name])]
@@ -137,8 +137,8 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
     if "user" in roles and remaining:
         assigned["user"] = remaining.pop(0)
     if "item" in roles and remaining:
-        without_fractions = [name for name in remaining if not _has_fractions(table.rows[name])]
-        assigned["item"] = (without_fractions or remaining)[0]
+        candidates = [name for name in remaining if not _has_fractions(table.rows[name])] or remaining
+        assigned["item"] = candidates[0]
         remaining = remaining[remaining.index(assigned["item"]) + 1 :]
     if {"user", "item"} <= assigned.keys():  # in the rating files of Amazon 2018, the item precedes the user
         users, items = table.rows[assigned["user"]], table.rows[assigned["item"]]
@@ -201,30 +201,29 @@ def check(
         time, time_format = np.arange(len(is_complete), dtype=np.int32), ""
         is_used = is_complete
     if not is_used.any():
-        raise DataError(
-            "{name} has no row with a person and an item; choose another file or other columns", name=table.name
-        )
+        text = "{name} has no row with a person and an item; choose another file or other columns"
+        raise DataError(text, name=table.name)
     rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
-    rows = slice(None) if is_used.all() else is_used
-    user, user_ids, user_names = _ids(cells("user")[rows])
-    item, item_ids, item_names = _ids(cells("item")[rows])
-    time, rating, is_rated = time[rows], rating[rows], is_rated[rows]
+    used_rows = slice(None) if is_used.all() else is_used  # a slice does not copy the columns
+    user, user_ids, user_names = _ids(cells("user")[used_rows])
+    item, item_ids, item_names = _ids(cells("item")[used_rows])
+    time, rating, is_rated = time[used_rows], rating[used_rows], is_rated[used_rows]
     keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if has_times else None
     order, sort_counts = _sort(user, item, time, keys)
     films, item_counts = _item_films(item_ids, item_names, items)
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
-    lengths = np.bincount(user)  # of the histories
+    history_lengths = np.bincount(user)
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
     counts = {
         "rows": len(table.rows),
         "events": len(order),
-        "people": len(lengths),
+        "people": len(history_lengths),
         "items": len(item_ids),
         "incomplete": int((~is_complete).sum()),
         "untimed": int((is_complete & ~is_used).sum()),
         "unrated": int((~is_rated).sum()),
-        "one_event": int((lengths == 1).sum()),
-        "two_events": int((lengths == 2).sum()),
+        "one_event": int((history_lengths == 1).sum()),
+        "two_events": int((history_lengths == 2).sum()),
         **sort_counts,
         **item_counts,
     }
@@ -244,11 +243,13 @@ def _messages(
     """Return `Checked.messages`."""
     text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
     size = Message(text, rows=counts["rows"], people=counts["people"], items=counts["items"], events=counts["events"])
-    roles = Message("")
+    role_messages = []
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)
-        assigned = Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column)
-        roles = Message("{roles}, {role}", roles=roles, role=assigned) if roles.text else assigned
+        role_messages.append(Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column))
+    roles = role_messages[0]
+    for role_message in role_messages[1:]:
+        roles = Message("{roles}, {role}", roles=roles, role=role_message)
     text = "read as {columns}" if table.has_header else "the first row has no column names; read as {columns}"
     read_as = Message(text, columns=roles)
     times = Message("there are no times, so the order of the rows is used")
@@ -261,14 +262,17 @@ def _messages(
         messages.append(Message("ratings go from {low:g} to {high:g}", low=ratings.min(), high=ratings.max()))
     if table.encoding_guessed:
         messages.append(Message(text_encoding.GUESSED_WARNING))
-    counted = ((words, counts.get(name, 0)) for name, words in _COUNTED.items())
-    return messages + [Message("{what}: {n:,}", what=Message(words), n=n) for words, n in counted if n]
+    problems = ((text, counts.get(name, 0)) for name, text in _COUNTED.items())
+    return messages + [Message("{what}: {n:,}", what=Message(text), n=n) for text, n in problems if n]
 
 
-def _ratings(cells: pd.Series | None, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ratings, (R,) float32, and whether each is given. A missing rating is the mean, or 1 without a column."""
+def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return ratings, (R,) float32, and whether each is valid. Invalid ratings become the mean of the valid ratings.
+
+    Without a column, all ratings are 1 and valid.
+    """
     if cells is None:
-        return np.broadcast_to(np.float32(1), rows), np.broadcast_to(True, rows)
+        return np.broadcast_to(np.float32(1), n_rows), np.broadcast_to(True, n_rows)
     numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
@@ -281,7 +285,7 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
     Returns:
-        The index of each row's id, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
+        Index of the id of each row, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
     """
     text_index, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
@@ -302,18 +306,19 @@ def _sort(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `Checked`.
 
-    `keys` are random sort keys (R,) of rows with equal times. None: there are no times, and rows keep their order.
+    Rows with equal user and time are sorted by `keys` (R,). If `keys` is None, there are no times, and the rows of a
+    user keep their order.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
         repeated = is_duplicate(user[order], item[order])
         return order[~repeated], {"duplicates": int(repeated.sum())}
-    unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
+    n_unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
     order = np.lexsort((keys, time, user))
     repeated = is_duplicate(user[order], item[order], time[order])
-    n_duplicates, n_repeated = int(repeated.sum()), int(is_duplicate(user[order], item[order]).sum())
-    counts = {"duplicates": n_duplicates, "repeated_items": n_repeated - n_duplicates, "unsorted": unsorted}
-    return order[~repeated], counts
+    n_duplicates = int(repeated.sum())
+    n_repeated_items = int(is_duplicate(user[order], item[order]).sum()) - n_duplicates  # at other times
+    return order[~repeated], {"duplicates": n_duplicates, "repeated_items": n_repeated_items, "unsorted": n_unsorted}
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -362,7 +367,7 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
 
 
 def _is_prose(cells: pd.Series) -> bool:
-    """Return whether cells are texts: fewer than half are numbers, and at most half are web addresses."""
+    """Return whether cells are words: fewer than half are numbers, and at most half are web addresses."""
     cells = cells[cells != ""]
     if not len(cells):
         return False
@@ -390,12 +395,15 @@ def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_t
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
-    """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title."""
+    """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title.
+
+    A year at the end of the title is removed, unless the cell `year` has another year.
+    """
     title = title[: titles.MAX_TITLE_LENGTH]
-    plain, title_year = titles.title_and_year(title)
-    if match := re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year):
-        return (plain if title_year == int(match[0]) else title), int(match[0])
-    return (title, None) if title_year is None else (plain, title_year)
+    plain_title, title_year = titles.title_and_year(title)
+    match = re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year)
+    film_year = int(match[0]) if match else title_year
+    return (plain_title if title_year is not None and title_year == film_year else title), film_year
 
 
 def _genres(cells: list[str]) -> list[str]:
@@ -408,9 +416,8 @@ def _genres(cells: list[str]) -> list[str]:
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
-        raise DataError(
-            "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes", name=name
-        )
+        text = "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes"
+        raise DataError(text, name=name)
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
         raise DataError("the name {name} is reserved; choose another one", name=name)
 

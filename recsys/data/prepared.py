@@ -33,7 +33,7 @@ from recsys.errors import recsys_command
 FORMAT = 5  # increase it when the format of the files changes
 READABLE_FORMATS = (4, FORMAT)  # format 4 stores the files in a subfolder. Older formats must be prepared again
 ABOUT = "about.json"
-MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory; the largest array of MovieLens 32M just fits
+MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: the largest array of MovieLens 32M just fits
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
 TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
 _in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → data set that could not be written, metadata
@@ -109,13 +109,13 @@ def version(name: str) -> str:
 
 
 def check(name: str) -> None:
-    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files, not the cache."""
+    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files again."""
     _read_about(name)
     storage.check(paths.prepared(name) / ABOUT)
 
 
 def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
-    """Let `load` return a data set, in this process, that could not be written to disk."""
+    """Let `load` return, in this process, a data set that could not be written to disk. Return it."""
     _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, provenance))
     return dataset
 
@@ -128,7 +128,8 @@ def save(dataset: Dataset, provenance: dict[str, Any]) -> None:
     finally:
         if target.is_dir() and not any(target.iterdir()):  # the first write failed
             target.rmdir()
-    for folder in (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part")):  # files of format 4
+    format_4_folders = (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part"))
+    for folder in format_4_folders:
         shutil.rmtree(folder, ignore_errors=True)
     _in_memory.pop(target, None)
 
@@ -188,13 +189,13 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     movies, infrequent = (films[rows].reset_index(drop=True) for rows in (~is_infrequent, is_infrequent))
     catalog = Catalog(movies, infrequent, tags, film_details.read(name))
     user_ids = _read_array(files["user_ids.npy"])
-    people = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
-    names = np.array(_read_json(files["user_names.json"]), object) if "user_names.json" in files else None
-    if people is not None and people.shape != (len(user_ids), len(PROFILE_COLUMNS)):
+    profiles = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
+    user_names = np.array(_read_json(files["user_names.json"]), object) if "user_names.json" in files else None
+    if profiles is not None and profiles.shape != (len(user_ids), len(PROFILE_COLUMNS)):
         raise ValueError("people.csv does not fit the users")
-    if names is not None and len(names) != len(user_ids):
+    if user_names is not None and len(user_names) != len(user_ids):
         raise ValueError("user_names.json does not fit the users")
-    return Dataset(name, catalog, Interactions(*events), user_ids, meta["ties"], people, names, meta["noun"])
+    return Dataset(name, catalog, Interactions(*events), user_ids, meta["ties"], profiles, user_names, meta["noun"])
 
 
 def _read_array(path: Path) -> np.ndarray:
@@ -207,7 +208,7 @@ def _read_array(path: Path) -> np.ndarray:
 
 
 def _read_films(path: Path) -> pd.DataFrame:
-    """Return the films, (F, 8 to 11): MOVIE_COLUMNS, the OPTIONAL_MOVIE_COLUMNS of the file, and left_out."""
+    """Return all films, (F, 8 to 11): MOVIE_COLUMNS, the OPTIONAL_MOVIE_COLUMNS in the file, and left_out."""
     dtypes = dict.fromkeys((*MOVIE_COLUMNS, *OPTIONAL_MOVIE_COLUMNS), "str")
     dtypes |= {"movie_id": "int64", "year": "Int64", "tmdb_id": "Int64", "left_out": "bool"}
     return pd.read_csv(path, dtype=dtypes, keep_default_na=False, na_values={"year": [""], "tmdb_id": [""]})

@@ -15,7 +15,7 @@ from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
 SITE = "https://files.grouplens.org/datasets/movielens/"
-SITE_TIMEOUT_SECONDS = 15.0  # of a data set that can be downloaded from the package index instead
+SITE_TIMEOUT_SECONDS = 15.0  # for a data set that can also be downloaded from the package index
 BUNDLED = paths.ASSETS / "data"
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 # licences
@@ -45,7 +45,8 @@ class PublishedDataset:
     @property
     def hashes(self) -> set[str]:
         """The hashes of all files with the ratings of this data set."""
-        return {text for text in (self.md5, self.sha256, self.wheel and self.wheel.sha256) if text}
+        wheel_sha256 = self.wheel.sha256 if self.wheel else None
+        return {text for text in (self.md5, self.sha256, wheel_sha256) if text}
 
 
 # fmt: off
@@ -82,7 +83,7 @@ class ArchiveFile(NamedTuple):
     """An archive of a data set, and its hash."""
 
     path: Path
-    parse: Parser
+    parse: Parser  # for the layout of this archive
     sha256: str
     is_official: bool  # whether the hash is one of `PublishedDataset.hashes`
 
@@ -93,7 +94,7 @@ class ArchiveFile(NamedTuple):
 
 
 def has_common_movie_ids(name: str) -> bool:
-    """Return whether a data set has the common movie ids of MovieLens. ML-100K and data of users have other ids."""
+    """Return whether a data set has the common movie ids of MovieLens. ML-100K and added data sets have other ids."""
     return name in SETS and name != "ml-100k"
 
 
@@ -124,7 +125,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
             )
         return ArchiveFile(path, entry.parse, hashes.sha256, True)
     target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
-    max_bytes = 2_000_000 * (entry.megabytes + 8)  # twice the published size and 16 MB
+    max_bytes = 2_000_000 * (entry.megabytes + 8)  # twice the published size plus 16 MB
     limits: dict[str, Any] = {"seconds": SITE_TIMEOUT_SECONDS, "attempts": 1} if entry.wheel else {}
     try:
         hashes = fetch(address, target, md5=entry.md5, max_bytes=max_bytes, report=report, **limits)
@@ -146,13 +147,15 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Return a file as an archive, and report a note if its hash is not published. Raises DataError."""
+    """Return a file as an archive, and report a note if its hash is not published.
+
+    Raises DataError for another archive of a data set that the project ships.
+    """
     entry = SETS[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:
-        raise DataError(
-            "{path} is not the archive of {name} that comes with the project", how_to_get(name), path=path, name=name
-        )
+        text = "{path} is not the archive of {name} that comes with the project"
+        raise DataError(text, how_to_get(name), path=path, name=name)
     if not entry.hashes:
         text = "{title} changes over time, so it has no official hash; this one's SHA-256 is {sha256}"
         report({"stage": "note", "text": Message(text, title=entry.title, sha256=hashes.sha256)})

@@ -32,15 +32,16 @@ class Splitting:
     divide: Callable[[Dataset, int], Split]  # splits a data set with a seed
     protocol: str  # value of `train --protocol` for this splitting
     reads_times: bool = False  # whether the training part depends on timestamps, not only on the order
-    is_seeded: bool = False  # whether each seed gives another split
+    is_seeded: bool = False  # whether the split depends on the seed
 
     def __call__(self, dataset: Dataset, seed: int = 0) -> Split:
-        """Return the split of a training seed. Raises DataError if the data cannot be split like this."""
-        key = (self, seed if self.is_seeded else 0)
+        """Return the split for a training seed. Raises DataError if the data set cannot be split by this rule."""
+        split_seed = seed if self.is_seeded else 0
+        key = (self, split_seed)
         with _lock:
             splits = _splits.setdefault(dataset, {})
             if key not in splits:
-                split = self.divide(dataset, key[1])
+                split = self.divide(dataset, split_seed)
                 splits[key] = replace(split, description={"name": self.name, **split.description})
             return splits[key]
 
@@ -78,9 +79,9 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
             text = "{name}: nobody has three items, so nothing can be held out; choose another data set"
         raise DataError(text, name=dataset.name)
     last = dataset.offsets[1:][users] - 1
-    keep = np.ones(len(dataset.interactions), bool)
-    keep[last] = keep[last - 1] = False
-    train = replace(dataset, interactions=dataset.interactions.select(keep))
+    is_training = np.ones(len(dataset.interactions), bool)
+    is_training[last] = is_training[last - 1] = False
+    train = replace(dataset, interactions=dataset.interactions.select(is_training))
     valid = _hold_out_positions(dataset, users, lengths[users] - 2)
     test = _hold_out_positions(dataset, users, lengths[users] - 1)
     return Split(train, valid, test, {})
@@ -100,9 +101,8 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     left.
     """
     if not dataset.has_times:
-        raise DataError(
-            "{name} has no times, so it cannot be split by date; choose another protocol", name=dataset.name
-        )
+        text = "{name} has no times, so it cannot be split by date; choose another protocol"
+        raise DataError(text, name=dataset.name)
     cut = cuts(dataset)
     before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
     train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
@@ -113,12 +113,13 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
     """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
 
-    Training has none of their events. A held-out user with at least MIN_LIKED liked items gets ORDERS_PER_USER random
-    orders of them. A query is an order without its last item, the target. A protocol that gives only n items also uses
-    the other items as targets. Items with a rating of at least LIKED_RATING are liked. If all ratings of the data set
-    are equal, all items are liked. Raises DataError if no test or validation user has enough liked items.
+    Training has none of their events. Items with a rating of at least LIKED_RATING are liked. If all ratings are equal,
+    all items are liked. The liked items of a held-out user are put in ORDERS_PER_USER random orders if there are at
+    least MIN_LIKED. A query is an order without its last item, the target. A protocol that gives only n items also uses
+    the other items as targets. Raises DataError if no test or validation user has enough liked items.
     """
-    tenths = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0) % np.uint64(10)  # (U,)
+    hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
+    tenths = hashes % np.uint64(10)  # (U,) 0 to 9
     is_test, is_valid = tenths == 0, tenths == 1
     events = dataset.interactions
     train = replace(dataset, interactions=events.select(~(is_test | is_valid)[events.user]))
@@ -135,16 +136,17 @@ SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED,
 
 
 def cuts(dataset: Dataset) -> Cuts:
-    """Return the latest possible cuts.
+    """Return the latest possible cuts. Raises DataError if the data set has no events.
 
-    TEST_SHARE of all events are after the second cut, and TEST_SHARE of the remaining events are after the first cut.
+    At least TEST_SHARE of all events are after the second cut. At least TEST_SHARE of the events before it are after
+    the first cut.
     """
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
         raise DataError("{name} has no events; choose another data set", name=dataset.name)
     test = _latest_cut(time)
-    before = time[time < test]
-    return Cuts(_latest_cut(before) if len(before) else test, test)
+    before_test = time[time < test]
+    return Cuts(_latest_cut(before_test) if len(before_test) else test, test)
 
 
 def _latest_cut(time: np.ndarray) -> int:
@@ -185,7 +187,7 @@ def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarr
 
 
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
-    """Return ORDERS_PER_USER queries for each of the users, see `by_user`. The queries of a user are adjacent."""
+    """Return ORDERS_PER_USER queries for each user with enough liked items, see `by_user`, one user after another."""
     ratings, orders = np.asarray(dataset.interactions.rating), []
     ratings_differ = len(ratings) and ratings.min() < ratings.max()
     is_liked = ratings >= LIKED_RATING if ratings_differ else np.ones(len(ratings), bool)
@@ -198,7 +200,6 @@ def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
                 keys = random_sort_keys(user_ids, movie_ids, seed)
                 orders.append(liked[np.argsort(keys, kind="stable")])
     if not orders:
-        raise DataError(
-            "{name}: no held-out user likes {n} films; choose another protocol", name=dataset.name, n=MIN_LIKED
-        )
+        text = "{name}: no held-out user likes {n} films; choose another protocol"
+        raise DataError(text, name=dataset.name, n=MIN_LIKED)
     return HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))

@@ -14,15 +14,15 @@ from recsys.data.dataset import Dataset
 
 TOP_SHARES = (0.01, 0.10, 0.20)  # shares of all films: the most watched 1 %, 10 % and 20 %
 MAX_LORENZ_POINTS = 100  # without the origin
-HISTOGRAM_BINS = 24
-GAPS = {  # name → upper bound in seconds, exclusive
+MAX_HISTOGRAM_BINS = 24
+GAPS = {  # time between two ratings → exclusive upper bound in seconds
     "the same second": 1,
     "under a minute": 60,
     "under an hour": 3_600,
     "under a day": 86_400,
     "a day or more": np.inf,
 }
-MONTHLY_SPAN_SECONDS = 5 * 365 * 86_400  # below it, ratings are counted by month, else by year
+MAX_MONTHLY_SECONDS = 5 * 365 * 86_400  # ratings over a longer time are counted by year, not by month
 
 
 class Size(NamedTuple):
@@ -56,7 +56,7 @@ def has_ratings(dataset: Dataset) -> bool:
 class Lengths(NamedTuple):
     """Distribution of the history lengths."""
 
-    table: pd.DataFrame  # histogram with the columns from, to (both inclusive), people; bins grow with the length
+    table: pd.DataFrame  # histogram with the columns from, to (both inclusive), people; long histories have wide bins
     median: float
     p90: float  # 90th percentile
     shortest: int
@@ -67,8 +67,8 @@ def lengths(dataset: Dataset) -> Lengths:
     """Compute the distribution of history lengths."""
     counts = np.diff(dataset.offsets)
     shortest, longest = int(counts.min()), int(counts.max())
-    edges = np.unique(np.geomspace(shortest, longest + 1, HISTOGRAM_BINS + 1).astype(np.int64))
-    starts = edges[:-1]
+    edges = np.geomspace(shortest, longest + 1, MAX_HISTOGRAM_BINS + 1).astype(np.int64)
+    starts = np.unique(edges)[:-1]
     people = np.histogram(counts, np.append(starts, np.inf))[0]
     table = pd.DataFrame({"from": starts, "to": np.append(starts[1:] - 1, longest), "people": people})
     median, p90 = np.percentile(counts, [50, 90])
@@ -79,21 +79,21 @@ class LongTail(NamedTuple):
     """Concentration of the events on few films."""
 
     curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and events, the most watched films first
-    top: dict[float, float]  # each of TOP_SHARES → share of the events that these films have
+    top: dict[float, float]  # TOP_SHARES → share of all events that are events of these films
     gini: float
 
 
 def long_tail(counts: np.ndarray) -> LongTail:
-    """Compute the concentration of events from the count (I,) of each film.
+    """Compute the concentration of events from the number of events (I,) of each film.
 
     Each share in TOP_SHARES is rounded to whole films, at least one.
     """
-    ordered = np.sort(counts)[::-1].astype(np.float64)
-    n = len(ordered)
-    cumulative = np.append(0, np.cumsum(ordered)) / ordered.sum()  # (n + 1,)
-    positions = np.unique(np.linspace(0, n, min(n, MAX_LORENZ_POINTS) + 1).round().astype(np.int64))
-    curve = pd.DataFrame({"films": positions / n, "events": cumulative[positions]})
-    top = {share: float(cumulative[max(1, round(share * n))]) for share in TOP_SHARES}
+    descending = np.sort(counts)[::-1].astype(np.float64)
+    n_films = len(descending)
+    cumulative = np.append(0, np.cumsum(descending)) / descending.sum()  # (I + 1,)
+    positions = np.unique(np.linspace(0, n_films, min(n_films, MAX_LORENZ_POINTS) + 1).round().astype(np.int64))
+    curve = pd.DataFrame({"films": positions / n_films, "events": cumulative[positions]})
+    top = {share: float(cumulative[max(1, round(share * n_films))]) for share in TOP_SHARES}
     return LongTail(curve, top, gini(counts))
 
 
@@ -135,16 +135,16 @@ def genres(dataset: Dataset) -> pd.DataFrame:
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
-    """Count ratings and active users by month ("2000-04") or year, in the columns when, ratings, people."""
+    """Count ratings and the users who gave them by month ("2000-04") or year, in the columns when, ratings, people."""
     events = dataset.interactions
     if not dataset.has_times:
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
-    unit = "M" if int(np.ptp(events.timestamp)) < MONTHLY_SPAN_SECONDS else "Y"
+    unit = "M" if int(np.ptp(events.timestamp)) < MAX_MONTHLY_SECONDS else "Y"
     when = events.timestamp.astype("datetime64[s]").astype(f"datetime64[{unit}]")
-    period = when.astype(np.int64) - int(when.astype(np.int64).min())  # (E,) months or years after the oldest rating
+    period = (when - when.min()).astype(np.int64)  # (E,) months or years after the oldest rating
     ratings = np.bincount(period)
-    period_user_pairs = np.unique(period * dataset.n_users + events.user)
-    people = np.bincount(period_user_pairs // dataset.n_users, minlength=len(ratings))
+    active_pairs = np.unique(period * dataset.n_users + events.user)  # a number for each pair of period and user
+    people = np.bincount(active_pairs // dataset.n_users, minlength=len(ratings))
     names = (when.min() + np.arange(len(ratings))).astype(str)
     return pd.DataFrame({"when": names, "ratings": ratings, "people": people})
 

@@ -27,12 +27,13 @@ from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
-MAX_TABLE_COLUMNS = 4  # of a table of numbers without column names (user, item, rating, time)
-MAX_ID_DIGITS = 8  # of items in sequence files; times in seconds have more
+MAX_NUMBER_COLUMNS = 4  # of a table of numbers without column names: user, item, rating, time
+MAX_ID_DIGITS = 8  # of an item in a sequence file; times in seconds have more
 MAX_CELLS_PER_CHARACTER = 2  # of a text file
 MAX_CELLS_PER_BYTE = 20  # of a parquet file; files of MovieLens have one
 MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
-SAMPLE_LINES = 50  # first lines by which separator, header and layout are detected
+SAMPLE_LINES = 50  # first lines, by which separator, header and layout are detected
+SAMPLE_CHARACTERS = 1 << 20  # maximum length of these lines together
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # in order of preference
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
@@ -49,7 +50,7 @@ class Table:
     rows: pd.DataFrame  # (R, C) str, "" for missing values
     has_header: bool
     encoding_guessed: bool = False
-    is_ambiguous: bool = False  # whether each line can also be a user and all items of this user
+    is_ambiguous: bool = False  # whether the file can also be a sequence file, see `_layout`
 
 
 def read(path: Path, separator: str = "") -> Table:
@@ -96,11 +97,12 @@ def _layout(lines: list[str]) -> str:
     Lines of a table have equal length, or some lack trailing cells. Sequences have items with short integer ids.
     """
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in lines]
-    if not all(_SEQUENCE_ITEM.fullmatch(cell) for row in cells for cell in row[1:]):
+    can_be_sequences = all(_SEQUENCE_ITEM.fullmatch(cell) for row in cells for cell in row[1:])
+    if not can_be_sequences:
         return "table"
     lengths = [len(row) for row in cells]
     longest = max(lengths)
-    if longest <= MAX_TABLE_COLUMNS:
+    if longest <= MAX_NUMBER_COLUMNS:
         return "table" if min(lengths) == longest else "ambiguous"
     return "ambiguous" if 2 * lengths.count(longest) > len(lengths) else "sequences"
 
@@ -109,16 +111,17 @@ def _sequences(text: str) -> pd.DataFrame:
     """Return a row (user, item) for each item of each line."""
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in text.split("\n") if line.strip()]
     users = np.repeat([row[0] for row in cells], [len(row) - 1 for row in cells])
-    return pd.DataFrame({"1": users, "2": [cell for row in cells for cell in row[1:]]}, dtype="str")
+    items = [cell for row in cells for cell in row[1:]]
+    return pd.DataFrame({"1": users, "2": items}, dtype="str")
 
 
 def detect_separator(name: str, text: str) -> str:
     """Detect the column separator: the one that splits all or most sample lines into equally many cells."""
-    shares: dict[str, float] = {}  # of the lines with the usual number of cells
+    shares: dict[str, float] = {}  # separator → share of the lines with the most frequent number of cells
     for separator in SEPARATORS:
         widths = Counter(len(cells) for cells in _split(_sample(text), separator))
-        width, n_lines = widths.most_common(1)[0]
-        if width > 1 and 2 * n_lines > widths.total():
+        usual_width, n_lines = widths.most_common(1)[0]
+        if usual_width > 1 and 2 * n_lines > widths.total():
             shares[separator] = n_lines / widths.total()
     if not shares:
         raise DataError(
@@ -144,7 +147,7 @@ def _delimited(name: str, text: str, separator: str) -> Table:
 
 
 def _check_size(name: str, rows: int, width: int, max_cells: int) -> None:
-    """Raise DataError for too many columns, or for more cells than a file of its size can fill."""
+    """Raise DataError for more than MAX_COLUMNS columns, or for more than `max_cells` cells."""
     if width > MAX_COLUMNS:
         text = "{name} has {width:,} columns; choose a file with a column for each of person, item and time"
         raise DataError(text, name=name, width=width)
@@ -166,13 +169,12 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
         return _flatten(table).to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
     except (pa.ArrowException, UnicodeDecodeError) as error:  # pyarrow raises either of them for invalid UTF-8
         reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
-        raise DataError(
-            "{name} cannot be read as parquet: {reason}; save it again, with text in UTF-8", name=name, reason=reason
-        ) from error
+        text = "{name} cannot be read as parquet: {reason}; save it again, with text in UTF-8"
+        raise DataError(text, name=name, reason=reason) from error
 
 
 def _flatten(table: Any) -> Any:
-    """Replace parquet structs by their fields if the fields are usual columns: user {"id": …} or event {"user": …}."""
+    """Replace parquet structs by their fields if a field has a usual name: user {"id": …} or event {"user": …}."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -186,7 +188,7 @@ def _flatten(table: Any) -> Any:
             table = table.remove_column(position)
             for full_name, part, column in zip(full_names, parts, fields, strict=True):
                 table = table.append_column(full_name if columns.is_usual(full_name) else part, column)
-            return _flatten(table)
+            return _flatten(table)  # for nested structs and the other structs
     return table
 
 
@@ -214,7 +216,7 @@ def _value_text(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, default=_value_text)
     if isinstance(value, bytes):
         return value.decode()
-    if value is None or value is pd.NA or value is pd.NaT or value != value:
+    if value is None or value is pd.NA or value is pd.NaT or value != value:  # NaN differs from itself
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
@@ -253,7 +255,7 @@ def _record(name: str, number: int, line: str) -> Any:
 
 
 def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row per element of a list of items, as in {"user_id": …, "items": [{"item_id": …}, …]}."""
+    """Return a row per element of a list of items: {"user_id": …, "items": [{"item_id": …}, …]}, else the record."""
     item_names = columns.ROLES["item"]
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(element, dict) for element in value):
@@ -281,9 +283,9 @@ def _decompress(name: str, data: bytes) -> bytes:
 
 
 def _sample(text: str) -> list[str]:
-    """Return the first lines that are not blank."""
-    lines = [line for line in text[: 1 << 20].split("\n", SAMPLE_LINES)[:SAMPLE_LINES] if line.strip()]
-    return lines or [""]
+    """Return the lines among the first SAMPLE_LINES that are not blank."""
+    lines = text[:SAMPLE_CHARACTERS].split("\n", SAMPLE_LINES)[:SAMPLE_LINES]
+    return [line for line in lines if line.strip()] or [""]
 
 
 def _split(lines: list[str], separator: str) -> list[list[str]]:

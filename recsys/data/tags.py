@@ -13,7 +13,7 @@ _no_values = partial(np.zeros, 0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """All tags that users of a data set gave to films."""
+    """All tags that the users of a data set gave to films."""
 
     movie: np.ndarray = field(default_factory=_no_values)  # (T,) int64, original film ids
     word: np.ndarray = field(default_factory=_no_values)  # (T,) int32, indices of `words`
@@ -27,13 +27,14 @@ class Tags:
         Texts become lower case without repeated blanks. Empty texts are dropped.
         """
         rows = list(rows)
-        normalised = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in rows}}
-        rows = [(movie, normalised[text], time) for movie, text, time in rows if normalised[text]]
-        words = sorted({text for _, text, _ in rows})
-        index = {text: number for number, text in enumerate(words)}
-        movie = np.array([movie for movie, _, _ in rows], np.int64)
-        word = np.array([index[text] for _, text, _ in rows], np.int32)
-        return cls(movie, word, np.array([time for _, _, time in rows], np.int64), tuple(words))
+        word_of = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in rows}}
+        rows = [(movie, word_of[text], time) for movie, text, time in rows if word_of[text]]
+        words = sorted({word for _, word, _ in rows})
+        index_of = {word: index for index, word in enumerate(words)}
+        movies = np.array([movie for movie, _, _ in rows], np.int64)
+        word_indices = np.array([index_of[word] for _, word, _ in rows], np.int32)
+        timestamps = np.array([time for _, _, time in rows], np.int64)
+        return cls(movies, word_indices, timestamps, tuple(words))
 
     def __len__(self) -> int:
         return len(self.movie)
@@ -53,8 +54,9 @@ class Tags:
         table = pd.DataFrame({"movie": self.movie, "word": self.word})
         counts = table.groupby(["movie", "word"]).size().reset_index(name="count")
         counts = counts.sort_values(["movie", "count", "word"], ascending=[True, False, True])
+        most_frequent = counts.groupby("movie").head(MAX_TAGS)[["movie", "word"]]
         tags: dict[int, list[str]] = {}
-        for movie, word in counts.groupby("movie").head(MAX_TAGS)[["movie", "word"]].itertuples(index=False):
+        for movie, word in most_frequent.itertuples(index=False):
             tags.setdefault(int(movie), []).append(self.words[word])
         return {movie: ", ".join(words) for movie, words in tags.items()}
 

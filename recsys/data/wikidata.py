@@ -1,7 +1,7 @@
 """Query Wikidata for facts about films by IMDb id. The data of Wikidata is free (CC0).
 
 The client follows the rules of the Query Service: one query at a time, a User-Agent, pauses, and Retry-After. Queries
-are SPARQL 1.1, answers its JSON results format (www.w3.org/TR/sparql11-results-json). Properties are described at
+are in SPARQL 1.1, answers in its JSON format (www.w3.org/TR/sparql11-results-json). Properties are described at
 wikidata.org/wiki/Property:P57 and so on. Answers are not trusted: their size is limited, and invalid rows are skipped.
 """
 
@@ -35,9 +35,9 @@ MAX_BYTES = 32 << 20  # of one answer
 MAX_ATTEMPTS = 4  # of a query
 PAUSE_SECONDS = 1.0  # before another attempt, doubled with every failure in a row
 BUSY_SECONDS = 60.0  # pause if the service is busy and sends no Retry-After
-MAX_PAUSE_SECONDS = 300.0  # if Retry-After is longer, the run ends
+MAX_PAUSE_SECONDS = 300.0  # if Retry-After is longer, the queries end
 MAX_CAST = 10  # best-known actors
-MAX_NAMES = 40  # values of every other property
+MAX_NAMES = 40  # of every other property, and titles
 MAX_NAME_LENGTH = 200  # characters
 JOINERS = "\u200c\u200d"  # invisible characters that Persian and Hindi need
 LANGUAGES = (  # of titles: the most frequent languages of the web, and some for each script
@@ -82,13 +82,13 @@ class QueryError(Exception):
     """A query without a usable answer."""
 
     def __init__(self, reason: Message, is_too_large: bool = False, pause_seconds: float | None = None) -> None:
-        """Create the error. is_too_large: A smaller query may succeed. pause_seconds: As the service demands."""
+        """Create the error. If `is_too_large`, a smaller query may succeed. The service demands `pause_seconds`."""
         super().__init__(reason)
         self.reason, self.is_too_large, self.pause_seconds = reason, is_too_large, pause_seconds
 
 
 class Row(BaseModel):
-    """One fact about a film, by variables of QUERY: a thing (a person, a country …), a running time or a title."""
+    """A row of an answer, by variables of QUERY: the name of a thing (person, country …), a running time or a title."""
 
     model_config = ConfigDict(
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
@@ -97,8 +97,8 @@ class Row(BaseModel):
     imdb: str
     film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")
     fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"]
-    thing: str = ""  # address of the person, country, …
-    text: str = Field(min_length=1)
+    thing: str = ""  # address of the thing
+    text: str = Field(min_length=1)  # name, seconds or title
     language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
     pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing
 
@@ -146,15 +146,15 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
         try:
             return send_query(ids, report)
         except QueryError as error:
-            seconds = PAUSE_SECONDS * 2**failures if error.pause_seconds is None else error.pause_seconds
+            pause_seconds = PAUSE_SECONDS * 2**failures if error.pause_seconds is None else error.pause_seconds
             failures += 1
-            if failures == MAX_ATTEMPTS or seconds > MAX_PAUSE_SECONDS:
+            if failures == MAX_ATTEMPTS or pause_seconds > MAX_PAUSE_SECONDS:
                 reason = Message("{host}: {why}", host=HOST, why=error.reason)
-                if seconds > MAX_PAUSE_SECONDS:
-                    pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=seconds / 60)
+                if pause_seconds > MAX_PAUSE_SECONDS:
+                    pause_text = Message("it asks for a pause of {wait:.0f} minutes", wait=pause_seconds / 60)
                     reason = Message("{reason}; {pause}", reason=reason, pause=pause_text)
                 raise DownloadError(reason, "check the network, or continue later") from error
-            pause(seconds, report)
+            pause(pause_seconds, report)
             if error.is_too_large and len(ids) > 1:
                 half = len(ids) // 2
                 return facts(ids[:half], report) | facts(ids[half:], report)
@@ -210,7 +210,8 @@ def _check_response(response: "requests.Response") -> None:
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Return the pause in seconds that a busy service demands."""
     text = headers.get("Retry-After", "")
-    return max(1.0, float(text)) if text.isascii() and text.isdigit() and len(text) < 7 else BUSY_SECONDS
+    is_number = text.isascii() and text.isdigit() and len(text) < 7
+    return max(1.0, float(text)) if is_number else BUSY_SECONDS
 
 
 def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
@@ -222,23 +223,24 @@ def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
     bindings = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(bindings, list):
         raise ValueError("no SPARQL results")
-    rows: dict[str, dict[int, list[Row]]] = {imdb: {} for imdb in ids}
+    rows: dict[str, dict[int, list[Row]]] = {imdb: {} for imdb in ids}  # IMDb id → number of the entity → rows
     for binding in bindings:
         try:
             row = Row.model_validate(binding)
         except ValidationError:
             continue
-        if row.imdb in rows and (row.thing or row.fact not in PROPERTIES):
+        lacks_thing = row.fact in PROPERTIES and not row.thing
+        if row.imdb in rows and not lacks_thing:
             rows[row.imdb].setdefault(row.entity_number, []).append(row)
     return {imdb: _facts(list(entities.values())) for imdb, entities in rows.items()}
 
 
 def _facts(entities: list[list[Row]]) -> Facts:
-    """Return the facts of the entity with most rows; ties: the entity with the lowest number. {} without entities."""
+    """Return the facts of the entity with the most rows and, in a tie, the lowest number. Without entities: {}."""
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].entity_number))
-    by_fact: dict[str, list[Row]] = defaultdict(list)
+    by_fact: dict[str, list[Row]] = defaultdict(list)  # a value of `Row.fact` → rows
     for row in rows:
         by_fact[row.fact].append(row)
     lists = {name: _names(by_fact[name]) for name in PROPERTIES}
@@ -254,7 +256,7 @@ def _facts(entities: list[list[Row]]) -> Facts:
 
 
 def _names(rows: list[Row]) -> list[str]:
-    """Return the name of each thing in its best language, the things with most pages first."""
+    """Return the name of each thing in the best language that it has, the things with the most pages first."""
     best: dict[str, tuple[int, int, str]] = {}  # thing → (rank of the language, -pages, name)
     for row in rows:
         if row.language in NAME_LANGUAGES and (name := clean_name(row.text)):
@@ -265,13 +267,13 @@ def _names(rows: list[Row]) -> list[str]:
 
 
 def _minutes(seconds: list[str]) -> int | None:
-    """Return the shortest running time in minutes, because longer times are of other cuts. None: unknown."""
+    """Return the shortest running time in minutes, because longer times are usually of extended cuts. None: unknown."""
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 
 
 def clean_name(text: str) -> str:
     """Return a name on one line, without invisible characters and without SEPARATOR."""
-    text = " ".join(text[: 10 * MAX_NAME_LENGTH].split())  # limits the running time
+    text = " ".join(text[: 10 * MAX_NAME_LENGTH].split())  # cut first, to limit the time for a long text
     visible = "".join(letter for letter in text if letter in JOINERS or unicodedata.category(letter)[0] != "C")
     return " ".join(visible.replace(SEPARATOR, "/").split())[:MAX_NAME_LENGTH].strip()

@@ -35,19 +35,19 @@ class ArchiveError(DataError):
 
 
 class Archive:
-    """The members of an archive. They are read by path, or by file name without folders."""
+    """The members of an archive. The name of a member is its path, or its file name without folders."""
 
     def __init__(self, zip_file: zipfile.ZipFile) -> None:
         self._zip_file = zip_file
-        self._members = {_path(member): member for member in zip_file.infolist() if not member.is_dir()}
+        self._by_path = {_path(member): member for member in zip_file.infolist() if not member.is_dir()}
         # reversed, so that the first of several members with the same file name is used
-        names = {path.rpartition("/")[2]: member for path, member in reversed(self._members.items())}
-        self._by_name = names | self._members
+        by_file_name = {path.rpartition("/")[2]: member for path, member in reversed(self._by_path.items())}
+        self._by_name = by_file_name | self._by_path
 
     @property
     def paths(self) -> list[str]:
         """The paths of all members, in archive order."""
-        return list(self._members)
+        return list(self._by_path)
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
@@ -73,7 +73,7 @@ class Archive:
 
 
 class _LimitedFile:
-    """A file that refuses to read more than MAX_DIRECTORY_BYTES at once, to limit the member list."""
+    """A file that refuses to read more than MAX_DIRECTORY_BYTES at once, which limits the list of members."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -124,11 +124,14 @@ def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None
     if len(members) > MAX_MEMBERS:
         raise ArchiveError("it holds {members:,} files", members=len(members))
     for member in members:
-        name, path = member.orig_filename, _path(member)
+        path = _path(member)
         is_outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
-        if is_outside or not member.filename or stat.S_ISLNK(member.external_attr >> 16):
-            raise ArchiveError("{name!r} in it leads outside its folder", name=name)
-    for path, times in Counter(unicodedata.normalize("NFC", _path(member)).casefold() for member in members).items():
+        is_link = stat.S_ISLNK(member.external_attr >> 16)
+        if is_outside or is_link or not member.filename:
+            raise ArchiveError("{name!r} in it leads outside its folder", name=member.orig_filename)
+    # some file systems treat paths as equal that differ only in case or in the encoding of accents
+    normalised_paths = [unicodedata.normalize("NFC", _path(member)).casefold() for member in members]
+    for path, times in Counter(normalised_paths).items():
         if times > 1:
             raise ArchiveError("{path!r} is in it {times} times", path=path, times=times)
     members = sorted(members, key=lambda member: member.header_offset)
@@ -142,9 +145,8 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bo
     """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
     for member in members:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
-            raise ArchiveError(
-                "its {path} would unpack to {file_size:,} bytes", path=_path(member), file_size=member.file_size
-            )
+            text = "its {path} would unpack to {file_size:,} bytes"
+            raise ArchiveError(text, path=_path(member), file_size=member.file_size)
         if member.compress_type not in METHODS and not verified:
             raise ArchiveError("its {path} has an unsupported compression", path=_path(member))
         if member.flag_bits & 1:

@@ -30,8 +30,8 @@ def test_requests_are_timed_whole_and_in_parts():
 
 
 def test_a_memory_is_part_of_the_request(monkeypatch):
-    monkeypatch.setattr(serve, "COUNTED_USERS", 30)
-    monkeypatch.setattr(serve, "COUNTED_LENGTH", 10)
+    monkeypatch.setattr(serve, "N_COUNTED_USERS", 30)
+    monkeypatch.setattr(serve, "COUNTED_MEAN_LENGTH", 10)
     asked, plain = [], CountMemory.combine
     monkeypatch.setattr(CountMemory, "combine", lambda *given: asked.append(1) or plain(*given))
     result = serve.measure(replace(SMALL, history=10, requests=5, memory=True))

@@ -36,6 +36,11 @@ def test_columns_of_common_exports_are_recognised(header, columns_of):
     assert tuple(found.get(role) for role in ("user", "item", "time")) == columns_of
 
 
+def test_infinity_is_not_a_number_below_a_column_name():
+    assert columns.is_header([["word"], ["1"]])
+    assert not columns.is_header([["word"], ["-inf"]])
+
+
 def test_the_usual_name_goes_before_the_rarer_one():
     assert columns.matching_names(["reviewTime", "unixReviewTime"], columns.ROLES["time"])[0] == "unixReviewTime"
 

@@ -11,7 +11,7 @@ from recsys.errors import N_, Message
 MAX_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
 _PICTURE = N_("a picture")
-_BINARY_FORMATS = {b"%PDF": N_("a PDF"), b"\x89PNG": _PICTURE, b"\xff\xd8\xff": _PICTURE, b"GIF8": _PICTURE}
+_KIND_BY_SIGNATURE = {b"%PDF": N_("a PDF"), b"\x89PNG": _PICTURE, b"\xff\xd8\xff": _PICTURE, b"GIF8": _PICTURE}
 
 Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells)
 
@@ -25,9 +25,9 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The header in lower case. Repeated names are replaced by ""."""
-        plain = [name.strip().lower() for name in self.header]
-        return tuple(name if name not in plain[:index] else "" for index, name in enumerate(plain))
+        """The header in lower case. A name that repeats an earlier name is replaced by ""."""
+        lower_case = [name.strip().lower() for name in self.header]
+        return tuple(name if name not in lower_case[:index] else "" for index, name in enumerate(lower_case))
 
 
 def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
@@ -38,19 +38,19 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
             name=name,
             megabytes=MAX_FILE_BYTES >> 20,
         )
-    if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):
+    if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xff\xfe"):  # blanks and byte order marks
         raise HistoryError("“{name}” is empty; export it again", name=name)
-    if kind := next((kind for signature, kind in _BINARY_FORMATS.items() if data.startswith(signature)), None):
-        raise HistoryError(
-            "“{name}” is {kind}, not a list of films; choose a CSV, JSON or ZIP file", name=name, kind=Message(kind)
-        )
+    for signature, kind in _KIND_BY_SIGNATURE.items():
+        if data.startswith(signature):
+            text = "“{name}” is {kind}, not a list of films; choose a CSV, JSON or ZIP file"
+            raise HistoryError(text, name=name, kind=Message(kind))
     try:
-        text, guessed = decode_text(data)
+        text, was_guessed = decode_text(data)
     except UnknownEncodingError as error:
         raise HistoryError("“{name}” {message}, and choose it again", name=name, message=error.message) from error
     except NoTextError as error:
         raise HistoryError("“{name}” is not a text file; choose a CSV, JSON or ZIP file", name=name) from error
-    return text, (Message(GUESSED_WARNING),) if guessed else ()
+    return text, (Message(GUESSED_WARNING),) if was_guessed else ()
 
 
 def table(name: str, text: str) -> Table:
@@ -97,11 +97,11 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
     """Parse CSV. Raises csv.Error, and HistoryError if there are too many lines."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
     lines: Lines = []
-    start = 1
+    line_number = 1
     for cells in reader:
         if any(map(str.strip, cells)):
-            lines.append((start, tuple(cells)))  # a tuple, because the garbage collector scans all lists
-        start = reader.line_num + 1
+            lines.append((line_number, tuple(cells)))  # a tuple, because the garbage collector scans all lists
+        line_number = reader.line_num + 1  # a quoted cell can have several lines
         if len(lines) > MAX_LINES + 1:
             raise HistoryError(
                 "“{name}” has more than {max_lines:,} lines; choose a file with fewer years",

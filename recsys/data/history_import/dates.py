@@ -12,7 +12,7 @@ Reader = Callable[[str], datetime | None]  # cell → date; None: no valid date
 MAX_DATE_LENGTH = 60  # characters of a cell that are read
 _NUMBERS = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
-_SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, perhaps with milliseconds
+_SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, with or without milliseconds
 _COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
@@ -21,19 +21,19 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 
 
 def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
-    """Return a function that reads the dates of a column, and a question if two orders fit equally well."""
+    """Return a function that reads the dates of a column, and a question to the user if two orders fit equally."""
     latest = now() + timedelta(days=2)  # a later date is invalid
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
-    dates = {
-        order: {cell: date for cell in counts if (date := read(cell, order)) and date <= latest}
-        for order in _orders(list(counts))
-    }
+    dates: dict[Order, dict[str, datetime]] = {}
+    for order in _orders(list(counts)):
+        parsed = {cell: read(cell, order) for cell in counts}
+        dates[order] = {cell: date for cell, date in parsed.items() if date and date <= latest}
     n_valid = {order: sum(counts[cell] for cell in valid) for order, valid in dates.items()}
     best_orders = [order for order, n in n_valid.items() if n == max(n_valid.values())]
     order, question = best_orders[0], None
     if best_orders == ["dmy", "mdy"]:
         question = _question(dates["dmy"], dates["mdy"], answers.is_language_month_first)
-    if question:
+    if question:  # until the user answers it, the more likely order is used
         is_day_first = question.is_day_first_likely if answers.day_first is None else answers.day_first
         order = "dmy" if is_day_first else "mdy"
     return dates[order].get, question
@@ -85,11 +85,12 @@ def read(cell: str, order: Order) -> datetime | None:
     if not (match := _NUMBERS.match(text)):
         return None
     parts = dict(zip(order, match.groups(), strict=True))
-    if len(parts["y"]) not in (2, 4) or max(len(parts["m"]), len(parts["d"])) > 2:
+    year, month, day = parts["y"], parts["m"], parts["d"]
+    if len(year) not in (2, 4) or len(month) > 2 or len(day) > 2:
         return None
-    if order == "ymd" and len(parts["y"]) == 2 and not _KOREAN.match(text):
+    if order == "ymd" and len(year) == 2 and not _KOREAN.match(text):
         return None
-    return _add_time(_date(_year(parts["y"]), int(parts["m"]), int(parts["d"])), text[match.end() :])
+    return _add_time(_date(_year(year), int(month), int(day)), text[match.end() :])
 
 
 def _parse_with_month_name(text: str) -> datetime | None:
@@ -103,7 +104,7 @@ def _parse_with_month_name(text: str) -> datetime | None:
 
 
 def _year(text: str) -> int:
-    """Read a year. Two digits are of 1969…2068, as in POSIX."""
+    """Read a year. Two digits are a year from 1969 to 2068, as in POSIX."""
     return int(text) if len(text) > 2 else int(text) + (1900 if int(text) >= 69 else 2000)
 
 

@@ -43,7 +43,7 @@ class Entry:
     rating: float | None = None  # stars, 0.5…5
     times: int = 1  # number of times it was watched
     page: str = ""  # address on the site; distinguishes films of equal title and year
-    perhaps_series: bool = False  # whether the title looks like the title of an episode
+    perhaps_series: bool = False  # whether the title can be the title of an episode
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ class Columns:
     movie_id: str = ""
     rewatch: str = ""
     times: str = ""
-    kind: str = ""  # film, series …
+    kind: str = ""  # column of "film", "series" …
     page: str = ""
     newest_first: bool = False  # whether a file without dates begins with the newest film
 
@@ -132,6 +132,6 @@ class Imported:
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[Message, ...] = ()  # sentences for the user
     date_question: DateQuestion | None = None
-    may_be_watchlist: bool = False  # whether the format is equal for watched films and watchlists
+    may_be_watchlist: bool = False  # whether watchlists have the same format
     looks_like_watchlist: bool = False  # whether the file name contains "watchlist"
     column_question: ColumnQuestion | None = None  # only for an unknown format

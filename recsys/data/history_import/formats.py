@@ -6,6 +6,7 @@ The headers are from test files of other importers (Yamtrack, flickpick) and fro
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from recsys.data.history_import.entries import Columns
 from recsys.errors import N_
@@ -29,12 +30,12 @@ class FileFormat:
         return required == names if self.is_exact else required <= names
 
 
-_LETTERBOXD = "date,name,year,letterboxd uri"
-_LETTERBOXD_FILMS = Columns(title="name", year="year", logged="date", page="letterboxd uri")
-_LETTERBOXD_IMPORT = Columns(
+_LETTERBOXD_HEADER = "date,name,year,letterboxd uri"
+_LETTERBOXD_COLUMNS = Columns(title="name", year="year", logged="date", page="letterboxd uri")
+_LETTERBOXD_IMPORT_COLUMNS = Columns(
     title="title", year="year", imdb_id="imdbid", tmdb_id="tmdbid", watched="watcheddate", rewatch="rewatch"
 )
-_IMDB = Columns(
+_IMDB_COLUMNS = Columns(
     title="title",
     original="original title",
     year="year",
@@ -44,21 +45,21 @@ _IMDB = Columns(
     imdb_id="const",
     kind="title type",
 )
-_NETFLIX = Columns(title="title", watched="date")
-_NEXTREEL = "title,year,genres,movie_id,imdb_id,tmdb_id"
+_NETFLIX_COLUMNS = Columns(title="title", watched="date")
+_NEXTREEL_HEADER = "title,year,genres,movie_id,imdb_id,tmdb_id"
 _NEXTREEL_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
 
-CSV_FORMATS = (  # the first one with a matching header is used
+CSV_FORMATS = (  # the first format with a matching header is used
     FileFormat(
         N_("Letterboxd diary"),
-        f"{_LETTERBOXD},rewatch,watched date",
+        f"{_LETTERBOXD_HEADER},rewatch,watched date",
         Columns(title="name", year="year", watched="watched date", logged="date", rating="rating", rewatch="rewatch"),
     ),
-    FileFormat(N_("Letterboxd ratings"), f"{_LETTERBOXD},rating", replace(_LETTERBOXD_FILMS, rating="rating")),
-    FileFormat(N_("Letterboxd films"), _LETTERBOXD, _LETTERBOXD_FILMS, may_be_watchlist=True),
-    FileFormat(N_("IMDb list"), "position,const,title,title type", _IMDB, may_be_watchlist=True),
-    FileFormat(N_("IMDb ratings"), "const,your rating,title", _IMDB),
-    FileFormat(N_("Netflix history"), "title,date", _NETFLIX, is_exact=True, has_episodes=True),
+    FileFormat(N_("Letterboxd ratings"), f"{_LETTERBOXD_HEADER},rating", replace(_LETTERBOXD_COLUMNS, rating="rating")),
+    FileFormat(N_("Letterboxd films"), _LETTERBOXD_HEADER, _LETTERBOXD_COLUMNS, may_be_watchlist=True),
+    FileFormat(N_("IMDb list"), "position,const,title,title type", _IMDB_COLUMNS, may_be_watchlist=True),
+    FileFormat(N_("IMDb ratings"), "const,your rating,title", _IMDB_COLUMNS),
+    FileFormat(N_("Netflix history"), "title,date", _NETFLIX_COLUMNS, is_exact=True, has_episodes=True),
     FileFormat(
         N_("MovieLens ratings"),
         "movie_id,imdb_id,tmdb_id,rating,title",
@@ -71,14 +72,16 @@ CSV_FORMATS = (  # the first one with a matching header is used
     ),
     FileFormat(
         "predictions of NextReel",
-        f"rank,probability,{_NEXTREEL}",
+        f"rank,probability,{_NEXTREEL_HEADER}",
         _NEXTREEL_COLUMNS,
         advice=N_("has recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
-    FileFormat(N_("NextReel films"), f"position,{_NEXTREEL}", _NEXTREEL_COLUMNS),
-    FileFormat(N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT, rating="rating10", scale=10)),
+    FileFormat(N_("NextReel films"), f"position,{_NEXTREEL_HEADER}", _NEXTREEL_COLUMNS),
+    FileFormat(
+        N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT_COLUMNS, rating="rating10", scale=10)
+    ),
     *(
-        FileFormat(N_("Letterboxd import"), f"title,{column}", replace(_LETTERBOXD_IMPORT, rating="rating"))
+        FileFormat(N_("Letterboxd import"), f"title,{column}", replace(_LETTERBOXD_IMPORT_COLUMNS, rating="rating"))
         for column in ("tmdbid", "imdbid", "watcheddate")
     ),
 )
@@ -116,14 +119,17 @@ _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 
 def detect_format(names: Sequence[str]) -> FileFormat | None:
     """Return the CSV format with this header, or None if it is unknown."""
-    named = {name for name in names if name}
-    return next((file_format for file_format in CSV_FORMATS if file_format.matches(named)), None)
+    used_names = set(names) - {""}
+    return next((file_format for file_format in CSV_FORMATS if file_format.matches(used_names)), None)
 
 
 def guess_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:
     """Guess the columns of an unknown format by usual names. The rating scale is inferred from the largest rating."""
-    matches = {role: [name for name in usual.split(",") if name in names] for role, usual in USUAL_NAMES.items()}
-    columns = Columns(**{role: matching[0] for role, matching in matches.items() if matching})  # type: ignore[arg-type]
+    name_of: dict[str, Any] = {}  # field of `Columns` → column name
+    for column_field, usual_names in USUAL_NAMES.items():
+        if matching := [name for name in usual_names.split(",") if name in names]:
+            name_of[column_field] = matching[0]
+    columns = Columns(**name_of)
     if not columns.rating:
         return columns
     index = list(names).index(columns.rating)

@@ -11,7 +11,7 @@ from recsys.data.titles import MAX_TITLE_LENGTH
 from recsys.errors import N_, Message
 
 _SERIES_KEYS = ("show", "episode", "season")
-_WORK_KEYS = ("movie", *_SERIES_KEYS)
+_WORK_KEYS = ("movie", *_SERIES_KEYS)  # keys of the film or series that a record is about
 _UNWATCHED_DATES = ("listed_at", "collected_at")  # of films in lists and collections, in place of a watch date
 _ADVICE = N_("choose the ZIP or JSON file that Trakt or NextReel exports")
 
@@ -43,6 +43,7 @@ def _is_trakt(records: list[Any]) -> bool:
 
 
 def _objects(values: list[Any]) -> list[dict[str, Any]]:
+    """Return the values that are JSON objects."""
     return [value for value in values if isinstance(value, dict)]
 
 

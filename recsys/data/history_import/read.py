@@ -35,8 +35,9 @@ _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported]:
     """Read a file, or all histories of an archive.
 
-    The result has one element for a file. For an archive, it has one per history, and a last one for the skipped files.
-    `answers` are answers to questions of an earlier call. Raises HistoryError if the file has no history.
+    The result has one element for a file. For an archive, it has an element per history, and a last element for the
+    skipped files. `answers` answer the questions in the result of an earlier call. Raises HistoryError if the file has
+    no history.
     """
     if not data.startswith(ZIP_SIGNATURES):
         return [_read_file(name, data, answers)]
@@ -54,9 +55,8 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
         else:
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
-        raise HistoryError(
-            "“{name}” has no history in a known format; choose the CSV or JSON files in it one by one", name=name
-        )
+        text = "“{name}” has no history in a known format; choose the CSV or JSON files in it one by one"
+        raise HistoryError(text, name=name)
     return [*histories, Imported(name, "ZIP", skipped=tuple(skipped))]
 
 
@@ -68,9 +68,8 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
-                raise HistoryError(
-                    "“{name}” is a document of an office program; save the table as CSV and choose that file", name=name
-                )
+                text = "“{name}” is a document of an office program; save the table as CSV and choose that file"
+                raise HistoryError(text, name=name)
             for path in archive.paths:
                 yield path, archive.read(path) if _may_be_history(path) else None
     except zip_files.ArchiveError as error:

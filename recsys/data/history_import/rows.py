@@ -83,14 +83,14 @@ def _entry(file: str, line: int, row: Row, file_format: FileFormat, read_date: d
     """Return the entry of a row."""
     columns = file_format.columns
     title, title_year = title_and_year(row.get(columns.title, ""))
-    year = _YEAR.search(row.get(columns.year, ""))
+    year_match = _YEAR.search(row.get(columns.year, ""))
     min_times = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
     return Entry(
         file,
         line,
         title,
         original=row.get(columns.original, "")[:MAX_TITLE_LENGTH],
-        year=int(year[1]) if year else title_year,
+        year=int(year_match[1]) if year_match else title_year,
         imdb_id=_imdb(row.get(columns.imdb_id, "")),
         tmdb_id=_integer(row.get(columns.tmdb_id, "")),
         movie_id=_integer(row.get(columns.movie_id, "")),
@@ -125,7 +125,9 @@ def stars(text: str, scale: int) -> float | None:
             value = float(text.replace(",", ".").partition("/")[0]) * 5 / scale
         except ValueError:
             return None
-    return max(math.floor(value * 2 + 0.5) / 2, 0.5) if 0 < value <= 5 else None
+    if not 0 < value <= 5:  # also true for NaN
+        return None
+    return max(math.floor(value * 2 + 0.5) / 2, 0.5)  # the nearest half star
 
 
 def _skip_reason(entry: Entry, row: Row, file_format: FileFormat) -> Reason | None:
