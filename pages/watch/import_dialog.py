@@ -252,7 +252,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     """Show how many films are in the data set, and how they were matched."""
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
-        if review.history:
+        if review.films:
             text = _(
                 "None of these films is in {data}. Close this dialog and try another data set at the top.", data=title
             )
@@ -304,7 +304,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         n_pages = -(-len(review.unsure) // CHECKS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
         for position in review.unsure[(page - 1) * CHECKS_PER_PAGE : page * CHECKS_PER_PAGE]:
-            film, match = review.history[position], review.matches[position]
+            film, match = review.films[position], review.matches[position]
             file, line = format.escape_markdown(film.entries[0].file), film.entries[0].line
             origin = _("{file}, line {line}", file=file, line=line)
             options, key = [None, *match.films], f"check-{film.key}"
@@ -360,9 +360,9 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
             text = history_import.as_json(
-                dataset.name, dataset.catalog, review.history, review.chosen(importing.choices)
+                dataset.name, dataset.catalog, review.films, review.film_numbers(importing.choices)
             )
-            _save_in_browser(text, len(review.history))
+            _save_in_browser(text, len(review.films))
         _import(dataset, watched)
         st.rerun()  # the whole page, which closes the dialog
 
