@@ -172,7 +172,7 @@ def _stars(film: Film) -> None:
 
 def _note_short_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show how many films the URL contains if it cannot contain all."""
-    n_in_link = history.count_that_fits(dataset.catalog, films)
+    n_in_link = history.count_films_in_link(dataset.catalog, films)
     if n_in_link < len(films):
         text = ngettext(
             "Your list is too long for the page address. A link or a reload only brings back the newest film.",
