@@ -25,7 +25,7 @@ class Shape(NamedTuple):
     closed: bool = True  # whether the line connects the last corner with the first
 
 
-Motif = Callable[[Random], list[Shape]]  # random generator → shapes, the lowest first
+Motif = Callable[[Random], list[Shape]]  # random generator → shapes in the order in which they are drawn
 
 
 def circle(x: float, y: float, radius: float, opacity: float = 0.22, line_width: float = 0.0) -> Shape:

@@ -29,6 +29,7 @@ DISLIKED_STARS = 2.0  # rating of a film with a thumb down
 MIN_LIKED_STARS = 3.0  # a film with a lower rating is disliked
 MAX_SCORES = 1 << 24  # scores that all threads compute at a time: 64 MB of float32
 MAX_BATCH = 256  # histories that a thread scores at a time
+# CPU cores that this process may use
 N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 History = Sequence[int] | np.ndarray  # film numbers, oldest first
@@ -225,13 +226,13 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
     ratings = [request.ratings for request in requests]
     reads_ratings = predictor.model.uses_query_ratings
     scores = predictor.model.score(to_queries(dataset, histories, ratings, reads_ratings))
-    expected = (len(histories), dataset.n_items)
-    if scores.shape != expected:
+    expected_shape = (len(histories), dataset.n_items)
+    if scores.shape != expected_shape:
         raise ServingError(
             "{title} scored {shape}, not {expected}; train it again",
             title=Message(predictor.title),
             shape=scores.shape,
-            expected=expected,
+            expected=expected_shape,
         )
     for row, request in enumerate(requests):
         read_films = set(request.history) if reads_ratings else set()

@@ -97,7 +97,7 @@ class ThemeAspect:
     text: str
     weight: float  # larger for a rare aspect
     match: np.ndarray  # how well each film matches, (I,) 0…1
-    tags: dict[int, float] = field(default_factory=dict)  # row of `TagTable.words` → relevance, 0…1
+    tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.words` → relevance, 0…1
     genre: str = ""  # the genre that the aspect names, "" if none
 
 
@@ -186,7 +186,7 @@ class ThemeParser:
         """
         n_degrees = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
         # (start, length) of the phrases to try: first 4 to 2 words with the degree word, because a tag can begin with
-        # one, then 2 words and 1 word after it
+        # such a word, then 2 words and 1 word after it
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
@@ -297,23 +297,23 @@ class ThemeIndex:
             theme_vector, *aspect_vectors = self._vectors.encode([whole_theme, *(aspect.text for aspect in aspects)])
             for aspect, vector in zip(aspects, aspect_vectors, strict=True):
                 self._expand_with_tags(self._vectors, aspect, vector)
-        score = self._aspect_scores(aspects)
+        scores = self._aspect_scores(aspects)
         if self._vectors:
-            score += self._vector_scores(self._vectors, theme_vector)
+            scores += self._vector_scores(self._vectors, theme_vector)
         if not aspects and (years or excluded.any()):
             # a theme such as "80s" matches all films; popularity orders them and, as a factor below, counts twice
-            score = self._popularity
-        score = score * ~excluded
+            scores = self._popularity
+        scores = scores * ~excluded
         if years:
-            score *= (self._years >= years[0]) & (self._years <= years[1])
+            scores *= (self._years >= years[0]) & (self._years <= years[1])
         if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
-            score *= self._children_factor
-        score *= self._popularity
-        order = np.argsort(-score, kind="stable")[: max(0, limit)]
+            scores *= self._children_factor
+        scores *= self._popularity
+        order = np.argsort(-scores, kind="stable")[: max(0, limit)]
         return [
-            ThemeMatch(item, float(score[item]), self._reasons(item, aspects))
+            ThemeMatch(item, float(scores[item]), self._reasons(item, aspects))
             for item in order.tolist()
-            if score[item] > 0
+            if scores[item] > 0
         ]
 
     def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
