@@ -189,9 +189,9 @@ def film_site_links(catalog: Catalog, item: int) -> list[str]:
 
 
 @functools.cache
-def tmdb_service() -> tmdb.Posters:
+def tmdb_service() -> tmdb.TmdbService:
     """Return the TMDB client, which all visitors share. It caches poster URLs, but no plots and casts."""
-    return tmdb.Posters()
+    return tmdb.TmdbService()
 
 
 def tmdb_key() -> tmdb.Key | None:

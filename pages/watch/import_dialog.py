@@ -264,7 +264,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     """Show how many films are in the data set, how they were matched, and notes about undated and infrequent films."""
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
-        if review.history:
+        if review.films:
             text = _(
                 "None of these films is in {data}. Close this dialog and try another data set at the top.", data=title
             )
@@ -316,7 +316,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         n_pages = math.ceil(len(review.unsure) / UNCERTAIN_FILMS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
         for position in review.unsure[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:
-            imported, match = review.history[position], review.matches[position]
+            imported, match = review.films[position], review.matches[position]
             entry = imported.entries[0]
             origin = _("{file}, line {line}", file=format.escape_markdown(entry.file), line=entry.line)
             options, key = [None, *match.films], f"check-{imported.key}"
@@ -371,9 +371,9 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
             text = history_import.as_json(
-                dataset.name, dataset.catalog, review.history, review.chosen(importing.choices)
+                dataset.name, dataset.catalog, review.films, review.film_numbers(importing.choices)
             )
-            _request_browser_save(text, len(review.history))
+            _request_browser_save(text, len(review.films))
         _import(dataset, watched)
         st.rerun()  # the whole page, which closes the dialog
 

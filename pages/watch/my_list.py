@@ -176,7 +176,7 @@ def _stars(film: Film) -> None:
 
 def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
     """If the URL cannot contain all films, show how many it contains."""
-    n_in_url = history.count_that_fits(dataset.catalog, films)
+    n_in_url = history.count_films_in_link(dataset.catalog, films)
     if n_in_url < len(films):
         text = ngettext(
             "Your list is too long for the page address. A link or a reload only brings back the latest film.",

@@ -1,7 +1,7 @@
 """Plan an evening of films: each film is predicted after the history and the films before it.
 
-The best film of each step need not give the most likely evening, so a beam search keeps several plans. Without the beam
-search, the joint probability of five films of BERT4Rec on ML-1M is lower by a factor of 2.3 (geometric mean of 40
+The most likely film at each step need not give the most likely plan, so a beam search keeps several plans. Without the
+beam search, the joint probability of five films of BERT4Rec on ML-1M is lower by a factor of 2.3 (geometric mean of 40
 users).
 
 Shapes: I items.
@@ -33,18 +33,19 @@ class PlanStep:
 
 
 @dataclass(frozen=True)
-class _Path:
-    """A plan of the beam."""
+class _Plan:
+    """One of the plans in the beam."""
 
     steps: tuple[PlanStep, ...] = ()
-    log_probability: float = 0.0  # joint, of all steps; 0 if the model has no probabilities
+    log_probability: float = 0.0  # joint, of the added steps; 0 if the model has no probabilities
 
     @property
     def items(self) -> list[int]:
         return [step.item for step in self.steps]
 
-    def extended(self, step: PlanStep) -> "_Path":
-        return _Path((*self.steps, step), self.log_probability + math.log(step.probability or 1.0))
+    def extended(self, step: PlanStep) -> "_Plan":
+        """Return the plan with an additional step."""
+        return _Plan((*self.steps, step), self.log_probability + math.log(step.probability or 1.0))
 
 
 def plan_evening(
@@ -54,56 +55,60 @@ def plan_evening(
     rejected: Sequence[int] = (),
     kept: Sequence[PlanStep] = (),
 ) -> list[PlanStep]:
-    """Return the most likely sequence of films that a beam search finds, or a shorter one if no films are left.
+    """Return the most likely sequence of films that a beam search finds, or a shorter sequence if no films are left.
 
-    A plan has at most one film of a series. The probabilities of the steps are multiplied. If the model has none, plans
-    cannot be compared, so each step takes the best film.
+    A plan has at most one film of a series. The probability of a plan is the product of the probabilities of its steps.
+    If the model has no probabilities, plans cannot be compared, so each step takes the best film.
 
     Args:
         predictor: Ranks the films.
         request: The history and filters. Films of the history are excluded. `k` and diversity have no effect.
-        length: Number of films, with `kept`.
+        length: Number of films, including `kept`.
         rejected: Items that are excluded.
         kept: The first steps of the plan, which do not change.
     """
     width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
     filters = replace(request.filters, hide_seen=True)
-    mask = exclusion_mask(predictor, replace(request, filters=filters, unwanted=(*request.unwanted, *rejected)))
-    paths = [_Path(tuple(kept))]
+    excluded = exclusion_mask(predictor, replace(request, filters=filters, unwanted=(*request.unwanted, *rejected)))
+    plans = [_Plan(tuple(kept))]
     for _ in range(length - len(kept)):
-        requests = [replace(request, history=(*request.history, *path.items)) for path in paths]
-        masks = [_exclude_series(predictor, mask, path.items) for path in paths]
-        ranked = zip(paths, rankings(predictor, requests, masks), strict=True)
-        extended_paths = [path.extended(step) for path, ranking in ranked for step in _next_steps(ranking, width)]
-        if not extended_paths:
+        requests = [replace(request, history=(*request.history, *plan.items)) for plan in plans]
+        masks = [_exclude_series(predictor, excluded, plan.items) for plan in plans]
+        extended_plans = [
+            plan.extended(step)
+            for plan, ranking in zip(plans, rankings(predictor, requests, masks), strict=True)
+            for step in _next_steps(ranking, width)
+        ]
+        if not extended_plans:
             break
-        paths = sorted(extended_paths, key=lambda path: -path.log_probability)[:width]
-    return list(paths[0].steps)
+        plans = sorted(extended_plans, key=lambda plan: -plan.log_probability)[:width]
+    return list(plans[0].steps)
 
 
 def plan_reasons(predictor: Predictor, request: Request, items: Sequence[int]) -> list[tuple[int, ...]]:
     """Return for each film of a plan the films that raised its rank most, strongest first, at most MAX_REASONS.
 
-    They are from the history and from the plan before the film. A film that the model recommends to everyone has none.
+    These films are from the history and from the plan before the film. A film that the model recommends to everyone has
+    no reasons.
     """
     reasons = []
-    for number, item in enumerate(items):
-        history = (*request.history, *items[:number])
+    for position, item in enumerate(items):
+        history = (*request.history, *items[:position])
         [explanation] = explain(predictor, replace(request, history=history), [item])
         reasons.append(tuple(influence.item for influence in explanation.lifted_by[:MAX_REASONS]))
     return reasons
 
 
-def _exclude_series(predictor: Predictor, mask: np.ndarray, planned: Sequence[int]) -> np.ndarray:
+def _exclude_series(predictor: Predictor, excluded: np.ndarray, planned: Sequence[int]) -> np.ndarray:
     """Return a copy of a mask of excluded items (I,) that also excludes all films of the series of planned items."""
-    result = mask.copy()
+    mask = excluded.copy()
     for item in planned:
-        result[same_series(predictor.dataset, item)] = True
-    return result
+        mask[same_series(predictor.dataset, item)] = True
+    return mask
 
 
 def _next_steps(ranking: Ranking, width: int) -> list[PlanStep]:
-    """Return the best `width` films of a ranking, without films with a probability of 0."""
+    """Return the best `width` films of a ranking as steps, without films that have a probability of 0."""
     items = ranking.top(width)
     probabilities = ranking.probabilities(items)
     if probabilities is None:

@@ -24,10 +24,12 @@ _FORMULA_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # first characters
 _INVISIBLE = (  # characters that some programs remove, so a formula can follow them
     r"\0-\x08\x0b-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff"
 )
+# where an apostrophe is inserted: at the beginning of a text that begins with a formula, tab, line break or NUL, and
+# before a formula that follows a semicolon or tab
 _FORMULA = re.compile(
     rf"\A(?=[\t\r\n\0]|[{_INVISIBLE}\t\n]*[{_FORMULA_SIGNS}])|(?<=[;\t])(?=[{_INVISIBLE}]*[{_FORMULA_SIGNS}])"
 )
-_LINE_BREAK = re.compile(r"\r\n?|\0")
+_CARRIAGE_RETURN_OR_NUL = re.compile(r"\r\n?|\0")
 _IMDB_ID = re.compile(r"tt\d{1,12}")
 
 
@@ -42,8 +44,8 @@ def as_record(recommendation: Recommendation) -> dict[str, Any]:
 
 
 def films_csv(catalog: Catalog, items: Sequence[int]) -> str:
-    """Return a watch list as CSV, oldest first."""
-    rows = [{"position": position, **film} for position, film in enumerate(_film_records(catalog, items), start=1)]
+    """Return a watch list, oldest first, as CSV."""
+    rows = [{"position": position, **record} for position, record in enumerate(_film_records(catalog, items), start=1)]
     return _csv(("position", *FILM_COLUMNS), rows)
 
 
@@ -60,7 +62,10 @@ def as_json(
     picks: Sequence[Recommendation],
     others: Mapping[str, Sequence[int]] | None = None,
 ) -> str:
-    """Return a watch list (`items`), recommendations and non-empty `others` (name → list) as JSON."""
+    """Return a watch list (`items`), recommendations and other lists (name → film numbers) as JSON.
+
+    Empty lists of `others` are omitted.
+    """
     document = {
         "dataset": dataset,
         "recommender": recommender,
@@ -73,42 +78,45 @@ def as_json(
 
 def letterboxd_csv(catalog: Catalog, items: Sequence[int]) -> str:
     """Return a watch list as CSV in the import format of Letterboxd, without dates and ratings."""
-    rows = [{column: film[name] for column, name in LETTERBOXD.items()} for film in _film_records(catalog, items)]
+    records = _film_records(catalog, items)
+    rows = [{column: record[name] for column, name in LETTERBOXD.items()} for record in records]
     return _csv(tuple(LETTERBOXD), rows)
 
 
 def spreadsheet_bytes(text: str) -> bytes:
-    """Encode a text as UTF-8 with a byte order mark, without which Excel assumes another encoding."""
+    """Encode a text as UTF-8 with a byte order mark, because Excel assumes another encoding without the mark."""
     return text.encode("utf-8-sig")
 
 
 def escape_formula(value: Any) -> Any:
     """Return a cell that spreadsheets do not read as a formula: an apostrophe precedes formulas (OWASP, CSV injection).
 
-    Some spreadsheets begin a new cell after a semicolon, a tab or a carriage return, so these are escaped, too.
+    Some spreadsheets begin a new cell after a semicolon or tab, so formulas after these characters are escaped, too.
+    Carriage returns, which can also begin a cell, and NUL become line feeds.
     """
-    return _LINE_BREAK.sub("\n", _FORMULA.sub("'", value)) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return _CARRIAGE_RETURN_OR_NUL.sub("\n", _FORMULA.sub("'", value))
 
 
 def escape_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a copy of a table with `escape_formula` applied to cells, index, column names and axis names."""
-    safe = table.copy()
-    for number, dtype in enumerate(table.dtypes):
+    escaped = table.copy()
+    for column, dtype in enumerate(table.dtypes):
         if not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
-            safe.isetitem(number, table.iloc[:, number].astype(object).map(escape_formula))
-    return safe.rename(index=escape_formula, columns=escape_formula).rename_axis(
-        index=escape_formula, columns=escape_formula
-    )
+            escaped.isetitem(column, table.iloc[:, column].astype(object).map(escape_formula))
+    escaped = escaped.rename(index=escape_formula, columns=escape_formula)
+    return escaped.rename_axis(index=escape_formula, columns=escape_formula)
 
 
 def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]]:
-    """Return FILM_COLUMNS of each film number as str or int; None for missing values."""
+    """Return FILM_COLUMNS of each film number as str or int, None for missing values."""
     has_infrequent = max(films, default=0) >= len(catalog)
     movies = catalog.complete.movies if has_infrequent else catalog.movies
     rows = movies.iloc[list(films)][list(FILM_COLUMNS)].astype(object).replace({"": None, pd.NA: None})
     return [
-        row | {"title": catalog.films[film].title, "year": catalog.films[film].year}
-        for film, row in zip(films, rows.to_dict("records"), strict=True)
+        record | {"title": catalog.films[film].title, "year": catalog.films[film].year}
+        for film, record in zip(films, rows.to_dict("records"), strict=True)
     ]
 
 
@@ -121,7 +129,7 @@ def _pick_records(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dic
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return a table with a header. Other keys of the rows are ignored."""
+    """Return a CSV text with a header and these columns. Other keys of the rows are ignored."""
     file = io.StringIO(newline="")
     writer = csv.DictWriter(file, columns, extrasaction="ignore")
     writer.writeheader()
@@ -132,9 +140,9 @@ def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 def film_links(catalog: Catalog, item: int) -> dict[str, str]:
     """Return the URLs of an item on film sites, {"IMDb": …, "TMDB": …}. A missing or invalid id has no URL."""
     links = {}
-    imdb, tmdb = (catalog.movies[column].iloc[item] for column in ("imdb_id", "tmdb_id"))
-    if _IMDB_ID.fullmatch(str(imdb)):
-        links["IMDb"] = f"https://www.imdb.com/title/{imdb}/"
-    if not pd.isna(tmdb) and tmdb > 0:
-        links["TMDB"] = f"https://www.themoviedb.org/movie/{int(tmdb)}"
+    imdb_id, tmdb_id = (catalog.movies[column].iloc[item] for column in ("imdb_id", "tmdb_id"))
+    if _IMDB_ID.fullmatch(str(imdb_id)):
+        links["IMDb"] = f"https://www.imdb.com/title/{imdb_id}/"
+    if not pd.isna(tmdb_id) and tmdb_id > 0:
+        links["TMDB"] = f"https://www.themoviedb.org/movie/{int(tmdb_id)}"
     return links

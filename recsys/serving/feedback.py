@@ -1,9 +1,9 @@
-"""Change the scores of a list by relevance feedback: films like the liked ones rise, films like the disliked ones fall.
+"""Change scores by relevance feedback: films rise if they are similar to liked films, or fall if to disliked films.
 
     s'(j) = s(j) + STRENGTH · σ · [Σ_i w_i · cos(v_i, v_j) / Σ_i |w_i|]
 
-s are the scores of a model, σ is their standard deviation, v are the vectors of `recsys.text.fields`, and i are the
-films with feedback. w is 1 for five stars, 0 for three stars and -1 for one star.
+s(j) is the score of a model for item j, and σ is the standard deviation of all scores. v are the vectors of
+`recsys.text.fields`. i runs over the films with feedback. Their weight w is (stars - 3) / 2, limited to -1…1.
 
 Shapes: I items, F films as numbered by `Catalog.films`, D features.
 
@@ -21,12 +21,12 @@ from recsys.text.fields import field_vectors
 # Factor of the similarity to liked and disliked films. With this value, one thumb replaces about two of ten recommended
 # films. Metrics of validation users do not improve: feedback is for visitors who want the list to change.
 STRENGTH = 0.75
-NEUTRAL_STARS = 3.0
-STARS_PER_UNIT = 2.0  # stars above or below NEUTRAL_STARS with a weight of 1 or -1
+NEUTRAL_STARS = 3.0  # rating with a weight of 0
+STARS_PER_UNIT = 2.0  # distance from NEUTRAL_STARS with a weight of 1 or -1
 
 
 def adjust(dataset: Dataset, scores: np.ndarray, stars: Mapping[int, float]) -> np.ndarray:
-    """Return the scores s' of one request from the scores s, both (I,), and film → stars."""
+    """Return the scores s' of a request, (I,), from the scores s, (I,), and the ratings, film number → stars."""
     films, ratings = list(stars), np.array([*stars.values()])
     weights = np.clip((ratings - NEUTRAL_STARS) / STARS_PER_UNIT, -1, 1)
     if not weights.any():

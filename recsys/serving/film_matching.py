@@ -1,7 +1,7 @@
 """Match entries of history files with films of a data set: by ids, then by title and year.
 
-An entry without a confident match gets at most MAX_CANDIDATES films for the user to choose from. The work grows with
-the number of entries. Only titles without an equal title in the data set are compared with all films.
+An entry without a confident match gets at most MAX_CANDIDATES films for the visitor to choose from. Titles without an
+equal title in the data set are compared with all films, which takes the most time.
 
 Shapes: F films, N names, Q entries.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -25,12 +26,13 @@ from recsys.serving.search.search import names_of
 
 MAX_CANDIDATES = 5  # films to choose from
 BATCH_TITLES = 64  # titles that are compared with all names at a time: 6 MB for 100,000 names
-# similarities are percentages of common letters, as `rapidfuzz.fuzz.ratio` counts them
-MIN_SIMILARITY = 80  # minimum for a candidate
-HIGH_SIMILARITY = 92  # minimum for a likely candidate; also the similarity if one title begins with the other
-MIN_SIMILARITY_WITHOUT_YEAR = 88  # minimum for a candidate if a year is unknown
+# similarities of titles are percentages of common letters, as `rapidfuzz.fuzz.ratio` counts them
+MIN_SIMILARITY = 80  # of a candidate
+MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
+PREFIX_SIMILARITY = 92  # of a candidate if one title begins with the other
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
-MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the next popular film with the same title
+MIN_LIKELY_SCORE = 102  # similarity plus bonus of a likely candidate, such as a prefix of the same year
+MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the second most popular film with the same title
 MIN_SHARE_OF_VIEWERS = 0.02  # share of users who have watched a likely film, if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
 DATASET_WITH_OTHER_IDS = "ml-100k"  # its ids differ from the ids of the MovieLens site
@@ -62,8 +64,16 @@ class Match:
 
     @property
     def is_confident(self) -> bool:
-        """Whether the user need not choose."""
+        """Whether the visitor need not choose."""
         return self.method in CONFIDENT
+
+
+class _Candidate(NamedTuple):
+    """A film whose title is similar to the title of an entry."""
+
+    film: int
+    similarity: float  # in percent
+    is_prefix: bool  # whether one title begins with the other
 
 
 class Matcher:
@@ -72,7 +82,7 @@ class Matcher:
     def __init__(self, dataset: Dataset) -> None:
         catalog = dataset.catalog
         self._films = catalog.films  # F
-        self._counts = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
+        self._counts = np.zeros(len(self._films), np.int64)  # ratings (F,), 0 for infrequent films
         self._counts[: dataset.n_items] = dataset.counts
         self._n_users = dataset.n_users
         self._last_rating = _last_rating(dataset)
@@ -82,55 +92,56 @@ class Matcher:
         self._film_by_tmdb_id = {int(tmdb_id): film for film, tmdb_id in movies["tmdb_id"].dropna().items()}
         self._film_by_movielens_id = catalog.film_number_of if dataset.name != DATASET_WITH_OTHER_IDS else {}
         name_table = film_names.read().by_corrected_title
-        self._titles = [  # of each film, F
+        self._titles = [  # F, the list of the titles of each film
             names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
         ]
         duplicates = dataset.main_films.keys()
-        names = [
-            (comparable_name(form), film)
+        names = {
+            (comparable_name(spelling), film)
             for film, titles in enumerate(self._titles)
             if film not in duplicates
-            for name in titles
-            for form in (name, *romanizations(name))
-        ]
-        ordered = sorted({pair for pair in names if pair[0]})
-        self._names = [name for name, _ in ordered]  # N, sorted
-        self._film_of = [film for _, film in ordered]  # N, film of each name
-        self._films_named: dict[str, list[int]] = defaultdict(list)
-        for name, film in ordered:
-            self._films_named[name.replace(" ", "")].append(film)  # "Spider-Man" equals "Spiderman"
+            for title in titles
+            for spelling in (title, *romanizations(title))
+        }
+        sorted_names = sorted((name, film) for name, film in names if name)
+        self._names = [name for name, _ in sorted_names]  # N
+        self._film_of = [film for _, film in sorted_names]  # N, the film of each name
+        self._films_by_key: dict[str, list[int]] = defaultdict(list)  # name without blanks → films
+        for name, film in sorted_names:
+            self._films_by_key[name.replace(" ", "")].append(film)  # "Spider-Man" equals "Spiderman"
 
     def match(self, entries: Sequence[Entry]) -> list[Match]:
         """Return a match for each of Q entries."""
         matches = [self._match_exactly(entry) for entry in entries]
         unmatched = [entry for entry, match in zip(entries, matches, strict=True) if match is None]
-        similar = self._match_similar_titles(unmatched)
-        return [match or next(similar) for match in matches]
+        similar_matches = self._match_similar_titles(unmatched)
+        return [match or next(similar_matches) for match in matches]
 
     def _match_exactly(self, entry: Entry) -> Match | None:
         """Match an entry by its ids or its exact title. Returns None if there is no such film."""
-        if (by_ids := self._match_by_ids(entry)) is not None:
-            return by_ids
+        if (match_by_ids := self._match_by_ids(entry)) is not None:
+            return match_by_ids
         films = self._films_titled(entry)
         if entry.year is None:
             return self._match_by_title_alone(entry, films)
-        for years_off, method in ((0, MatchMethod.TITLE_YEAR), (1, MatchMethod.NEXT_YEAR)):
-            near = [film for film in films if abs((self._films[film].year or 0) - entry.year) == years_off]
-            if near:
-                is_confident = len(near) == 1 and not self._has_other_imdb_id(entry, near[0])
-                return Match(method, tuple(near)) if is_confident else self._unsure(near, likely=False)
+        for year_gap, method in ((0, MatchMethod.TITLE_YEAR), (1, MatchMethod.NEXT_YEAR)):
+            near_films = [film for film in films if abs((self._films[film].year or 0) - entry.year) == year_gap]
+            if near_films:
+                is_confident = len(near_films) == 1 and not self._has_other_imdb_id(entry, near_films[0])
+                return Match(method, tuple(near_films)) if is_confident else self._unsure(near_films, is_likely=False)
+        # films without a year are candidates, too
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
-        return self._unsure(others, likely=False) if others else None
+        return self._unsure(others, is_likely=False) if others else None
 
     def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
         by_movielens = self._film_by_movielens_id.get(entry.movie_id or 0)
         if by_movielens is not None and entry.title and by_movielens not in self._films_titled(entry):
-            by_movielens = None  # the id is not from MovieLens, because its film has another title
+            by_movielens = None  # the film with this MovieLens id has another title, so the id is of another site
         by_imdb, by_tmdb = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id or 0)
         films = list(dict.fromkeys(film for film in (by_imdb, by_tmdb, by_movielens) if film is not None))
         if len(films) > 1:
-            return self._unsure(films, likely=False)
+            return self._unsure(films, is_likely=False)
         return Match(MatchMethod.ID, tuple(films)) if films else None
 
     def _films_titled(self, entry: Entry) -> list[int]:
@@ -139,51 +150,53 @@ class Matcher:
         If several films have the title, films with the same article and, if known, the same year are preferred.
         """
         titles = [name for title in (entry.title, entry.original) if title for name in title_names(title)]
-        forms = [form for title in titles for form in (title, *romanizations(title))]
-        keys = [comparable_name(form).replace(" ", "") for form in forms]
-        films = list(dict.fromkeys(film for key in keys for film in self._films_named.get(key, ())))
+        spellings = [spelling for title in titles for spelling in (title, *romanizations(title))]
+        keys = [comparable_name(spelling).replace(" ", "") for spelling in spellings]
+        films = list(dict.fromkeys(film for key in keys for film in self._films_by_key.get(key, ())))
         if len(films) < 2:
             return films
-        written = {normalize(title) for title in titles}
-        exact = [film for film in films if written & set(map(normalize, self._titles[film]))]
+        titles_with_article = set(map(normalize, titles))
+        preferred = [film for film in films if titles_with_article & set(map(normalize, self._titles[film]))]
         if entry.year is not None:
-            exact = [film for film in exact if self._films[film].year == entry.year]
-        return exact or films
+            preferred = [film for film in preferred if self._films[film].year == entry.year]
+        return preferred or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
         """Match an entry without a year. The match is confident if only one film was released by the date of the entry.
 
-        A film that was watched after the end of the data set can be a newer one, so its match is never confident.
+        A film that was watched after the last rating of the data set can be newer than the data set. So the match is
+        not confident.
         """
         released = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
         is_within_data = not entry.watched or entry.watched <= self._last_rating
         if len(released) == 1 and is_within_data and not self._has_other_imdb_id(entry, released[0]):
             return Match(MatchMethod.TITLE, tuple(released))
-        likely = self._has_favourite(released) if is_within_data else self._has_well_known_film(entry, released)
-        return self._unsure(released, likely) if released else None
+        is_likely = self._has_dominant_film(released) if is_within_data else self._has_well_known_film(entry, released)
+        return self._unsure(released, is_likely) if released else None
 
-    def _has_favourite(self, films: Sequence[int]) -> bool:
-        """Return whether the most popular film is far more popular than the others."""
+    def _has_dominant_film(self, films: Sequence[int]) -> bool:
+        """Return whether the most popular of several films is far more popular than the others."""
         counts = sorted((self._counts[film] for film in films), reverse=True)
         return len(films) > 1 and bool(counts[0] > MIN_POPULARITY_RATIO * counts[1])
 
     def _has_well_known_film(self, entry: Entry, films: Sequence[int]) -> bool:
-        """Return whether the most popular film has exactly this title and many viewers."""
+        """Return whether the most popular film has exactly the title of the entry, and many viewers."""
         best = max(films, key=lambda film: self._counts[film], default=None)
         if best is None or normalize(entry.title) not in map(normalize, self._titles[best]):
             return False
         return bool(self._counts[best] >= MIN_SHARE_OF_VIEWERS * self._n_users)
 
     def _has_other_imdb_id(self, entry: Entry, film: int) -> bool:
+        """Return whether entry and film have different IMDb ids. A missing id is not different."""
         return bool(entry.imdb_id) and self._imdb_id_by_film.get(film, entry.imdb_id) != entry.imdb_id
 
-    def _unsure(self, films: Iterable[int], likely: bool) -> Match:
+    def _unsure(self, films: Iterable[int], is_likely: bool) -> Match:
         """Return an unsure match with the most popular candidates first."""
         candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
-        return Match(MatchMethod.UNSURE, tuple(candidates), likely)
+        return Match(MatchMethod.UNSURE, tuple(candidates), is_likely)
 
     def _match_similar_titles(self, entries: Sequence[Entry]) -> Iterator[Match]:
-        """Yield a match for each entry by similar titles, and by titles of which one begins with the other."""
+        """Yield a match for each entry by similar titles, and by titles that begin with each other."""
         for start in range(0, len(entries), BATCH_TITLES):
             batch = entries[start : start + BATCH_TITLES]
             titles = [comparable_name(title_names(entry.title or " ")[0]) for entry in batch]
@@ -195,44 +208,45 @@ class Matcher:
         """Match an entry by the similarity of its title to each name, (N,) in percent, 0 below MIN_SIMILARITY."""
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
+        rows = np.flatnonzero(similarity).tolist() if title else []
+        candidates = [_Candidate(self._film_of[row], float(similarity[row]), is_prefix=False) for row in rows]
+        candidates += [_Candidate(film, PREFIX_SIMILARITY, is_prefix=True) for film in self._films_with_prefix(title)]
         scores: dict[int, float] = {}
-        numbers = np.flatnonzero(similarity).tolist() if title else []
-        similar = [(self._film_of[number], float(similarity[number])) for number in numbers]
-        for film, percent in similar + self._longer_or_shorter(title):
-            if self._year_fits(entry, film, percent):
+        for candidate in candidates:
+            film = candidate.film
+            if self._year_fits(entry, candidate):
                 bonus = YEAR_BONUS if self._films[film].year == entry.year else 0
-                scores[film] = max(scores.get(film, 0), percent + bonus)
+                scores[film] = max(scores.get(film, 0), candidate.similarity + bonus)
         if not scores:
             return Match(MatchMethod.NOT_FOUND)
         best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
         is_single = len(best) == 1 or scores[best[0]] > scores[best[1]]
-        likely = is_single and scores[best[0]] >= HIGH_SIMILARITY + YEAR_BONUS
-        return Match(MatchMethod.UNSURE, tuple(best), likely)
+        return Match(MatchMethod.UNSURE, tuple(best), is_single and scores[best[0]] >= MIN_LIKELY_SCORE)
 
-    def _longer_or_shorter(self, title: str) -> list[tuple[int, float]]:
-        """Return films with HIGH_SIMILARITY whose title begins with the given title, or is the beginning of it.
+    def _films_with_prefix(self, title: str) -> list[int]:
+        """Return the films whose name begins with a title, and the films with whose name the title begins.
 
-        The entry "Star Wars" matches "Star Wars: Episode IV". Beginnings of one word are ignored.
+        The entry "Star Wars" matches "Star Wars: Episode IV". A title of less than four letters has no such films, and
+        a name of one word is not accepted as the beginning of a longer title.
         """
         words = title.split()
         if len(title) < 4:
             return []
         longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]  # "!" follows the blank
-        heads = (" ".join(words[:n]) for n in range(2, len(words)))
-        shorter = [film for head in heads for film in self._film_of[sorted_span(self._names, head, f"{head}\0")]]
-        return [(film, HIGH_SIMILARITY) for film in (*longer, *shorter)]
+        prefixes = [" ".join(words[:length]) for length in range(2, len(words))]
+        shorter = [film for name in prefixes for film in self._film_of[sorted_span(self._names, name, f"{name}\0")]]
+        return [*longer, *shorter]
 
-    def _year_fits(self, entry: Entry, film: int, percent: float) -> bool:
+    def _year_fits(self, entry: Entry, candidate: _Candidate) -> bool:
         """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
-        year = self._films[film].year
+        year = self._films[candidate.film].year
         if entry.year is None or year is None:
-            # films of `_longer_or_shorter` have exactly HIGH_SIMILARITY, and need a year
-            return percent >= MIN_SIMILARITY_WITHOUT_YEAR and percent != HIGH_SIMILARITY
+            return candidate.similarity >= MIN_SIMILARITY_WITHOUT_YEAR and not candidate.is_prefix
         return abs(year - entry.year) <= 1
 
 
 def _last_rating(dataset: Dataset) -> datetime:
-    """Return the time of the last rating, the latest possible time if it is unknown."""
+    """Return the time of the last rating, or the latest possible time if it is unknown."""
     times = dataset.interactions.timestamp
     if not dataset.has_times or not len(times):
         return datetime.max

@@ -45,7 +45,7 @@ class Filters:
     @property
     def active(self) -> list[str]:
         """The names of the fields that differ from their defaults."""
-        return [row.name for row in fields(self) if getattr(self, row.name) != row.default]
+        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     @property
     def restricts(self) -> bool:
@@ -55,7 +55,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class FilmFeatures:
-    """The properties of films that filters read."""
+    """The properties of all items that filters read."""
 
     years: np.ndarray  # (I,) int, 0: unknown
     genres: tuple[str, ...]  # G, in alphabetical order
@@ -73,49 +73,55 @@ class FilmFeatures:
 
 @cache_by_dataset
 def film_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of all items. They take a moment for large catalogues."""
+    """Return the features of all items. The first call for a large data set takes a moment."""
     years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
     n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
     percentile = n_more / max(1, len(ascending))
-    languages, details = original_languages(dataset.name), dataset.catalog.details
+    language_by_id, details = original_languages(dataset.name), dataset.catalog.details
     movie_ids = dataset.catalog.movie_ids.tolist()
     items_by_language, items_by_country = {}, {}
-    if languages:
-        items_by_language = _items_by_value([languages.get(movie, OTHER_LANGUAGE)] for movie in movie_ids)
+    if language_by_id:
+        items_by_language = _items_by_value([language_by_id.get(movie_id, OTHER_LANGUAGE)] for movie_id in movie_ids)
     if len(details):
-        items_by_country = _items_by_value(details.get(movie).countries for movie in movie_ids)
+        items_by_country = _items_by_value(details.get(movie_id).countries for movie_id in movie_ids)
     return FilmFeatures(years, genres, matrix, percentile, items_by_language, items_by_country)
 
 
 def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
-    """Return value → items that have it, (n,)."""
-    items: dict[str, list[int]] = {}
+    """Return value → items (n,) that have the value."""
+    items_by_value: dict[str, list[int]] = {}
     for item, values in enumerate(values_of_items):
         for value in values:
-            items.setdefault(value, []).append(item)
-    return {value: np.array(numbers, np.int64) for value, numbers in items.items()}
+            items_by_value.setdefault(value, []).append(item)
+    return {value: np.array(items, np.int64) for value, items in items_by_value.items()}
 
 
 def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:
-    """Return True for the items that pass all filters but `hide_seen`, (I,) bool. For `history`, see `Request`."""
+    """Return True for the items that pass all filters except `hide_seen`, (I,) bool.
+
+    `history` has film numbers, oldest first. Only `released_by_last_film` reads it.
+    """
     return _all_of(features, _masks(features, filters, history).values())
 
 
 def blocking_filters(
     features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
 ) -> list[str]:
-    """Return the filters (fields) whose removal alone lets a film pass. Call it only if no film passes all filters."""
+    """Return the fields of the filters that block all films: if one of these filters is removed, a film passes.
+
+    Call it only if no film passes all filters.
+    """
     masks = _masks(features, filters, history)
     candidates = np.ones(len(features.years), bool)
     candidates[_without_infrequent(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
 
     def is_blocking(name: str) -> bool:
-        others = [mask for other, mask in masks.items() if other != name]
-        return bool((_all_of(features, others) & candidates).any())
+        other_masks = [mask for other_name, mask in masks.items() if other_name != name]
+        return bool((_all_of(features, other_masks) & candidates).any())
 
-    return list(filter(is_blocking, masks))
+    return [name for name in masks if is_blocking(name)]
 
 
 def _without_infrequent(features: FilmFeatures, films: Sequence[int]) -> list[int]:
@@ -129,7 +135,7 @@ def _all_of(features: FilmFeatures, masks: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return a mask (I,) bool for each filter that is set, by its field."""
+    """Return field → True for the items that pass, (I,) bool, for each filter that is set."""
     masks = {}
     if filters.years:
         oldest, newest = filters.years
@@ -138,22 +144,30 @@ def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> 
         masks["genres"] = _has_genre(features, filters.genres)
     if filters.excluded_genres:
         masks["excluded_genres"] = ~_has_genre(features, filters.excluded_genres)
-    for name in ("languages", "countries"):
-        if selected_values := getattr(filters, name):
-            masks[name] = np.zeros(len(features.years), bool)
-            for value in selected_values:
-                masks[name][getattr(features, name).get(value, [])] = True
+    if filters.languages:
+        masks["languages"] = _has_value(features, features.languages, filters.languages)
+    if filters.countries:
+        masks["countries"] = _has_value(features, features.countries, filters.countries)
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
         masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)
-    history_years = [features.years[item] for item in _without_infrequent(features, history) if features.years[item]]
-    if filters.released_by_last_film and history_years:
-        masks["released_by_last_film"] = (features.years > 0) & (features.years <= history_years[-1])
+    if filters.released_by_last_film:
+        years = [features.years[item] for item in _without_infrequent(features, history) if features.years[item] > 0]
+        if years:
+            masks["released_by_last_film"] = (features.years > 0) & (features.years <= years[-1])
     return masks
 
 
+def _has_value(features: FilmFeatures, items_by_value: Mapping[str, np.ndarray], values: Sequence[str]) -> np.ndarray:
+    """Return True for the items with one of the values, (I,) bool."""
+    mask = np.zeros(len(features.years), bool)
+    for value in values:
+        mask[items_by_value.get(value, [])] = True
+    return mask
+
+
 def _has_genre(features: FilmFeatures, genres: Sequence[str]) -> np.ndarray:
-    """Return True for the films with one of the genres, (I,) bool. Genres that the data set lacks are ignored."""
+    """Return True for the items with one of the genres, (I,) bool. Genres that the data set lacks are ignored."""
     columns = [features.genres.index(genre) for genre in genres if genre in features.genres]
     return np.asarray(features.genre_matrix[:, columns].any(axis=1))
 
@@ -178,14 +192,14 @@ def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, d
     low, high = float(scores.min()), float(scores.max())
     relevance = (scores - low) / ((high - low) or 1.0)
     max_similarity = np.zeros(len(items))  # of each item to the chosen items
-    chosen = np.zeros(0, np.int64)
+    chosen_rows: list[int] = []
     for _ in range(min(k, len(items))):
-        marginal = (1 - diversity) * relevance - diversity * max_similarity
-        marginal[chosen] = -np.inf
-        best = int(marginal.argmax())  # ties: the item that the model ranks higher
-        chosen = np.append(chosen, best)
+        marginal_relevance = (1 - diversity) * relevance - diversity * max_similarity
+        marginal_relevance[chosen_rows] = -np.inf
+        best = int(marginal_relevance.argmax())  # ties: the item that the model ranks higher
+        chosen_rows.append(best)
         max_similarity = np.maximum(max_similarity, similarity[best])
-    return items[chosen]
+    return items[chosen_rows]
 
 
 def genre_similarity(matrix: np.ndarray) -> np.ndarray:

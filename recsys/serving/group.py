@@ -1,4 +1,4 @@
-"""Recommend films for two people: one recommender ranks the films for each, and the two rankings are merged.
+"""Recommend films for two people: a recommender ranks the films for each person, and the two rankings are merged.
 
 The value of a film for a person is `RankPosition.log_rank_score`, because ranks can be compared between people, and
 scores of models cannot. The rule "fair" orders films by the lower of the two values (least misery), the rule "average"
@@ -25,19 +25,19 @@ from recsys.serving.history import OMITTED_PREFIX
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_positions, rankings
 
-MAX_FILMS = 100  # newest films in the list of the other person
+MAX_FILMS = 100  # films of the list of the other person, the newest
 RULES = ("fair", "average")
 SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of the data set, and ids of its films
     rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"
 )
-_IDS = re.compile(r"\d{1,9}(-\d{1,9})*")
+_IDS = re.compile(r"\d{1,9}(-\d{1,9})*")  # "1-260-1196"
 
 
 @dataclass(frozen=True)
 class GroupRecommendation:
-    """A film for two people."""
+    """A film that is recommended to two people."""
 
-    rank: int  # 1 = best for both
+    rank: int  # 1 = best in the merged ranking
     item: int
     film: Film
     positions: Sequence[RankPosition]  # in the rankings of the two people
@@ -52,39 +52,39 @@ def recommend_for_two(
 ) -> list[GroupRecommendation]:
     """Return at most k films for two people by one of RULES, best first.
 
-    A film is excluded if one of the two has watched it, does not want it, or has a filter that excludes it, or if it is
-    not in `allowed`, (I,) bool.
+    A film is excluded if either request excludes it, if either person has watched it, or if `allowed`, a mask (I,)
+    bool, is False for it.
     """
     pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
-    mask = exclusion_mask(predictor, pair[0]) | exclusion_mask(predictor, pair[1])
+    excluded = exclusion_mask(predictor, pair[0]) | exclusion_mask(predictor, pair[1])
     if allowed is not None:
-        mask |= ~allowed
-    left, right = rankings(predictor, pair, [mask, mask])
+        excluded |= ~allowed
+    left, right = rankings(predictor, pair, [excluded, excluded])
     items = merge_rankings(left, right, rule)[:k].tolist()
-    positions = zip(rank_positions(left, items), rank_positions(right, items), strict=True)
+    position_pairs = zip(rank_positions(left, items), rank_positions(right, items), strict=True)
     films = predictor.dataset.catalog.films
     return [
-        GroupRecommendation(rank, item, films[item], both)
-        for rank, (item, both) in enumerate(zip(items, positions, strict=True), start=1)
+        GroupRecommendation(rank, item, films[item], positions)
+        for rank, (item, positions) in enumerate(zip(items, position_pairs, strict=True), start=1)
     ]
 
 
 def merge_rankings(left: Ranking, right: Ranking, rule: str) -> np.ndarray:
     """Return the items that both rankings have, (n,), best first. Ties are ordered by the other rule."""
-    values = np.stack([_log_rank_scores(left), _log_rank_scores(right)])  # (2, I)
-    items = np.flatnonzero(np.isfinite(values).all(0))
-    # rounded, because equal values can differ in the last bits: log 2 + log 6 and log 3 + log 4
-    lower, total = values[:, items].min(0).round(9), values[:, items].sum(0).round(9)
-    order = np.lexsort((-total, -lower) if rule == "fair" else (-lower, -total))
+    scores = np.stack([_log_rank_scores(left), _log_rank_scores(right)])  # (2, I)
+    items = np.flatnonzero(np.isfinite(scores).all(0))
+    # rounded, because equal scores can differ in the last bits: log 2 + log 6 and log 3 + log 4
+    lower, total = scores[:, items].min(0).round(9), scores[:, items].sum(0).round(9)
+    order = np.lexsort((-total, -lower) if rule == "fair" else (-lower, -total))  # the last key counts most
     return items[order]
 
 
 def _log_rank_scores(ranking: Ranking) -> np.ndarray:
-    """Return `RankPosition.log_rank_score` of all items, (I,); -inf if an item is excluded."""
-    values = np.full(len(ranking.scores), -np.inf)
+    """Return `RankPosition.log_rank_score` of all items, (I,), but -inf for excluded items."""
+    log_rank_scores = np.full(len(ranking.scores), -np.inf)
     items = ranking.top(len(ranking))
-    values[items] = 1 - np.log(np.arange(1, len(items) + 1)) / np.log(max(2, len(items)))
-    return values
+    log_rank_scores[items] = 1 - np.log(np.arange(1, len(items) + 1)) / np.log(max(2, len(items)))
+    return log_rank_scores
 
 
 def list_from_link(text: str) -> str:
@@ -93,7 +93,7 @@ def list_from_link(text: str) -> str:
     Raises:
         RecsysError: If the text is not a link to a list of films.
     """
-    parameters = parse_qs(text.strip().partition("?")[2].partition("#")[0])
+    parameters = parse_qs(text.strip().partition("?")[2].partition("#")[0])  # the text between "?" and "#"
     data = parameters.get("data", [DEFAULT_DATASET])[0]
     # "s" has the ids of the films, after the number of omitted films
     ids = OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
@@ -106,7 +106,10 @@ def list_from_link(text: str) -> str:
 
 
 def group_table(recommendations: Sequence[GroupRecommendation]) -> pd.DataFrame:
-    """Return a row per film: rank, film, and the rank and probability for each person, NaN if there is none."""
+    """Return a row per film: rank, film, and the rank and probability for each person.
+
+    A probability is missing if the model has none.
+    """
     rows = []
     for recommendation in recommendations:
         row = {"rank": recommendation.rank, **recommendation.film._asdict()}

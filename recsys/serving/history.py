@@ -1,4 +1,4 @@
-"""Read watch lists from titles, links, sample lists and users of a data set. Titles and links are untrusted input."""
+"""Read histories from titles, links, sample lists and users of a data set. Titles and links are untrusted input."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,12 @@ from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import Message, RecsysError
 from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
 
-MAX_FILMS = 1000  # films of a list; the newest ones are kept. Models read 200 at most
-MAX_SCORE_GAP = 15  # difference of search scores, in percent, between the best suggestion and another one
+MAX_FILMS = 1000  # of a list; the newest films are kept. Models read 200 at most
+MAX_SCORE_GAP = 15  # difference in percent between the search scores of the best suggestion and of another suggestion
+MAX_SUGGESTIONS = 3
+MAX_TITLE_CHARS = 80  # of a title in an error message
 MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
-OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # number of older films that do not fit in a link
+OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # "e2400-": number of older films that do not fit in a link
 MAX_SAMPLE_LISTS = 5
 MIN_SAMPLE_FILMS = 4  # films of a sample list that the data set must have
 _DASH = re.compile(r"(?<!-)(?<!^)-")  # between ids. In "1--5" the second id is "-5", which is not valid
@@ -63,16 +65,16 @@ class UserHistory:
     n_watched: int  # number of all distinct films
 
 
-def sample_user(dataset: Dataset, rng: np.random.Generator, newest: int = 20) -> UserHistory | None:
-    """Return a random user with a history, or None if there is none."""
+def sample_user(dataset: Dataset, rng: np.random.Generator, n_newest: int = 20) -> UserHistory | None:
+    """Return the history of a random user, or None if all histories are empty."""
     users = np.flatnonzero(np.diff(dataset.offsets))
-    return user_history(dataset, int(rng.choice(users)), newest) if len(users) else None
+    return user_history(dataset, int(rng.choice(users)), n_newest) if len(users) else None
 
 
-def user_history(dataset: Dataset, row: int, newest: int = 20) -> UserHistory:
-    """Return the `newest` last films of user `row`, 0…U-1."""
-    films = list(dict.fromkeys(dataset.history(row).tolist()[::-1]))  # newest first
-    return UserHistory(tuple(films[:newest][::-1]), len(films))
+def user_history(dataset: Dataset, row: int, n_newest: int = 20) -> UserHistory:
+    """Return the history of user `row`, 0…U-1, with at most `n_newest` films."""
+    newest_first = list(dict.fromkeys(dataset.history(row).tolist()[::-1]))
+    return UserHistory(tuple(newest_first[:n_newest][::-1]), len(newest_first))
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:
@@ -88,7 +90,7 @@ def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], l
         if film.is_infrequent:
             notes.append(f"{film.label} has {TOO_FEW}, so the most similar film is used instead")
         if others:
-            labels = ", ".join(other.label for other in others[:3])
+            labels = ", ".join(other.label for other in others[:MAX_SUGGESTIONS])
             notes.append(f'"{title}" was read as {film.label}; other films with this title: {labels}')
     return numbers, notes
 
@@ -101,9 +103,9 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     """
     if films := index.matches(title):
         return [film for film in films if not film.is_infrequent] or films
-    short_title = title if len(title) <= 80 else f"{title[:80]}…"
+    short_title = title if len(title) <= MAX_TITLE_CHARS else f"{title[:MAX_TITLE_CHARS]}…"
     results = index.search(title, limit=20) or index.nearest(title)
-    suggestions = [film for film in results if not film.is_infrequent][:3]
+    suggestions = [film for film in results if not film.is_infrequent][:MAX_SUGGESTIONS]
     labels = [film.label for film in suggestions if film.score > suggestions[0].score - MAX_SCORE_GAP]
     advice = Message("check the spelling, or search for it in the app")
     if labels:
@@ -114,40 +116,41 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
 def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
     """Return the URL parameters of a list of film numbers, {"data": "ml-100k", "s": "1-260-1196"}.
 
-    "s" has film ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the newest
-    films that fit, after the number of the others: "e2400-1-260-…".
+    "s" has film ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the number
+    of the omitted older films, and the newest films: "e2400-1-260-…".
     """
     params, ids = {"data": dataset_name}, [str(catalog.films[item].movie_id) for item in items]
-    if newest := newest_that_fit(ids, MAX_ID_CHARS):
-        omitted = [f"e{len(ids) - len(newest)}"] if len(newest) < len(ids) else []
-        params["s"] = "-".join([*omitted, *newest])
+    newest_ids = newest_that_fit(ids, MAX_ID_CHARS)
+    if newest_ids:
+        n_omitted = len(ids) - len(newest_ids)
+        params["s"] = "-".join([f"e{n_omitted}", *newest_ids] if n_omitted else newest_ids)
     return params
 
 
-def count_that_fits(catalog: Catalog, items: Sequence[int]) -> int:
+def count_films_in_link(catalog: Catalog, items: Sequence[int]) -> int:
     """Return the number of newest films of a list that fit in a link."""
     return len(newest_that_fit([str(catalog.films[item].movie_id) for item in items], MAX_ID_CHARS))
 
 
 def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
     """Return the last `parts` that, joined by a separator of one character, have at most `max_chars` characters."""
-    lengths = accumulate(len(part) + 1 for part in reversed(parts))  # each part with a separator
-    n_fitting = sum(length - 1 <= max_chars for length in lengths)
+    total_chars = accumulate(len(part) + 1 for part in reversed(parts))  # of the last n parts, each with a separator
+    n_fitting = sum(total - 1 <= max_chars for total in total_chars)
     return list(parts[len(parts) - n_fitting :])
 
 
 def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
-    """Return the film numbers in the parameter "s" of a link, and a notice for each kind of part that was skipped.
+    """Return the film numbers in the parameter "s" of a link, and a notice for each reason to skip a part or film.
 
-    The catalogue is that of the data set in "data", see `to_url_params`. Never raises an exception.
+    `catalog` belongs to the data set in the parameter "data", see `to_url_params`. Never raises an exception.
     """
     text = params.get("s", "")
     n_omitted = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0
     parts = [part for part in _DASH.split(OMITTED_PREFIX.sub("", text)) if part]
     movie_ids = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
-    distinct = list(dict.fromkeys(movie_ids))
-    items = [catalog.film_number_of[movie_id] for movie_id in distinct if movie_id in catalog.film_number_of]
-    n_unknown = len(distinct) - len(items)
+    distinct_ids = list(dict.fromkeys(movie_ids))
+    items = [catalog.film_number_of[movie_id] for movie_id in distinct_ids if movie_id in catalog.film_number_of]
+    n_unknown = len(distinct_ids) - len(items)
     notices = []
     if len(movie_ids) < len(parts):
         notices.append(Message("A part of the link could not be read and was skipped."))
@@ -159,7 +162,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
                 n=n_unknown,
             )
         )
-    if len(distinct) < len(movie_ids):
+    if len(distinct_ids) < len(movie_ids):
         notices.append(Message("Films that are in the link twice are kept once."))
     if n_omitted:
         notices.append(

@@ -1,4 +1,4 @@
-"""Make a watch list from history files: group the entries of each film, match films, and order them by date."""
+"""Make a watch list from history files: group the entries of each film, match the films, and order them by date."""
 
 import json
 from collections import Counter, defaultdict
@@ -20,11 +20,12 @@ from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
 CHOSEN = N_("chosen in the review")
-NONE = N_("none of the films that were offered")
+NONE_OF_CANDIDATES = N_("none of the films that were offered")
 METHOD_COLUMN = "found"
 REASON_COLUMN = "reason for leaving it out"
 TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # their cells have translations, other cells are names
-SAME_VIEWING = timedelta(days=1)  # two services can date the same viewing a day apart
+SAME_VIEWING_GAP = timedelta(days=1)  # two services can date the same viewing a day apart
+MAX_SHORTENED_NAMES = 5  # names in a note
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,12 @@ class ImportedFilm:
     def lookup_entry(self) -> Entry:
         """The entry that is matched. It has the original title, if any entry has one, and the earliest date."""
         entry = next((entry for entry in self.entries if entry.original), self.entries[0])
-        return replace(entry, watched=min((entry.watched for entry in self.entries if entry.watched), default=None))
+        dates = [entry.watched for entry in self.entries if entry.watched]
+        return replace(entry, watched=min(dates, default=None))
 
     @property
     def key(self) -> str:
-        """File and line of the first entry. It identifies the film in the stored choices of the user."""
+        """File and line of the first entry. It identifies the film in the choices of the visitor."""
         return f"{self.entries[0].file}:{self.entries[0].line}"
 
 
@@ -55,18 +57,18 @@ class WatchedFilm:
     """A watched film of the data set."""
 
     film: int  # film number
-    last: datetime | None  # last viewing or, if unknown, the earliest date of an entry; None: no dates
+    last: datetime | None  # last viewing or, if unknown, when it was first rated or added; None: no dates
     dated: bool  # whether `last` is the date of a viewing
     times: int  # number of viewings
     stars: float | None  # None: not rated
 
 
 def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
-    """Group entries with equal title, year and ids, in the order of their first entries."""
+    """Group the entries of each film: equal title, year, ids and web page. Films are in the order of first entries."""
     groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         groups[entry.title.casefold(), entry.year, entry.imdb_id, entry.tmdb_id, entry.movie_id].append(entry)
-    return [ImportedFilm(tuple(part)) for group in groups.values() for part in _split_by_page(group)]
+    return [ImportedFilm(tuple(film)) for group in groups.values() for film in _split_by_page(group)]
 
 
 def _split_by_page(entries: list[Entry]) -> list[list[Entry]]:
@@ -81,60 +83,60 @@ def _split_by_page(entries: list[Entry]) -> list[list[Entry]]:
 class Review:
     """All films of history files, and their matches in a data set."""
 
-    history: tuple[ImportedFilm, ...]
-    matches: tuple[Match, ...]  # one for each film of `history`
+    films: tuple[ImportedFilm, ...]
+    matches: tuple[Match, ...]  # one for each film
     skipped: tuple[Skipped, ...]  # lines of the files that were not read
 
     @property
     def unsure(self) -> list[int]:
-        """The positions in `history` of films for which the user has to choose a match."""
+        """The positions in `films` of films for which the visitor has to choose a match."""
         return [position for position, match in enumerate(self.matches) if match.films and not match.is_confident]
 
-    def chosen(self, answers: Mapping[str, int | None]) -> dict[int, int]:
-        """Return position in `history` → film number, for confident matches and for choices of the user.
+    def film_numbers(self, choices: Mapping[str, int | None]) -> dict[int, int]:
+        """Return position in `films` → film number, for confident matches and for choices of the visitor.
 
-        If the user has not chosen, the likely film of the match is taken, if there is one.
+        If the visitor has not chosen, the likely film of the match is taken, if there is one.
 
         Args:
-            answers: The chosen film numbers by `ImportedFilm.key`; None for "none of these".
+            choices: The chosen film numbers by `ImportedFilm.key`; None for "none of these".
         """
-        chosen = {}
-        for position, (imported, match) in enumerate(zip(self.history, self.matches, strict=True)):
+        numbers = {}
+        for position, (film, match) in enumerate(zip(self.films, self.matches, strict=True)):
             default = match.films[0] if match.is_likely else None
-            film = match.films[0] if match.is_confident else answers.get(imported.key, default)
-            if film is not None:
-                chosen[position] = film
-        return chosen
+            number = match.films[0] if match.is_confident else choices.get(film.key, default)
+            if number is not None:
+                numbers[position] = number
+        return numbers
 
     def count_methods(self) -> Counter[MatchMethod]:
-        """Return the number of films with a confident match by method. A film counts for its most reliable method."""
-        methods: dict[int, MatchMethod] = {}
+        """Return method → number of films with a confident match. A film counts for its most reliable method."""
+        methods: dict[int, MatchMethod] = {}  # by film number
         for match in self.matches:
             if match.is_confident:
-                film = match.films[0]
-                methods[film] = min(match.method, methods.get(film, match.method), key=CONFIDENT.index)
+                number = match.films[0]
+                methods[number] = min(match.method, methods.get(number, match.method), key=CONFIDENT.index)
         return Counter(methods.values())
 
-    def watched(self, answers: Mapping[str, int | None]) -> list[WatchedFilm]:
-        """Return the matched films of the data set, oldest first. For `answers`, see `chosen`."""
-        return combine_entries((self.history[position], film) for position, film in self.chosen(answers).items())
+    def watched(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
+        """Return the matched films of the data set, oldest first. For `choices`, see `film_numbers`."""
+        return combine_entries((self.films[position], film) for position, film in self.film_numbers(choices).items())
 
-    def accepted(self, answers: Mapping[str, int | None], films: Sequence[Film]) -> pd.DataFrame:
+    def accepted(self, choices: Mapping[str, int | None], catalog_films: Sequence[Film]) -> pd.DataFrame:
         """Return a row per matched film: the name in the files, the film of the data set, and the method."""
         rows = []
-        for position, film in self.chosen(answers).items():
-            match, imported = self.matches[position], self.history[position]
+        for position, number in self.film_numbers(choices).items():
+            match, film = self.matches[position], self.films[position]
             method = match.method.value if match.is_confident else CHOSEN
-            rows.append((imported.name, films[film].label, method, *_origin(imported.entries[0])))
+            rows.append((film.name, catalog_films[number].label, method, *_origin(film.entries[0])))
         return pd.DataFrame(rows, columns=[N_("title in your files"), N_("imported as"), METHOD_COLUMN, "file", "line"])
 
-    def rejected(self, answers: Mapping[str, int | None]) -> pd.DataFrame:
-        """Return a row per film or line that is not in the result, with the reason."""
-        chosen = self.chosen(answers)
+    def rejected(self, choices: Mapping[str, int | None]) -> pd.DataFrame:
+        """Return a row per film without a film number and per skipped line, with the reason."""
+        matched_positions = self.film_numbers(choices)
         rows = [
-            (film.name, NONE if match.films else match.method.value, *_origin(film.entries[0]))
-            for position, (film, match) in enumerate(zip(self.history, self.matches, strict=True))
-            if position not in chosen
+            (film.name, NONE_OF_CANDIDATES if match.films else match.method.value, *_origin(film.entries[0]))
+            for position, (film, match) in enumerate(zip(self.films, self.matches, strict=True))
+            if position not in matched_positions
         ]
         rows += [(line.text, line.reason.value, *_origin(line)) for line in self.skipped]
         return pd.DataFrame(rows, columns=["in your files", REASON_COLUMN, "file", "line"])
@@ -142,10 +144,10 @@ class Review:
 
 def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
     """Match all films of history files."""
-    parts = list(files)
-    history = group_entries(sort_entries(entry for part in parts for entry in part.entries))
-    matches = matcher.match([film.lookup_entry for film in history])
-    return Review(tuple(history), tuple(matches), tuple(line for part in parts for line in part.skipped))
+    files = list(files)
+    films = group_entries(sort_entries(entry for file in files for entry in file.entries))
+    matches = matcher.match([film.lookup_entry for film in films])
+    return Review(tuple(films), tuple(matches), tuple(line for file in files for line in file.skipped))
 
 
 def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[WatchedFilm], list[str]]:
@@ -154,7 +156,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     Raises:
         HistoryError: If a file is not a history.
     """
-    parts = [part for name, data in files for part in read(name, data)]
+    parts = [part for name, content in files for part in read(name, content)]  # an archive has several parts
     review = review_files(Matcher(dataset), parts)
     watched, rejected = review.watched({}), review.rejected({})
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
@@ -166,10 +168,11 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
             )
         if part.column_question and not part.entries:
             notes.append(f"{part.file}: the columns are not known; choose them in the app")
-    unsure = [review.history[position].name for position in review.unsure]
+    unsure_names = [review.films[position].name for position in review.unsure]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
-    if unsure:
-        notes.append(f"no certain match for {len(unsure):,}, and only likely matches are used: {_shorten(unsure)}")
+    if unsure_names:
+        names = _shorten(unsure_names)
+        notes.append(f"no certain match for {len(unsure_names):,}, and only likely matches are used: {names}")
     for reason, names in rejected.groupby(REASON_COLUMN, sort=False)["in your files"]:
         notes.append(f"{len(names):,} left out, {reason}: {_shorten(names.tolist())}")
     return watched, notes
@@ -177,11 +180,12 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
 
 def watched_ratings(watched: Iterable[WatchedFilm]) -> Ratings:
     """Return the ratings of the rated films, for a `Request`."""
-    return tuple((entry.film, entry.stars) for entry in watched if entry.stars is not None)
+    return tuple((film.film, film.stars) for film in watched if film.stars is not None)
 
 
 def _shorten(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+    """Return the first MAX_SHORTENED_NAMES names as a text."""
+    return ", ".join(names[:MAX_SHORTENED_NAMES]) + (" …" if len(names) > MAX_SHORTENED_NAMES else "")
 
 
 def _origin(line: Entry | Skipped) -> tuple[str, str]:
@@ -190,45 +194,47 @@ def _origin(line: Entry | Skipped) -> tuple[str, str]:
 
 
 def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """Return one `WatchedFilm` per film number, oldest first. Films without a date come first."""
+    """Combine pairs (film, film number) to one `WatchedFilm` per number, oldest first. Undated films come first."""
     entries: dict[int, list[Entry]] = defaultdict(list)
-    for imported, film in films:
-        entries[film] += imported.entries
-    watched = [_watched_film(film, group) for film, group in entries.items()]
+    for film, number in films:
+        entries[number] += film.entries
+    watched = [_watched_film(number, film_entries) for number, film_entries in entries.items()]
     return sorted(watched, key=lambda film: film.last or datetime.min)
 
 
-def _watched_film(film: int, entries: Sequence[Entry]) -> WatchedFilm:
-    """Combine the entries of a film. The latest rating counts. Dates up to SAME_VIEWING apart are one viewing."""
-    days = sorted(entry.watched for entry in entries if entry.watched)
-    viewings = bool(days) + sum(later - earlier > SAME_VIEWING for earlier, later in pairwise(days))
-    times = max(viewings, *(entry.times for entry in entries))
-    last = days[-1] if days else min((entry.logged for entry in entries if entry.logged), default=None)
+def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
+    """Combine the entries of a film. The latest rating counts. Dates up to SAME_VIEWING_GAP apart are one viewing."""
+    dates = sorted(entry.watched for entry in entries if entry.watched)
+    n_gaps = sum(later - earlier > SAME_VIEWING_GAP for earlier, later in pairwise(dates))
+    n_viewings = n_gaps + 1 if dates else 0
+    times = max(n_viewings, *(entry.times for entry in entries))
+    last = dates[-1] if dates else min((entry.logged for entry in entries if entry.logged), default=None)
     rated = [entry for entry in entries if entry.rating is not None]
     stars = max(rated, key=lambda entry: entry.logged or entry.watched or datetime.min).rating if rated else None
-    return WatchedFilm(film, last, bool(days), times, stars)
+    return WatchedFilm(number, last, bool(dates), times, stars)
 
 
-def as_json(dataset: str, catalog: Catalog, history: Sequence[ImportedFilm], chosen: Mapping[int, int]) -> str:
-    """Return all films of an import, also those outside the data set, as a JSON file that this app can import.
+def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]) -> str:
+    """Return all films of an import, including films that the data set lacks, as a JSON file that this app can import.
 
-    `chosen` has the film numbers of the films in the data set, see `Review.chosen`.
+    `film_numbers` has the numbers of the films in the data set, see `Review.film_numbers`.
     """
     movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
-    rows = movies.iloc[list(chosen.values())].astype(object).to_dict("records")
-    records = {}
-    for (position, number), row in zip(chosen.items(), rows, strict=True):
+    rows = movies.iloc[list(film_numbers.values())].astype(object).to_dict("records")
+    catalog_records = {}
+    for (position, number), row in zip(film_numbers.items(), rows, strict=True):
         film = catalog.films[number]
-        records[position] = {"title": film.title, "year": film.year} | row
-    films = [_film_record(imported, records.get(position, {})) for position, imported in enumerate(history)]
-    films.sort(key=lambda film: film.get("watched") or film.get("logged") or "")
-    return json.dumps({"dataset": dataset, "watched": films}, ensure_ascii=False, separators=(",", ":"))
+        catalog_records[position] = {"title": film.title, "year": film.year} | row
+    records = [_film_record(film, catalog_records.get(position, {})) for position, film in enumerate(films)]
+    records.sort(key=lambda record: record.get("watched") or record.get("logged") or "")
+    return json.dumps({"dataset": dataset, "watched": records}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _film_record(imported: ImportedFilm, movie: dict[str, Any]) -> dict[str, Any]:
-    """Return the known values of a film. Values of the data set (`movie`) replace values of the file."""
-    entry, watched = imported.entries[0], _watched_film(0, imported.entries)  # the film number 0 is not used
-    record = {name: getattr(entry, name) for name in ("title", "year", "imdb_id", "tmdb_id", "movie_id")} | movie
+def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of a film, without missing values. Values of the data set replace values of the file."""
+    entry, watched = film.entries[0], _watched_film(0, film.entries)  # the film number 0 is not used
+    fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
+    record = {name: getattr(entry, name) for name in fields} | catalog_record
     if watched.last:
         record["watched" if watched.dated else "logged"] = watched.last.isoformat(" ")
     record |= {"rating": watched.stars, "times": watched.times if watched.times > 1 else None}

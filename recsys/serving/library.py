@@ -17,7 +17,7 @@ from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
 from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # average ratings that the order "best rated" adds to each film, because few ratings are unreliable
+DAMPING = 20  # number of average ratings that "best rated" adds to each film, because few ratings are unreliable
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
@@ -25,7 +25,7 @@ ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 class LibraryQuery:
     """The films to browse. Queries are hashable, so results can be cached."""
 
-    filters: Filters = field(default_factory=Filters)  # years, genres and popularity; other filters have no effect
+    filters: Filters = field(default_factory=Filters)  # without effect: hide_seen, diversity, released_by_last_film
     tags: tuple[str, ...] = ()  # a film must have all of them; case is ignored
     order: str = ORDERS[0]
 
@@ -35,60 +35,57 @@ class Library:
     """The films of a data set with the values that filters and orders read."""
 
     dataset: Dataset
-    features: FilmFeatures  # features of F films
-    watched: np.ndarray  # (F,) number of ratings; 0 for infrequent films, whose ratings are not stored
-    rating: np.ndarray  # (F,) mean stars, NaN for infrequent films and in a data set without ratings
+    features: FilmFeatures  # of F films
+    n_ratings: np.ndarray  # (F,) int, 0 for infrequent films, whose ratings are not stored
+    mean_stars: np.ndarray  # (F,) NaN for infrequent films and in a data set without ratings
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Library":
         """Return the library of a data set. It takes a second for 20 million ratings."""
-        events, n_infrequent = dataset.interactions, len(dataset.catalog.infrequent)
-        watched = np.append(dataset.counts, np.zeros(n_infrequent, np.int64))
-        stars = np.bincount(events.item, weights=events.rating, minlength=len(watched))
-        rated = (watched > 0) & has_ratings(dataset)
-        rating = np.divide(stars, watched, out=np.full(len(watched), np.nan), where=rated)
-        return cls(dataset, _library_features(dataset), watched, rating)
+        interactions, n_infrequent = dataset.interactions, len(dataset.catalog.infrequent)
+        n_ratings = np.append(dataset.counts, np.zeros(n_infrequent, np.int64))
+        total_stars = np.bincount(interactions.item, weights=interactions.rating, minlength=len(n_ratings))
+        is_rated = (n_ratings > 0) & has_ratings(dataset)
+        mean_stars = np.divide(total_stars, n_ratings, out=np.full(len(n_ratings), np.nan), where=is_rated)
+        return cls(dataset, _library_features(dataset), n_ratings, mean_stars)
 
     def __len__(self) -> int:
         """The number of films, F."""
-        return len(self.watched)
+        return len(self.n_ratings)
 
     def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
         """Return the numbers of the matching films, (n,), in the order of the query.
 
         With film numbers `among`, only these films can match, and they keep their order.
         """
-        mask = self.matching_mask(query)
-        if among is not None:
-            films = np.asarray(among, np.int64)
-            return films[mask[films]]
-        films = self._sorted_films(query.order)
-        return films[mask[films]]
+        films = self._sorted_films(query.order) if among is None else np.asarray(among, np.int64)
+        return films[self.matching_mask(query)[films]]
 
     def matching_mask(self, query: LibraryQuery) -> np.ndarray:
         """Return True for the films that match the filters and have all tags, (F,) bool."""
         mask, tags = filters.allowed_mask(self.features, query.filters, ()), self.dataset.catalog.tags
         for tag in query.tags:
-            word = " ".join(tag.lower().split())
-            number = bisect_left(tags.words, word)
-            if number == len(tags.words) or tags.words[number] != word:
+            text = " ".join(tag.lower().split())
+            index = bisect_left(tags.words, text)
+            if index == len(tags.words) or tags.words[index] != text:  # no film has the tag
                 return np.zeros(len(self), bool)
-            mask &= np.isin(self._movie_ids, tags.movie[tags.word == number])
+            mask &= np.isin(self._movie_ids, tags.movie[tags.word == index])
         return mask
 
     def tags(self, n: int) -> list[str]:
         """Return the n tags that most films have, in alphabetical order."""
-        return sorted(tag for tag, _ in self._films_by_tag.most_common(n))
+        return sorted(tag for tag, _ in self._n_films_by_tag.most_common(n))
 
     def _sorted_films(self, order: str) -> np.ndarray:
         """Return all film numbers in one of ORDERS, (F,). Ties: the most watched film first, then the lowest number."""
         if order not in self._sorted_films_cache:
-            films = np.lexsort((np.arange(len(self)), -self.watched, self._sort_key(order)))
+            films = np.lexsort((np.arange(len(self)), -self.n_ratings, self._sort_key(order)))
             self._sorted_films_cache[order] = films
         return self._sorted_films_cache[order]
 
     @cached_property
     def _sorted_films_cache(self) -> dict[str, np.ndarray]:
+        """The results of `_sorted_films`, by order."""
         return {}
 
     def _sort_key(self, order: str) -> np.ndarray:
@@ -101,16 +98,17 @@ class Library:
         if order == "title":
             films = self.dataset.catalog.films
             titles = [strip_article(normalize(film.title)) for film in films]  # "The Matrix" is under M
-            return np.unique(np.array(titles, dtype=object), return_inverse=True)[1]
-        return -self.watched
+            _, positions = np.unique(np.array(titles, dtype=object), return_inverse=True)  # in alphabetical order
+            return positions
+        return -self.n_ratings
 
     @cached_property
     def _damped_rating(self) -> np.ndarray:
         """The mean stars after DAMPING additional ratings with the mean of all ratings, (F,); -inf: no ratings."""
         ratings = self.dataset.interactions.rating
         prior = float(ratings.mean(dtype=np.float64)) if len(ratings) else 0.0
-        damped = (self.watched * np.nan_to_num(self.rating) + DAMPING * prior) / (self.watched + DAMPING)
-        return np.where(self.watched > 0, damped, -np.inf)
+        damped = (self.n_ratings * np.nan_to_num(self.mean_stars) + DAMPING * prior) / (self.n_ratings + DAMPING)
+        return np.where(self.n_ratings > 0, damped, -np.inf)
 
     @cached_property
     def _movie_ids(self) -> np.ndarray:
@@ -118,11 +116,11 @@ class Library:
         return np.array([film.movie_id for film in self.dataset.catalog.films], np.int64)
 
     @cached_property
-    def _films_by_tag(self) -> Counter[str]:
-        """The number of films of each tag."""
+    def _n_films_by_tag(self) -> Counter[str]:
+        """The number of films that have each tag."""
         tags = self.dataset.catalog.tags
         pairs = np.unique(np.stack([tags.word, tags.movie]).astype(np.int64), axis=1)  # a tag counts once per film
-        return Counter(tags.words[word] for word in pairs[0].tolist())
+        return Counter(tags.words[index] for index in pairs[0].tolist())
 
 
 def _library_features(dataset: Dataset) -> FilmFeatures:
@@ -132,6 +130,6 @@ def _library_features(dataset: Dataset) -> FilmFeatures:
     I / (I + 1), as if all I items were watched more often.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
-    items = filters.film_features(dataset).popularity_percentile
-    infrequent = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
-    return replace(features, popularity_percentile=np.append(items, infrequent))
+    of_items = filters.film_features(dataset).popularity_percentile
+    of_infrequent = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
+    return replace(features, popularity_percentile=np.append(of_items, of_infrequent))

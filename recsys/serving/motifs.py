@@ -1,6 +1,7 @@
-"""Draw the motifs of generated posters as shapes in a box of 200 × 300. The upper half of a poster is the most visible.
+"""Draw the motifs of generated posters as shapes in a box of WIDTH × HEIGHT. The lower half is darkened for a title.
 
-A motif has random parts, so it differs between posters.
+x increases to the right, y increases downwards. Motifs differ between posters, because their numbers are random. Their
+ranges were chosen by eye.
 """
 
 import math
@@ -10,24 +11,25 @@ from typing import NamedTuple
 
 WIDTH = 200
 HEIGHT = 300  # film posters have a ratio of 2:3
-Point = tuple[float, float]
+RAY_LENGTH = 330  # rays from a point in the upper half end outside the box
+Point = tuple[float, float]  # (x, y)
 
 
 class Shape(NamedTuple):
-    """A white polygon or, with a radius, a circle."""
+    """A white polygon, line or, with a radius, circle."""
 
     points: tuple[Point, ...]  # corners, or the centre of a circle
     radius: float = 0.0
     opacity: float = 0.22
     line_width: float = 0.0  # 0: filled
-    closed: bool = True  # whether a line connects the last corner and the first
+    closed: bool = True  # whether the line connects the last corner with the first
 
 
-Motif = Callable[[Random], list[Shape]]
+Motif = Callable[[Random], list[Shape]]  # random generator → shapes in the order in which they are drawn
 
 
 def circle(x: float, y: float, radius: float, opacity: float = 0.22, line_width: float = 0.0) -> Shape:
-    """Return a disc or, with a line width, a ring."""
+    """Return a disc around (x, y) or, with a line width, a ring."""
     return Shape(((x, y),), radius, opacity, line_width)
 
 
@@ -36,13 +38,13 @@ def polygon(*points: Point, opacity: float = 0.22) -> Shape:
     return Shape(points, opacity=opacity)
 
 
-def path(points: Iterable[Point], opacity: float = 0.4, line_width: float = 2.5) -> Shape:
-    """Return an open line."""
+def polyline(points: Iterable[Point], opacity: float = 0.4, line_width: float = 2.5) -> Shape:
+    """Return a line through points, not closed."""
     return Shape(tuple(points), opacity=opacity, line_width=line_width, closed=False)
 
 
 def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) -> Shape:
-    """Return a rectangle."""
+    """Return a rectangle with its upper left corner at (x, y)."""
     return polygon((x, y), (x + width, y), (x + width, y + height), (x, y + height), opacity=opacity)
 
 
@@ -66,38 +68,41 @@ def rings(rng: Random) -> list[Shape]:
 
 def orbits(rng: Random) -> list[Shape]:
     """Draw a sun with its planets."""
-    x, y, tilt = 100, rng.randint(70, 100), rng.randint(-40, 40)
+    x, y, tilt_degrees = 100, rng.randint(70, 100), rng.randint(-40, 40)
     shapes = [circle(x, y, rng.randint(16, 26), 0.85)]
     for radius in (48, 72, 98)[: rng.randint(2, 3)]:
         angles = [2 * math.pi * step / 48 for step in range(49)]
         ellipse = [(x + radius * math.cos(a), y + 0.36 * radius * math.sin(a)) for a in angles]
         planet = rng.choice(ellipse)
-        shapes += rotate([path(ellipse, 0.5, 2), circle(*planet, rng.randint(4, 9), 0.9)], tilt, (x, y))
+        orbit = [polyline(ellipse, 0.5, 2), circle(*planet, rng.randint(4, 9), 0.9)]
+        shapes += rotate(orbit, tilt_degrees, (x, y))
     return shapes
 
 
 def constellation(rng: Random) -> list[Shape]:
-    """Draw stars, some connected by a line."""
-    stars = [(rng.randint(16, 184), rng.randint(20, 170)) for _ in range(rng.randint(7, 10))]
-    dust = [circle(rng.randint(4, 196), rng.randint(4, 190), rng.choice((0.8, 1.2)), 0.7) for _ in range(40)]
-    return [*dust, path(sorted(stars), 0.45, 1.6), *(circle(*star, rng.choice((3, 4, 6)), 0.9) for star in stars)]
+    """Draw large stars, connected by a line from left to right, and small stars."""
+    centres = [(rng.randint(16, 184), rng.randint(20, 170)) for _ in range(rng.randint(7, 10))]
+    small_stars = [circle(rng.randint(4, 196), rng.randint(4, 190), rng.choice((0.8, 1.2)), 0.7) for _ in range(40)]
+    large_stars = [circle(*centre, rng.choice((3, 4, 6)), 0.9) for centre in centres]
+    return [*small_stars, polyline(sorted(centres), 0.45, 1.6), *large_stars]
 
 
 def moon(rng: Random) -> list[Shape]:
     """Draw a moon with a halo, and stars."""
-    x, y, r = rng.randint(55, 145), rng.randint(62, 100), rng.randint(30, 52)
+    x, y, radius = rng.randint(55, 145), rng.randint(62, 100), rng.randint(30, 52)
     stars = [circle(rng.randint(6, 194), rng.randint(6, 180), rng.choice((1, 1.5, 2)), 0.6) for _ in range(26)]
-    return [*stars, circle(x, y, r + rng.randint(10, 22), 0.14), circle(x, y, r, 0.8)]
+    halo = circle(x, y, radius + rng.randint(10, 22), 0.14)
+    return [*stars, halo, circle(x, y, radius, 0.8)]
 
 
 def rays(rng: Random) -> list[Shape]:
-    """Draw beams from one point."""
-    x, y, turn, count = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
-    shapes = []
-    for wedge in range(count):
-        ends = [2 * math.pi * (wedge + turn + side) / count for side in (0, 0.5)]
-        shapes.append(polygon((x, y), *((x + 330 * math.cos(end), y + 330 * math.sin(end)) for end in ends)))
-    return [*shapes, circle(x, y, rng.randint(14, 34), 0.8)] if rng.random() < 0.5 else shapes
+    """Draw beams from one point, with gaps of the same width. Half of the posters have a sun at the point."""
+    x, y, offset, n_beams = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
+    beams = []
+    for beam in range(n_beams):
+        angles = [2 * math.pi * (beam + offset + side) / n_beams for side in (0, 0.5)]
+        beams.append(polygon((x, y), *((x + RAY_LENGTH * math.cos(a), y + RAY_LENGTH * math.sin(a)) for a in angles)))
+    return [*beams, circle(x, y, rng.randint(14, 34), 0.8)] if rng.random() < 0.5 else beams
 
 
 def blinds(rng: Random) -> list[Shape]:
@@ -111,14 +116,14 @@ def rain(rng: Random) -> list[Shape]:
     """Draw slanted strokes."""
     slant = rng.randint(-26, 26)
     starts = [(rng.randint(-20, 220), rng.randint(-20, 180)) for _ in range(60)]
-    return [path([(x, y), (x + slant * 0.5, y + rng.randint(14, 40))], 0.45, 1.8) for x, y in starts]
+    return [polyline([(x, y), (x + slant * 0.5, y + rng.randint(14, 40))], 0.45, 1.8) for x, y in starts]
 
 
 def dots(rng: Random) -> list[Shape]:
     """Draw a halftone of dots that grow towards one point."""
-    step, u, v = rng.randint(20, 30), rng.randint(20, 180), rng.randint(30, 130)
+    step, centre_x, centre_y = rng.randint(20, 30), rng.randint(20, 180), rng.randint(30, 130)
     return [
-        circle(x, y, max(1.5, step * 0.44 - math.hypot(x - u, y - v) / 20), 0.4)
+        circle(x, y, max(1.5, step * 0.44 - math.hypot(x - centre_x, y - centre_y) / 20), 0.4)
         for y in range(step // 2, 230, step)
         for x in range(step // 2, WIDTH + step, step)
     ]
@@ -126,20 +131,22 @@ def dots(rng: Random) -> list[Shape]:
 
 def bubbles(rng: Random) -> list[Shape]:
     """Draw discs of several sizes."""
-    sizes = [rng.choice((8, 13, 20, 30, 44)) for _ in range(rng.randint(9, 14))]
-    return [circle(rng.randint(5, 195), rng.randint(10, 190), size, rng.choice((0.16, 0.24, 0.4))) for size in sizes]
+    radii = [rng.choice((8, 13, 20, 30, 44)) for _ in range(rng.randint(9, 14))]
+    return [
+        circle(rng.randint(5, 195), rng.randint(10, 190), radius, rng.choice((0.16, 0.24, 0.4))) for radius in radii
+    ]
 
 
 def checkers(rng: Random) -> list[Shape]:
-    """Draw a chequerboard, straight or on its corner."""
-    side, turn = rng.choice((20, 25, 40)), rng.choice((0, 45))
+    """Draw a chequerboard, straight or rotated by 45°."""
+    side, degrees = rng.choice((20, 25, 40)), rng.choice((0, 45))
     squares = [
         box(column * side, row * side, side, side)
         for row in range(-8, 16)
         for column in range(-8, 16)
         if (row + column) % 2
     ]
-    return rotate(squares, turn)
+    return rotate(squares, degrees)
 
 
 def waves(rng: Random) -> list[Shape]:
@@ -149,7 +156,7 @@ def waves(rng: Random) -> list[Shape]:
     for y in range(24, 200, gap):
         shift = rng.randint(0, 100)
         points = [(x, y + amplitude * math.sin(2 * math.pi * (x + shift) / wavelength)) for x in range(-4, 206, 4)]
-        shapes.append(path(points, 0.45))
+        shapes.append(polyline(points, 0.45))
     return shapes
 
 
@@ -175,53 +182,55 @@ def forest(rng: Random) -> list[Shape]:
 
 
 def skyline(rng: Random) -> list[Shape]:
-    """Draw houses with lit windows."""
-    shapes, x = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)], -6
-    while x < WIDTH:
+    """Draw houses with lit windows, and a moon."""
+    shapes = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)]
+    left = -6
+    while left < WIDTH:
         width, top = rng.randint(18, 34), rng.randint(60, 150)
-        shapes.append(box(x, top, width - 3, HEIGHT - top))
-        shapes += [
-            box(x + dx, top + dy, 3, 5, 0.75)
-            for dy in range(8, 170 - top, 13)
-            for dx in range(5, width - 8, 8)
+        house = box(left, top, width - 3, HEIGHT - top)
+        windows = [
+            box(left + x, top + y, 3, 5, 0.75)
+            for y in range(8, 170 - top, 13)
+            for x in range(5, width - 8, 8)
             if rng.random() < 0.45
         ]
-        x += width
+        shapes += [house, *windows]
+        left += width
     return shapes
 
 
 def road(rng: Random) -> list[Shape]:
-    """Draw a road to the horizon."""
-    x, y = rng.randint(60, 140), rng.randint(60, 100)
-    dashes = [(y + 12, 10), (y + 34, 18), (y + 66, 30), (y + 112, 46)]  # (top, length)
-    lane = [box(x - 1 - (top - y) / 24, top, 2 + (top - y) / 12, length, 0.8) for top, length in dashes]
-    return [
-        circle(x, y - 8, rng.randint(18, 36), 0.6),
-        polygon((x - 2, y), (x + 2, y), (210, HEIGHT), (-10, HEIGHT)),
-        *lane,
-    ]
+    """Draw a road to the horizon, and a sun."""
+    x, y = rng.randint(60, 140), rng.randint(60, 100)  # the end of the road
+    dashes = [(y + 12, 10), (y + 34, 18), (y + 66, 30), (y + 112, 46)]  # (top, length); nearer dashes are larger
+    centre_line = [box(x - 1 - (top - y) / 24, top, 2 + (top - y) / 12, length, 0.8) for top, length in dashes]
+    sun = circle(x, y - 8, rng.randint(18, 36), 0.6)
+    return [sun, polygon((x - 2, y), (x + 2, y), (210, HEIGHT), (-10, HEIGHT)), *centre_line]
 
 
 def shards(rng: Random) -> list[Shape]:
     """Draw splinters around one point."""
     x, y = rng.randint(70, 130), rng.randint(70, 120)
-    cuts = sorted(rng.uniform(0, 2 * math.pi) for _ in range(rng.randint(8, 12)))
-    rim = [(x + 330 * math.cos(cut), y + 330 * math.sin(cut)) for cut in cuts]
-    pairs = zip(rim, [*rim[1:], rim[0]], strict=True)
-    return [polygon((x, y), left, right, opacity=rng.choice((0.05, 0.14, 0.26, 0.4))) for left, right in pairs]
+    angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(rng.randint(8, 12)))
+    ends = [(x + RAY_LENGTH * math.cos(a), y + RAY_LENGTH * math.sin(a)) for a in angles]
+    neighbours = zip(ends, [*ends[1:], ends[0]], strict=True)
+    return [polygon((x, y), *pair, opacity=rng.choice((0.05, 0.14, 0.26, 0.4))) for pair in neighbours]
 
 
 def spiral(rng: Random) -> list[Shape]:
-    """Draw a spiral."""
-    x, y, turn, gap = rng.randint(60, 140), rng.randint(60, 110), rng.random() * 6.28, rng.uniform(2.2, 3.6)
+    """Draw an Archimedean spiral."""
+    x, y = rng.randint(60, 140), rng.randint(60, 110)
+    start_angle, growth = rng.random() * 6.28, rng.uniform(2.2, 3.6)  # growth: increase of the radius per radian
     angles = [step / 6 for step in range(240)]
-    return [path([(x + gap * a * math.cos(a + turn), y + gap * a * math.sin(a + turn)) for a in angles], 0.5, 4)]
+    points = [(x + growth * a * math.cos(a + start_angle), y + growth * a * math.sin(a + start_angle)) for a in angles]
+    return [polyline(points, 0.5, 4)]
 
 
 def hearts(rng: Random) -> list[Shape]:
     """Draw a large heart and small hearts."""
 
     def heart(x: float, y: float, size: float, opacity: float) -> Shape:
+        """Return a heart by a well-known parametric curve (mathworld.wolfram.com/HeartCurve.html)."""
         angles = [2 * math.pi * step / 90 for step in range(90)]
         rights = [16 * math.sin(a) ** 3 for a in angles]
         ups = [13 * math.cos(a) - 5 * math.cos(2 * a) - 2 * math.cos(3 * a) - math.cos(4 * a) for a in angles]
@@ -234,12 +243,13 @@ def hearts(rng: Random) -> list[Shape]:
 
 def arches(rng: Random) -> list[Shape]:
     """Draw concentric arches."""
-    x, base, step = rng.randint(50, 150), rng.randint(150, 190), rng.choice((14, 18, 22))
+    x, base, gap = rng.randint(50, 150), rng.randint(150, 190), rng.choice((14, 18, 22))
+    angles = [math.pi * step / 24 for step in range(25)]
     shapes = []
-    for radius in range(step, 9 * step, step):
-        angles = [math.pi * turn / 24 for turn in range(25)]
-        bow = [(x - radius * math.cos(a), base - radius * math.sin(a)) for a in angles]
-        shapes.append(path([(x - radius, HEIGHT), *bow, (x + radius, HEIGHT)], 0.42, rng.choice((2, 5))))
+    for radius in range(gap, 9 * gap, gap):
+        half_circle = [(x - radius * math.cos(a), base - radius * math.sin(a)) for a in angles]
+        pillars_and_arch = [(x - radius, HEIGHT), *half_circle, (x + radius, HEIGHT)]
+        shapes.append(polyline(pillars_and_arch, 0.42, rng.choice((2, 5))))
     return shapes
 
 
@@ -247,7 +257,9 @@ def frames(rng: Random) -> list[Shape]:
     """Draw nested frames, slightly rotated."""
     y, gap = rng.randint(80, 120), rng.randint(14, 20)
     shapes = []
-    for side in range(16, 150, gap):
-        corners = ((100 - side, y - side * 0.7), (100 + side, y - side * 0.7), (100 + side, y + side * 0.7))
-        shapes.append(Shape((*corners, (100 - side, y + side * 0.7)), opacity=0.4, line_width=2.5))
+    for half_width in range(16, 150, gap):
+        left, right = 100 - half_width, 100 + half_width
+        top, bottom = y - half_width * 0.7, y + half_width * 0.7
+        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
+        shapes.append(Shape(corners, opacity=0.4, line_width=2.5))
     return rotate(shapes, rng.randint(-24, 24), (100, y))

@@ -1,8 +1,8 @@
 """Draw posters from genre, title and year, for films whose poster is not available, as SVG or as pixels.
 
 The most distinctive genre of a film sets the colour. A word of the title can set the motif: "Full Moon" has a moon.
-Otherwise, the motif is a random one of the two most distinctive genres. Title and year seed the random generator, so a
-film has the same poster on every machine.
+Otherwise, the motif is a random motif of the two most distinctive genres. Title and year seed the random generator, so
+a film has the same poster on every machine.
 """
 
 import base64
@@ -19,10 +19,10 @@ import numpy as np
 from PIL import Image, ImageColor, ImageDraw
 
 from recsys.serving import motifs
-from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Shape
+from recsys.serving.motifs import HEIGHT, WIDTH, Motif, Point, Shape
 
 Style = tuple[str, tuple[Motif, ...]]  # colour, possible motifs
-# by genre, the most distinctive genre first: an animated comedy has the style of "Animation"
+# genre → style, the most distinctive genre first: an animated comedy has the style of "Animation"
 STYLES: dict[str, Style] = {
     "Film-Noir": ("#43464f", (motifs.blinds, motifs.rain, motifs.skyline, motifs.shards)),
     "Western": ("#a55f36", (motifs.peaks, motifs.road, motifs.rays, motifs.arches)),
@@ -69,22 +69,25 @@ TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # pattern of words in a title �
 class Background(NamedTuple):
     """A linear gradient or, with a radius, a radial gradient around `start`."""
 
-    start: tuple[float, float]
-    end: tuple[float, float]
-    stops: tuple[tuple[float, str], ...]  # (offset 0…1, colour); two stops with one offset make an edge
+    start: Point
+    end: Point  # not used by a radial gradient
+    stops: tuple[tuple[float, str], ...]  # (offset 0…1, colour); two stops with equal offsets make an edge
     radius: float = 0.0
 
 
 class Poster(NamedTuple):
-    """A drawing in a box of 200 × 300: the background, white shapes, and `SHADE` over both."""
+    """A drawing in a box of WIDTH × HEIGHT: the background, white shapes, and SHADE over both."""
 
     background: Background
     shapes: Sequence[Shape]
 
 
 BACKGROUNDS = ("glow", "cut", "horizon", "bands", "gradient")
-SUPERSAMPLING = 2  # factor by which pixels of shapes are drawn larger, so that edges are smooth
+SUPERSAMPLING = 2  # shapes are drawn larger by this factor and then scaled down, so that their edges are smooth
 SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
+# largest random shift of the hue, 0…1
+COLOUR_SHIFT = 0.055
+SECOND_COLOUR_SHIFT = 0.13
 
 
 def poster(title: str, year: int | None, genres: str) -> Poster:
@@ -97,12 +100,16 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
         possible_motifs = (*possible_motifs, *second_motifs[:2])
     title_motifs = (motif for words, motif in TITLE_MOTIFS if re.search(rf"\b(?:{words})\b", title.casefold()))
     motif = next(title_motifs, None) or rng.choice(possible_motifs)
-    background = _background(_vary_colour(colour, rng), _vary_colour(second_colour, rng, 0.13), rng)
+    colours = _vary_colour(colour, rng, COLOUR_SHIFT), _vary_colour(second_colour, rng, SECOND_COLOUR_SHIFT)
+    background = _background(*colours, rng)
     return Poster(background, motif(rng))
 
 
 def _film_styles(genres: str) -> list[Style]:
-    """Return the styles of genres, the most distinctive first. Genres that are not in STYLES have a generated style."""
+    """Return the styles of the genres that are in STYLES, the most distinctive first.
+
+    Without such a genre, the styles are generated from the names of the genres. Without any genre, it is UNKNOWN_STYLE.
+    """
     names = genres.replace("Children's", "Children").split("|")  # old data sets have "Children's"
     styles = [style for genre, style in STYLES.items() if genre in names]
     return styles or [_generated_style(genre) for genre in names if genre] or [UNKNOWN_STYLE]
@@ -115,11 +122,12 @@ def _generated_style(genre: str) -> Style:
     return _hex(round(255 * channel) for channel in colour), tuple(rng.sample(_PLAIN_MOTIFS, 4))
 
 
-def _hex(values: Iterable[int]) -> str:
-    return "#" + "".join(f"{value:02x}" for value in values)
+def _hex(channels: Iterable[int]) -> str:
+    """Return the colour of red, green and blue values 0…255, such as "#a55f36"."""
+    return "#" + "".join(f"{channel:02x}" for channel in channels)
 
 
-def _vary_colour(colour: str, rng: random.Random, max_shift: float = 0.055) -> str:
+def _vary_colour(colour: str, rng: random.Random, max_shift: float) -> str:
     """Return a colour with a random change of hue and lightness. It is dark enough for white shapes."""
     hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in ImageColor.getrgb(colour)))
     hue, light = (hue + rng.uniform(-max_shift, max_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
@@ -131,15 +139,17 @@ def _background(colour: str, other: str, rng: random.Random) -> Background:
     if rng.random() < 0.5:
         colour, other = other, colour
     kind = BACKGROUNDS[rng.randrange(len(BACKGROUNDS))]
-    start, end = rng.choice((((0, 0), (200, 300)), ((200, 0), (0, 300)), ((100, 0), (100, 300))))
+    top, bottom = (WIDTH // 2, 0), (WIDTH // 2, HEIGHT)
+    start, end = rng.choice((((0, 0), (WIDTH, HEIGHT)), ((WIDTH, 0), (0, HEIGHT)), (top, bottom)))
     if kind == "glow":
-        return Background((rng.randint(40, 160), rng.randint(30, 110)), (0, 0), ((0, colour), (1, other)), 240)
+        centre = rng.randint(40, 160), rng.randint(30, 110)
+        return Background(centre, (0, 0), ((0, colour), (1, other)), radius=240)
     if kind == "cut":
         cut = rng.uniform(0.3, 0.5)
         return Background(start, end, ((0, colour), (cut, colour), (cut, other), (1, other)))
     if kind == "horizon":
         horizon, mixed = rng.uniform(0.3, 0.48), _mix_colours(colour, other)
-        return Background((100, 0), (100, 300), ((0, colour), (horizon, mixed), (horizon, other), (1, other)))
+        return Background(top, bottom, ((0, colour), (horizon, mixed), (horizon, other), (1, other)))
     if kind == "bands":
         band, mixed = rng.uniform(0.14, 0.2), _mix_colours(colour, other)
         edges = ((0, colour), (band, colour), (band, mixed), (2 * band, mixed), (2 * band, other), (1, other))
@@ -155,7 +165,7 @@ def _mix_colours(colour: str, other: str) -> str:
 def poster_svg(title: str, year: int | None, genres: str) -> str:
     """Return the poster of a film as SVG, without text. Its lower half is dark enough for white text (WCAG AA)."""
     drawing = poster(title, year, genres)
-    shade = "".join(f'<stop offset="{offset}" stop-opacity="{black}"/>' for offset, black in SHADE)
+    shade = "".join(f'<stop offset="{offset}" stop-opacity="{opacity}"/>' for offset, opacity in SHADE)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"><defs>'
         f"{_gradient_svg(drawing.background)}"
@@ -166,6 +176,7 @@ def poster_svg(title: str, year: int | None, genres: str) -> str:
 
 
 def _gradient_svg(background: Background) -> str:
+    """Return the gradient of a background, with the id "a"."""
     stops = "".join(f'<stop offset="{offset:.3f}" stop-color="{colour}"/>' for offset, colour in background.stops)
     (x1, y1), (x2, y2) = background.start, background.end
     if background.radius:
@@ -178,11 +189,16 @@ def _gradient_svg(background: Background) -> str:
 def _shapes_svg(shapes: Sequence[Shape]) -> str:
     """Return the shapes in order. Consecutive shapes with equal paint are one group."""
     groups = []
-    for (opacity, line_width), members in groupby(shapes, lambda shape: (shape.opacity, shape.line_width)):
+    for (opacity, line_width), group in groupby(shapes, _paint):
         stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line_width}"'
-        paint = stroke if line_width else f'fill="#fff" fill-opacity="{opacity}"'
-        groups.append(f"<g {paint}>{''.join(map(_shape_svg, members))}</g>")
+        attributes = stroke if line_width else f'fill="#fff" fill-opacity="{opacity}"'
+        groups.append(f"<g {attributes}>{''.join(map(_shape_svg, group))}</g>")
     return "".join(groups)
+
+
+def _paint(shape: Shape) -> tuple[float, float]:
+    """Return opacity and line width."""
+    return shape.opacity, shape.line_width
 
 
 def _shape_svg(shape: Shape) -> str:
@@ -201,17 +217,18 @@ def poster_url(title: str, year: int | None, genres: str) -> str:
 
 def poster_image(drawing: Poster, width: int, height: int) -> Image.Image:
     """Draw a poster. Width and height are in pixels."""
-    canvas = _gradient(drawing.background, width, height)
-    for (opacity, line_width), shapes in groupby(drawing.shapes, lambda shape: (shape.opacity, shape.line_width)):
-        canvas += (1 - canvas) * opacity * _coverage(shapes, line_width, width, height)[..., None]
-    rows = (np.arange(height) + 0.5) / height  # 0…1 from the top
-    offsets, blacks = zip(*SHADE, strict=True)
-    canvas *= 1 - np.interp(rows, offsets, blacks)[:, None, None]
-    return Image.fromarray((255 * canvas).round().astype(np.uint8), "RGB")
+    pixels = _gradient(drawing.background, width, height)
+    for (opacity, line_width), group in groupby(drawing.shapes, _paint):
+        pixels += (1 - pixels) * opacity * _coverage(group, line_width, width, height)[..., None]  # towards white
+    row_centres = (np.arange(height) + 0.5) / height  # 0…1 from the top
+    offsets, opacities = zip(*SHADE, strict=True)
+    pixels *= 1 - np.interp(row_centres, offsets, opacities)[:, None, None]  # towards black
+    return Image.fromarray((255 * pixels).round().astype(np.uint8), "RGB")
 
 
 def _gradient(background: Background, width: int, height: int) -> np.ndarray:
     """Return the background, (height, width, 3) 0…1."""
+    # centres of the pixels in the box of WIDTH × HEIGHT
     x = (np.arange(width) + 0.5)[None, :] * WIDTH / width
     y = (np.arange(height) + 0.5)[:, None] * HEIGHT / height
     (start_x, start_y), (end_x, end_y) = background.start, background.end
@@ -233,9 +250,12 @@ def _coverage(shapes: Iterable[Shape], line_width: float, width: int, height: in
     for shape in shapes:
         points = [(x * scale, y * scale) for x, y in shape.points]
         if shape.radius:
-            (x, y), r = points[0], shape.radius * scale
-            disc = (x - r, y - r, x + r, y + r)
-            draw.ellipse(disc, outline=255, width=line_pixels) if line_width else draw.ellipse(disc, fill=255)
+            (x, y), radius = points[0], shape.radius * scale
+            bounds = (x - radius, y - radius, x + radius, y + radius)
+            if line_width:
+                draw.ellipse(bounds, outline=255, width=line_pixels)
+            else:
+                draw.ellipse(bounds, fill=255)
         elif line_width:
             draw.line([*points, points[0]] if shape.closed else points, 255, line_pixels, joint="curve")
         else:

@@ -20,11 +20,11 @@ from recsys.ranking.ranking import LogProbabilities
 from recsys.serving import substitutes
 from recsys.training.options import RunOptions
 
-# Best first. The default recommender of a data set is the first one that `_answers_soon`.
+# best first; the default recommender of a data set is the first recommender that `_loads_soon`
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 CONTENT = "content-fields"  # recommender that ranks films by their similarity to the films of the history
-TASTE_SHARE = 0.8  # weight of CONTENT in `by_taste`
-FALLBACK = "popular"  # needs no training, so it can always answer
+CONTENT_SHARE = 0.8  # weight of CONTENT in `by_taste`
+FALLBACK = "popular"  # needs no training, so it can always recommend
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Predictor:
         return self.recommender.title
 
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether content has more weight than usual because of these film numbers."""
+        """Return whether the model gives content more weight than usual for a history of these film numbers."""
         items = substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
         return self.model.favours_content(items)
 
@@ -50,13 +50,12 @@ class Predictor:
     def is_current(self) -> bool:
         """Whether neither the checkpoint nor the film details have changed since `load`."""
         name, dataset = self.recommender.name, self.dataset
-        return self.key == _key(
-            name, dataset, _checkpoint_version(name, dataset.name), film_details.version(dataset.name)
-        )
+        checkpoint = _checkpoint_version(name, dataset.name)
+        return self.key == _key(name, dataset, checkpoint, film_details.version(dataset.name))
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
-        """The log-probabilities of the model if they can be shown to users, else None."""
+        """The log-probabilities of the model if its probabilities can be displayed, else None."""
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
@@ -72,17 +71,18 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     use_one_thread()
     recommender = registry.get(name)
     # read before the checkpoint: if a training replaces the checkpoint meanwhile, `is_current` is False
-    version = _checkpoint_version(name, dataset.name)
+    checkpoint = _checkpoint_version(name, dataset.name)
     if recommender.model().scores_cold_items:
         model, dataset = _fit_on_all_films(recommender, dataset, report)
     else:
         model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
-    version = version or _checkpoint_version(name, dataset.name)  # "" if the model was fitted just now
-    return Predictor(dataset, recommender, model, _key(name, dataset, version, dataset.catalog.details.version))
+    if not checkpoint:  # `load_or_fit` may have written it
+        checkpoint = _checkpoint_version(name, dataset.name)
+    return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))
 
 
 def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
-    """Return a pool with the weight `share` for `right` and 1 - share for `left`. It has no probabilities."""
+    """Return a pool with the weight `share` for `right` and 1 - `share` for `left`. It has no probabilities."""
     member_names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
     weights = dict(zip(member_names, (1 - share, share), strict=True))
@@ -93,25 +93,28 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
 
 
 def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
-    """Return a predictor in which films similar to the history count more.
+    """Return a predictor that gives higher scores to films that are similar to the history.
 
-    In `VisitorPool`, the content member gets its highest weight. Another recommender is mixed with the recommender
-    CONTENT for the same data set, which `load_content` loads.
+    In `VisitorPool`, the content member gets its highest weight. Any other model is mixed with the recommender CONTENT
+    for the same data set, which `load_content` loads.
     """
     if isinstance(predictor.model, VisitorPool):
         return replace(predictor, model=predictor.model.with_max_emphasis(), key=f"{predictor.key}/taste")
-    return pool_of_two(predictor, load_content(), TASTE_SHARE)
+    return pool_of_two(predictor, load_content(), CONTENT_SHARE)
 
 
 def for_unordered_list(predictor: Predictor) -> Predictor:
-    """Return a predictor with probabilities for favourites in no order. Models other than `VisitorPool` stay."""
+    """Return a predictor with probabilities for a history in no order. Only `VisitorPool` has such probabilities.
+
+    The predictor of another model is returned unchanged.
+    """
     if not isinstance(predictor.model, VisitorPool):
         return predictor
     return replace(predictor, model=predictor.model.for_unordered_lists(), key=f"{predictor.key}/unordered")
 
 
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
-    """Fit a content model with the infrequent films as additional items, and return the data set with these items.
+    """Fit a content model with the infrequent films as additional items, and return it and the data set with them.
 
     The model is not stored. The checkpoint of a content model covers only the items that the evaluation ranks.
     """
@@ -121,18 +124,18 @@ def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: Progre
     return model, replace(dataset, catalog=catalog)
 
 
-def _key(name: str, dataset: Dataset, version: str, details: str) -> str:
-    """Return `Predictor.key`. `version` (of the checkpoint) and `details` (version of the film details) can be ""."""
-    key = f"{dataset.name}/{name}/{version}/{dataset.fingerprint}"
+def _key(name: str, dataset: Dataset, checkpoint: str, details: str) -> str:
+    """Return `Predictor.key`. `checkpoint` and `details` are versions, "" if there is no checkpoint or no details."""
+    key = f"{dataset.name}/{name}/{checkpoint}/{dataset.fingerprint}"
     return f"{key}/{details}" if details else key
 
 
 def default(dataset_name: str) -> str:
     """Return the name of the default recommender of the app, the command line and the Python API."""
-    return next((name for name in DEFAULT_CANDIDATES if _answers_soon(name, dataset_name)), FALLBACK)
+    return next((name for name in DEFAULT_CANDIDATES if _loads_soon(name, dataset_name)), FALLBACK)
 
 
-def _answers_soon(name: str, dataset_name: str) -> bool:
+def _loads_soon(name: str, dataset_name: str) -> bool:
     """Return whether `load` takes a few seconds at most. Fitting the weights of a mixture takes longer."""
     is_mixture = bool(registry.get(name).members(dataset_name))
     return not missing_models(name, dataset_name) and (has_fit(name, dataset_name) or not is_mixture)
@@ -179,7 +182,7 @@ def names() -> list[str]:
 
 @cache
 def all_recommenders() -> tuple[Recommender, ...]:
-    """Return all listed recommenders: first those that need training, last FALLBACK."""
+    """Return all listed recommenders: first the recommenders that need training, last FALLBACK."""
     rows = [registry.get(name) for name in registry.names()]
     return tuple(sorted(rows, key=lambda row: (row.name == FALLBACK, not row.needs_training, row.family, row.name)))
 
@@ -195,10 +198,10 @@ def available_recommenders(dataset_name: str) -> list[Recommender]:
 
 
 def has_fit(name: str, dataset_name: str) -> bool:
-    """Return whether a checkpoint of the recommender is stored and up to date. A member may have to be fitted."""
+    """Return whether a checkpoint of the recommender is stored and current. Its members may still have to be fitted."""
     return checkpoints.has_fit(name, dataset_name, serving_split(dataset_name))
 
 
 def is_available(name: str, dataset_name: str) -> bool:
-    """Return whether `load` has nothing to train or fit, neither the recommender nor its members."""
+    """Return whether neither the recommender nor any of its members must be trained or fitted by `load`."""
     return checkpoints.is_available(name, dataset_name, serving_split(dataset_name))

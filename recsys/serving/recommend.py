@@ -1,4 +1,4 @@
-"""Recommend the next films: a `Request` in, the best films of a `Ranking` out.
+"""Recommend the films that a `Request` asks for: the best films of a `Ranking`.
 
 A film number is an index of `Catalog.films`. Numbers below I are items, higher numbers are infrequent films.
 
@@ -29,10 +29,11 @@ DISLIKED_STARS = 2.0  # rating of a film with a thumb down
 MIN_LIKED_STARS = 3.0  # a film with a lower rating is disliked
 MAX_SCORES = 1 << 24  # scores that all threads compute at a time: 64 MB of float32
 MAX_BATCH = 256  # histories that a thread scores at a time
+# CPU cores that this process may use
 N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 History = Sequence[int] | np.ndarray  # film numbers, oldest first
-Ratings = tuple[tuple[int, float], ...]  # (film number, stars) of one user
+Ratings = tuple[tuple[int, float], ...]  # (film number, stars) of one visitor
 
 
 class ServingError(RecsysError):
@@ -41,13 +42,13 @@ class ServingError(RecsysError):
 
 @dataclass(frozen=True)
 class Request:
-    """A history and settings of a user. Requests are hashable, so answers can be cached."""
+    """A history and settings of a visitor. Requests are hashable, so their recommendations can be cached."""
 
     history: tuple[int, ...]  # film numbers, oldest first; repeats are allowed
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # film numbers that are not recommended
-    ratings: Ratings = ()  # ratings of films in the history and of other films
+    ratings: Ratings = ()  # of films in the history and of other films
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -94,7 +95,7 @@ def recommend(predictor: Predictor, request: Request) -> list[Recommendation]:
 def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[list[Recommendation]]:
     """Return the films that `recommend` returns, for each of B requests. The requests are divided between all cores."""
 
-    def answer(rows: list[int]) -> list[list[Recommendation]]:
+    def recommend_batch(rows: list[int]) -> list[list[Recommendation]]:
         batch = [requests[row] for row in rows]
         return [
             top_recommendations(predictor, ranking, request.k, request.filters.diversity)
@@ -103,15 +104,15 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
 
     size = _batch_size(predictor.dataset, N_THREADS)
     # histories of similar length share a batch, so that models pad little
-    order = sorted(range(len(requests)), key=lambda row: -len(requests[row].history))
-    batches = [order[start : start + size] for start in range(0, len(order), size)]
+    longest_first = sorted(range(len(requests)), key=lambda row: -len(requests[row].history))
+    batches = [longest_first[start : start + size] for start in range(0, len(requests), size)]
     if len(batches) < 2:
-        answers = list(map(answer, batches))
+        results = list(map(recommend_batch, batches))
     else:
         with ThreadPoolExecutor(N_THREADS) as pool:
-            answers = list(pool.map(answer, batches))
+            results = list(pool.map(recommend_batch, batches))
     monitoring.count("recommendations", predictor.recommender.name, len(requests))
-    by_row = dict(zip(order, chain.from_iterable(answers), strict=True))
+    by_row = dict(zip(longest_first, chain.from_iterable(results), strict=True))
     return [by_row[row] for row in range(len(requests))]
 
 
@@ -127,22 +128,22 @@ def rankings(
     """
     if excluded is None:
         excluded = (_excluded(predictor, request) for request in requests)
-    exclusions = iter(excluded)
+    remaining_excluded = iter(excluded)
     size = _batch_size(predictor.dataset)
     for start in range(0, len(requests), size):
         for scores in _scores(predictor, requests[start : start + size]):
-            yield Ranking.from_scores(scores, next(exclusions), predictor.log_probabilities)
+            yield Ranking.from_scores(scores, next(remaining_excluded), predictor.log_probabilities)
 
 
 def rank_positions(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]:
     """Return the position of each item in a ranking."""
-    ranks = {item: ranking.rank(item) for item in items}
-    ranked = [item for item, rank in ranks.items() if rank is not None]
-    values, n_ranked = ranking.probabilities(np.array(ranked, np.int64)), len(ranking)
-    if values is None:
+    n_ranked, ranks = len(ranking), {item: ranking.rank(item) for item in items}
+    ranked_items = [item for item, rank in ranks.items() if rank is not None]
+    probabilities = ranking.probabilities(np.array(ranked_items, np.int64))
+    if probabilities is None:
         return [RankPosition(ranks[item], n_ranked, None) for item in items]
-    probabilities = dict(zip(ranked, values.tolist(), strict=True))
-    return [RankPosition(ranks[item], n_ranked, probabilities.get(item, 0.0)) for item in items]
+    by_item = dict(zip(ranked_items, probabilities.tolist(), strict=True))
+    return [RankPosition(ranks[item], n_ranked, by_item.get(item, 0.0)) for item in items]
 
 
 def exclusion_mask(predictor: Predictor, request: Request) -> np.ndarray:
@@ -161,12 +162,14 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     """Return the items that a request excludes, as item numbers (n,) or as a mask (I,) bool.
 
     Without a filter, the result is item numbers, because a mask is slow for a catalogue of millions of films. With a
-    filter that restricts the films, it is a mask. If the catalogue has a film twice, only its main entry can be
-    recommended. The other entries are always excluded.
+    filter that restricts the films, it is a mask.
+
+    If the catalogue has a film several times, the entry with the most ratings is its main film. The other entries, the
+    duplicates, are always excluded. A duplicate in the request excludes its main film.
     """
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
-    if main_films := predictor.dataset.main_films:  # duplicate → the same film with more ratings
+    if main_films := predictor.dataset.main_films:  # duplicate → main film
         main_numbers = [main_films.get(film, film) for film in numbers.tolist()]
         numbers = np.array([*main_films, *main_numbers], np.int64)
     items = numbers[numbers < predictor.dataset.n_items]
@@ -183,25 +186,22 @@ def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversit
     items = ranking.top(max(k, film_filters.MMR_POOL_SIZE) if diversity else k)
     if diversity:
         items = film_filters.mmr(items, ranking.scores[items], _similarity(predictor, items), k, diversity)
-    values = ranking.probabilities(items)
-    probabilities = [None] * len(items) if values is None else values.tolist()
-    columns = zip(items.tolist(), ranking.scores[items].tolist(), probabilities, strict=True)
+    probabilities = ranking.probabilities(items)
+    probability_column = [None] * len(items) if probabilities is None else probabilities.tolist()
+    columns = zip(items.tolist(), ranking.scores[items].tolist(), probability_column, strict=True)
     films = predictor.dataset.catalog.films
-    return [
-        Recommendation(rank, item, films[item], score, probability)
-        for rank, (item, score, probability) in enumerate(columns, start=1)
-    ]
+    return [Recommendation(rank, item, films[item], score, p) for rank, (item, score, p) in enumerate(columns, start=1)]
 
 
 def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
-    """Return the similarities of items, (n, n) 0…1, by the model's embeddings or, if it has none, by genres."""
+    """Return the similarities of items, (n, n) 0…1, by the embeddings of the model or, without them, by genres."""
     if predictor.model.has_item_embeddings:
         return film_filters.vector_similarity(predictor.model.item_embeddings()[items])
     return film_filters.genre_similarity(film_filters.film_features(predictor.dataset).genre_matrix[items])
 
 
 def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False) -> np.ndarray:
-    """Return items as an array (n,) int64. With `allow_infrequent`, numbers of infrequent films are also valid.
+    """Check item numbers, and return them as (n,) int64. With `allow_infrequent`, infrequent films are also valid.
 
     Raises:
         ServingError: If a number is not valid, for example the number of a padding or mask token.
@@ -209,56 +209,60 @@ def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False
     array = np.asarray(items)
     if not array.size:
         return np.zeros(0, np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if array.ndim != 1 or array.dtype.kind not in "iu":  # neither int nor uint
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
     n = len(dataset.catalog.films) if allow_infrequent else dataset.n_items
-    if array.min() < 0 or array.max() >= n:
-        unknown = array[(array < 0) | (array >= n)][0]
-        raise ServingError("there is no item {unknown} among {n}; pass items, not MovieLens ids", unknown=unknown, n=n)
+    invalid = array[(array < 0) | (array >= n)]
+    if len(invalid):
+        message = "there is no item {unknown} among {n}; pass items, not MovieLens ids"
+        raise ServingError(message, unknown=invalid[0], n=n)
     return array.astype(np.int64, copy=False)
 
 
 def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
-    """Return the scores of the model, (B, I) float."""
+    """Return the scores of the model, changed by the ratings that the model does not read, (B, I) float."""
     dataset = predictor.dataset
     histories = [check_items(dataset, request.history, allow_infrequent=True) for request in requests]
     ratings = [request.ratings for request in requests]
-    uses_ratings = predictor.model.uses_query_ratings
-    scores = predictor.model.score(to_queries(dataset, histories, ratings, uses_ratings))
-    expected = (len(histories), dataset.n_items)
-    if scores.shape != expected:
+    reads_ratings = predictor.model.uses_query_ratings
+    scores = predictor.model.score(to_queries(dataset, histories, ratings, reads_ratings))
+    expected_shape = (len(histories), dataset.n_items)
+    if scores.shape != expected_shape:
         raise ServingError(
             "{title} scored {shape}, not {expected}; train it again",
             title=Message(predictor.title),
             shape=scores.shape,
-            expected=expected,
+            expected=expected_shape,
         )
     for row, request in enumerate(requests):
-        read_by_model = set(request.history) if uses_ratings else set()
-        other_ratings = {film: stars for film, stars in request.ratings if film not in read_by_model}
-        scores[row] = feedback.adjust(dataset, scores[row], other_ratings)
+        read_films = set(request.history) if reads_ratings else set()
+        unread_ratings = {film: stars for film, stars in request.ratings if film not in read_films}
+        scores[row] = feedback.adjust(dataset, scores[row], unread_ratings)
     return scores
 
 
 def to_queries(
     dataset: Dataset, histories: Sequence[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
 ) -> Queries:
-    """Return the input of a model for histories of film numbers (n,). Substitutes replace infrequent films.
+    """Return the input of a model for B histories of film numbers (n,). Substitutes replace infrequent films.
 
-    `with_ratings`: whether the model reads ratings. If not, disliked films are removed from the histories, because the
-    model would recommend more films like them.
+    `with_ratings` is whether the model reads ratings. If not, disliked films are removed from the histories, because
+    the model would recommend more films like them.
     """
-    stars_by_user = list(map(dict, ratings))
     items = [substitutes.replace_infrequent(dataset, history) for history in histories]
     if not with_ratings:
-        for user, stars in enumerate(stars_by_user):
-            if disliked := [film for film, value in stars.items() if value < MIN_LIKED_STARS]:
-                items[user] = items[user][~np.isin(histories[user], disliked)]
-    elif any(ratings):
-        pairs = zip(histories, stars_by_user, strict=True)
-        values = [[stars.get(film, np.nan) for film in history.tolist()] for history, stars in pairs]
-        return Queries(items, ratings=[np.array(row, np.float32) for row in values])
-    return Queries(items)
+        for row, stars_by_film in enumerate(map(dict, ratings)):
+            disliked_films = [film for film, stars in stars_by_film.items() if stars < MIN_LIKED_STARS]
+            if disliked_films:
+                items[row] = items[row][~np.isin(histories[row], disliked_films)]
+        return Queries(items)
+    if not any(ratings):
+        return Queries(items)
+    stars_of_histories = []
+    for history, stars_by_film in zip(histories, map(dict, ratings), strict=True):
+        stars = [stars_by_film.get(film, np.nan) for film in history.tolist()]
+        stars_of_histories.append(np.array(stars, np.float32))
+    return Queries(items, ratings=stars_of_histories)
 
 
 def _batch_size(dataset: Dataset, n_threads: int = 1) -> int:

@@ -1,7 +1,7 @@
 """Draw images to share: a watch list with its recommendations, and tables. The result is a PNG.
 
-The posters are generated (poster_art.py), so nothing is downloaded and there are no copyright issues. Positions and
-lengths are in units of SCALE pixels.
+The posters are generated (poster_art.py), so nothing is downloaded and there are no copyright issues. Positions,
+lengths and font sizes are in units of SCALE pixels.
 """
 
 import io
@@ -19,19 +19,33 @@ from recsys.data.dataset import Film
 from recsys.serving import poster_art
 
 SCALE = 1.5  # pixels of the PNG per unit of length
+FONT_WEIGHT = 560.0  # slightly bold (regular is 400), so that small text is legible on a dark background
+
+# image of a watch list
 WIDTH = 1200
+HEIGHT = 816
+LINK_HEIGHT = 52  # added to HEIGHT if the image has a link
 MARGIN = 60
 MAX_WATCHED = 7  # films
+WATCHED_WIDTH = 126  # of the poster of a watched film
+WATCHED_STEP = 159  # distance between the left edges of two such posters
 MAX_NEXT = 5  # films
+NEXT_WIDTH = 200  # of the poster of a recommended film
+NEXT_STEP = 220
+HEADING_SIZE = 40  # font size
+NOTE_SIZE = 22
 BACKGROUND = "#15171c"
 TEXT = "#f4f2ee"
 MUTED_TEXT = "#a8a7a3"
 ACCENT = "#3fb3ab"
+
+# image of a table
 MAX_TABLE_ROWS = 60
 MAX_TABLE_COLUMNS = 12
 MAX_COLUMN_WIDTH = 380
 COLUMN_GAP = 28
 ROW_HEIGHT = 36
+CELL_SIZE = 20  # font size
 TABLE_MARGIN = 40
 TABLE_BACKGROUND = "#fbfaf8"
 TABLE_TEXT = "#1d1d1f"
@@ -40,7 +54,7 @@ TABLE_LINE = "#dcd9d3"
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Point = tuple[float, float]  # (distance from the left, distance from the top)
-_OTHER_TITLE = re.compile(r"\s*\([^()]*\)$")  # the original title or an "a.k.a.", which are omitted
+_FINAL_BRACKETS = re.compile(r"\s*\([^()]*\)$")  # an original title or "a.k.a.", which posters omit
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,7 @@ class Canvas:
         self.fonts = fonts
 
     def text(self, point: Point, text: str, size: float, colour: str, title: bool = False) -> None:
-        """Draw a line of text with its upper left corner at a point."""
+        """Draw a line of text with its upper left corner at a point. `title` selects the font for titles."""
         corner = (point[0] * SCALE, point[1] * SCALE)
         self.draw.text(corner, supported_text(self.fonts, text, title), colour, _font(self.fonts, size, title))
 
@@ -74,22 +88,22 @@ class Canvas:
         self.draw.text((x, y), text, "#ffffff", _font(self.fonts, 18), anchor="mm")
 
     def arrow(self, point: Point, colour: str) -> None:
-        """Draw an arrow to the right."""
+        """Draw an arrow to the right, 28 high, with its upper left corner at a point."""
         x, y = point[0] * SCALE, (point[1] + 14) * SCALE
         self.draw.line((x, y, x + 34 * SCALE, y), colour, scaled(4))
         head = [(x + 38 * SCALE, y), (x + 24 * SCALE, y - 11 * SCALE), (x + 24 * SCALE, y + 11 * SCALE)]
         self.draw.polygon(head, fill=colour)
 
     def rule(self, point: Point, width: float, colour: str) -> None:
-        """Draw a thin horizontal line."""
+        """Draw a thin horizontal line with its left end at a point."""
         x, y = point[0] * SCALE, point[1] * SCALE
         self.draw.line((x, y, x + width * SCALE, y), colour, 2)
 
     def paste(self, point: Point, image: Image.Image, radius: float = 0.0) -> None:
-        """Draw an image with round corners."""
-        corners = Image.new("L", image.size, 0)
-        ImageDraw.Draw(corners).rounded_rectangle((0, 0, *image.size), scaled(radius), fill=255)
-        self.image.paste(image, (scaled(point[0]), scaled(point[1])), corners)
+        """Draw an image with its upper left corner at a point. `radius` rounds the corners."""
+        mask = Image.new("L", image.size, 0)
+        ImageDraw.Draw(mask).rounded_rectangle((0, 0, *image.size), scaled(radius), fill=255)
+        self.image.paste(image, (scaled(point[0]), scaled(point[1])), mask)
 
     def to_png(self) -> bytes:
         """Return the image as a PNG."""
@@ -99,7 +113,7 @@ class Canvas:
 
 
 def scaled(length: float) -> int:
-    """Return a length in pixels."""
+    """Convert a length to pixels."""
     return round(length * SCALE)
 
 
@@ -118,47 +132,49 @@ def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> flo
 
 
 def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
-    """Break a text into lines of at most `width`, at blanks or within long words. A longer text is cut, with "…"."""
+    """Break a text into lines of at most `width`, at blanks or within long words. "…" ends a text with more lines."""
 
     def fits(line: str) -> bool:
         return text_width(fonts, line, size, title) <= width
 
-    rows = [""]
+    lines = [""]
     for word in text.split():
-        for piece in [f"{word} "] if fits(word) else [*word, " "]:
-            if rows[-1] and not fits(rows[-1] + piece.rstrip()):
-                rows.append("")
-            rows[-1] += piece
-    rows = [row.rstrip() for row in rows if row.strip()]
-    if len(rows) <= max_lines:
-        return rows
-    last = rows[max_lines - 1]
-    while last and not fits(f"{last}…"):
-        last = last[:-1]
-    return [*rows[: max_lines - 1], f"{last.rstrip()}…"]
+        pieces = [f"{word} "] if fits(word) else [*word, " "]  # the letters of a word that is longer than a line
+        for piece in pieces:
+            if lines[-1] and not fits(lines[-1] + piece.rstrip()):
+                lines.append("")
+            lines[-1] += piece
+    lines = [line.rstrip() for line in lines if line.strip()]
+    if len(lines) <= max_lines:
+        return lines
+    last_line = lines[max_lines - 1]
+    while last_line and not fits(f"{last_line}…"):
+        last_line = last_line[:-1]
+    return [*lines[: max_lines - 1], f"{last_line.rstrip()}…"]
 
 
 @lru_cache(maxsize=64)
 def _font(fonts: Fonts, size: float, title: bool = False) -> Font:
-    """Return a font. It is slightly bold, so that small text is legible on a dark background."""
+    """Return a font of a size, with FONT_WEIGHT if it is a variable font."""
     path = fonts.title if title else fonts.text
     if path is None:
         return ImageFont.load_default(scaled(size))
     font = ImageFont.truetype(path, scaled(size))
+    axes = font.get_variation_axes()
     font.set_variation_by_axes(
-        [560.0 if axis["name"] == b"Weight" else float(axis["default"] or 0) for axis in font.get_variation_axes()]
+        [FONT_WEIGHT if axis["name"] == b"Weight" else float(axis["default"] or 0) for axis in axes]
     )
     return font
 
 
 @dataclass(frozen=True)
 class ShareTexts:
-    """The texts of an image beside the titles."""
+    """The texts of an image, except for the titles of films."""
 
     watched: str  # heading of the watched films
     earlier: str  # note on older films that are not drawn, "" if there are none
     next: str  # heading of the recommendations
-    by: str  # name of the recommender
+    by: str  # line with the name of the recommender
     link: str  # URL of the list, "" for no link
 
 
@@ -169,41 +185,41 @@ def share_png(
 
     Each pick has a caption, such as "4.2%".
     """
-    sheet = Canvas(fonts, WIDTH, 868 if texts.link else 816, BACKGROUND)
-    sheet.text((MARGIN, 44), texts.watched, 40, TEXT, title=True)
+    canvas = Canvas(fonts, WIDTH, HEIGHT + (LINK_HEIGHT if texts.link else 0), BACKGROUND)
+    canvas.text((MARGIN, 44), texts.watched, HEADING_SIZE, TEXT, title=True)
     if texts.earlier:
-        left = MARGIN + text_width(fonts, texts.watched, 40, title=True) + 16
-        sheet.text((left, 60), texts.earlier, 22, MUTED_TEXT)
-    for number, film in enumerate(watched[-MAX_WATCHED:]):
-        _draw_poster(sheet, (MARGIN + number * 159, 112), 126, film)
-    sheet.arrow((MARGIN, 346), ACCENT)
-    sheet.text((MARGIN + 54, 330), texts.next, 40, TEXT, title=True)
-    for number, (film, caption) in enumerate(picks[:MAX_NEXT]):
-        left = MARGIN + number * 220
-        _draw_poster(sheet, (left, 398), 200, film)
-        sheet.badge((left + 25, 423), str(number + 1))
-        sheet.text((left, 708), caption, 24, ACCENT)
-    sheet.text((MARGIN, 764), texts.by, 22, TEXT)
-    for number, row in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
-        sheet.text((MARGIN, 798 + 26 * number), row, 19, MUTED_TEXT)
-    return sheet.to_png()
+        left = MARGIN + text_width(fonts, texts.watched, HEADING_SIZE, title=True) + 16
+        canvas.text((left, 60), texts.earlier, NOTE_SIZE, MUTED_TEXT)
+    for column, film in enumerate(watched[-MAX_WATCHED:]):
+        _draw_poster(canvas, (MARGIN + column * WATCHED_STEP, 112), WATCHED_WIDTH, film)
+    canvas.arrow((MARGIN, 346), ACCENT)
+    canvas.text((MARGIN + 54, 330), texts.next, HEADING_SIZE, TEXT, title=True)
+    for column, (film, caption) in enumerate(picks[:MAX_NEXT]):
+        left = MARGIN + column * NEXT_STEP
+        _draw_poster(canvas, (left, 398), NEXT_WIDTH, film)
+        canvas.badge((left + 25, 423), str(column + 1))
+        canvas.text((left, 708), caption, 24, ACCENT)
+    canvas.text((MARGIN, 764), texts.by, NOTE_SIZE, TEXT)
+    for row, line in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
+        canvas.text((MARGIN, 798 + 26 * row), line, 19, MUTED_TEXT)
+    return canvas.to_png()
 
 
-def _draw_poster(sheet: Canvas, point: Point, width: float, film: Film) -> None:
-    """Draw a poster with title and year."""
-    height, inset, size = width * 1.5, width * 0.08, width * 0.115
+def _draw_poster(canvas: Canvas, point: Point, width: float, film: Film) -> None:
+    """Draw a poster with its upper left corner at a point, and title and year at its bottom."""
+    height, inset, font_size = width * 1.5, width * 0.08, width * 0.115
     poster = poster_art.poster(film.title, film.year, film.genres)
-    sheet.paste(point, poster_art.poster_image(poster, scaled(width), scaled(height)), radius=8)
-    title = _OTHER_TITLE.sub("", film.title) or film.title
-    rows = wrap_text(sheet.fonts, title, width - 2 * inset, size, max_lines=4, title=True)
-    bottom = point[1] + height - inset
+    canvas.paste(point, poster_art.poster_image(poster, scaled(width), scaled(height)), radius=8)
+    title = _FINAL_BRACKETS.sub("", film.title) or film.title
+    lines = wrap_text(canvas.fonts, title, width - 2 * inset, font_size, max_lines=4, title=True)
+    top = point[1] + height - inset  # of the line that was drawn last
     if film.year is not None:
-        bottom -= size
-        sheet.text((point[0] + inset, bottom), str(film.year), size * 0.82, "#dddddd")
-        bottom -= size * 0.3
-    for row in reversed(rows):
-        bottom -= size * 1.16
-        sheet.text((point[0] + inset, bottom), row, size, "#ffffff", title=True)
+        top -= font_size
+        canvas.text((point[0] + inset, top), str(film.year), font_size * 0.82, "#dddddd")
+        top -= font_size * 0.3
+    for line in reversed(lines):
+        top -= font_size * 1.16
+        canvas.text((point[0] + inset, top), line, font_size, "#ffffff", title=True)
 
 
 def fits_image(table: pd.DataFrame) -> bool:
@@ -213,27 +229,27 @@ def fits_image(table: pd.DataFrame) -> bool:
 
 def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
     """Draw a table that `fits_image`. Numbers are aligned right. `by` is drawn below the table."""
-    columns = {str(name): list(map(_cell_text, table.iloc[:, number])) for number, name in enumerate(table.columns)}
-    is_number = [pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]
+    columns = {str(name): list(map(_cell_text, table.iloc[:, column])) for column, name in enumerate(table.columns)}
     widths = [
-        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, 20) for text in (name, *cells))) + COLUMN_GAP
+        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, CELL_SIZE) for text in (name, *cells)))
         for name, cells in columns.items()
     ]
-    width = max(sum(widths) + 2 * TABLE_MARGIN, text_width(fonts, title, 30, title=True) + 100)
-    sheet = Canvas(fonts, width, 170 + ROW_HEIGHT * len(table), TABLE_BACKGROUND)
-    sheet.text((TABLE_MARGIN, 28), title, 30, TABLE_TEXT, title=True)
+    table_width = sum(width + COLUMN_GAP for width in widths)
+    image_width = max(table_width + 2 * TABLE_MARGIN, text_width(fonts, title, 30, title=True) + 100)
+    canvas = Canvas(fonts, image_width, 170 + ROW_HEIGHT * len(table), TABLE_BACKGROUND)
+    canvas.text((TABLE_MARGIN, 28), title, 30, TABLE_TEXT, title=True)
     left: float = TABLE_MARGIN
-    for (name, cells), column_width, align_right in zip(columns.items(), widths, is_number, strict=True):
-        for number, text in enumerate((name, *cells)):
-            cell_width = column_width - COLUMN_GAP
-            line = "".join(wrap_text(fonts, text, cell_width + 1, 20, max_lines=1))
-            indent = cell_width - text_width(fonts, line, 20) if align_right else 0
-            sheet.text((left + indent, 84 + ROW_HEIGHT * number), line, 20, TABLE_TEXT if number else TABLE_MUTED_TEXT)
-        left += column_width
-    for number in range(len(table) + 1):
-        sheet.rule((TABLE_MARGIN, 115 + ROW_HEIGHT * number), width - 2 * TABLE_MARGIN, TABLE_LINE)
-    sheet.text((TABLE_MARGIN, 126 + ROW_HEIGHT * len(table)), by, 17, TABLE_MUTED_TEXT)
-    return sheet.to_png()
+    for (name, cells), width, dtype in zip(columns.items(), widths, table.dtypes, strict=True):
+        for row, text in enumerate((name, *cells)):  # row 0 is the header
+            line = "".join(wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1))
+            indent = width - text_width(fonts, line, CELL_SIZE) if pd.api.types.is_numeric_dtype(dtype) else 0
+            colour = TABLE_TEXT if row else TABLE_MUTED_TEXT
+            canvas.text((left + indent, 84 + ROW_HEIGHT * row), line, CELL_SIZE, colour)
+        left += width + COLUMN_GAP
+    for row in range(len(table) + 1):
+        canvas.rule((TABLE_MARGIN, 115 + ROW_HEIGHT * row), image_width - 2 * TABLE_MARGIN, TABLE_LINE)
+    canvas.text((TABLE_MARGIN, 126 + ROW_HEIGHT * len(table)), by, 17, TABLE_MUTED_TEXT)
+    return canvas.to_png()
 
 
 def _cell_text(value: object) -> str:

@@ -1,9 +1,9 @@
 """Replace infrequent films of a history by the items with the most similar content.
 
 A film number (index of `Catalog.films`) of I or more is an infrequent film. Models only read items. Two or more
-substitutes of a film are worse than one (docs/experiments.md).
+substitutes per film gave worse recommendations than a single substitute (docs/experiments.md).
 
-Shapes: I items, L infrequent films, D words and genres, T films of a history.
+Shapes: I items, F films of the catalogue, D words and genres, T films of a history.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def label(dataset: Dataset, number: int) -> str:
 
 @cache_by_dataset
 def _substitute_cache(dataset: Dataset) -> dict[int, int]:
-    """Return infrequent film → substitute, for the films of earlier calls of `find`."""
+    """Return infrequent film → substitute. It is empty at first, and `find` fills it."""
     return {}
 
 
@@ -50,13 +50,15 @@ def _most_similar(dataset: Dataset, number: int) -> int:
     If the film is a duplicate of an item, that item is the result. Otherwise the similarity is multiplied by the
     logarithm of the number of ratings, because recommenders learn more about popular films.
     """
-    if (main := dataset.main_films.get(number, number)) < dataset.n_items:
-        return main
+    main_film = dataset.main_films.get(number, number)
+    if main_film < dataset.n_items:
+        return main_film
     film_vectors, item_vectors = _description_vectors(dataset)
     similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
     weight = np.log1p(dataset.counts)
-    if (year := dataset.catalog.films[number].year) is not None:
-        years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,)
+    year = dataset.catalog.films[number].year
+    if year is not None:
+        years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); an unknown year has no effect
         weight *= np.exp(-np.abs(years - year) / YEAR_SCALE)
     similarity *= weight
     return int(np.lexsort((-dataset.counts, -similarity))[0])  # ties: the most watched item
@@ -64,11 +66,12 @@ def _most_similar(dataset: Dataset, number: int) -> int:
 
 @cache_by_dataset
 def _description_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return TF-IDF of title, year and tags, and genres, of all films (I + L, D) and of the items (I, D), float32.
+    """Return the vectors of all films, (F, D), and of the items, (I, D), float32: TF-IDF of their texts, and genres.
 
     The norm of a row is at most 1. A slice of a sparse array is a copy, so the slice of the items is also cached.
     """
     catalog = dataset.catalog.complete
+    # square roots, because a similarity is a product of two vectors
     words = films.tfidf(films.film_texts(catalog)) * np.float32((1 - GENRE_WEIGHT) ** 0.5)
     genres = sparse.csr_array(films.genre_vectors(catalog)) * np.float32(GENRE_WEIGHT**0.5)
     vectors = sparse.csr_array(sparse.hstack([words, genres]))

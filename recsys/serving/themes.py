@@ -3,8 +3,8 @@
 A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
 aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
-whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negated part,
-"not too long", excludes the films with this tag or genre.
+whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negation, such
+as "not too long", excludes the films that have the negated tag or genre.
 
 Shapes: I items, T common tags, D dimensions.
 """
@@ -30,31 +30,31 @@ MAX_PHRASE_WORDS = 4
 MAX_REASONS = 3  # tags or genres per film
 POWER_MEAN_EXPONENT = 0.5  # below 1, so that a weak match with each aspect scores above a match with only one aspect
 
-# weights of matches with an aspect; a tag that equals the aspect has 1
-PARTIAL_TAG_WEIGHT = 0.8  # a tag with more words than the aspect
-PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that has MIN_COMMON_PREFIX letters in common with the aspect
-MIN_COMMON_PREFIX = 7  # letters: "apocalypse" and "apocalyptic"
+# weights of matches with an aspect; a tag that equals the aspect has the weight 1
+PARTIAL_TAG_WEIGHT = 0.8  # a tag that also has other words; multiplied by the share of its words that are in the aspect
+PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that begins like the aspect; divided by the number of words of the tag
+COMMON_PREFIX_LETTERS = 7  # number of equal first letters of such a word: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
-SYNONYM_WEIGHT = 0.3  # a genre by GENRE_SYNONYMS
+SYNONYM_WEIGHT = 0.3  # a genre that the aspect names by one of GENRE_SYNONYMS
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
 
 # weight of an aspect: its rarity, the logarithm of I / (matching films + RARITY_OFFSET), within these bounds
 RARITY_OFFSET = 5
 MIN_RARITY = 1
 MAX_RARITY = 3
-UNKNOWN_PHRASE_WEIGHT = 0.3  # factor for an aspect that is neither a tag nor a genre, such as "gone wrong"
+UNKNOWN_ASPECT_FACTOR = 0.3  # of the weight of an aspect that is neither a tag nor a genre, such as "gone wrong"
 
 # weights of the sentence encoder
 MIN_TAG_COSINE = 0.5  # minimum cosine of a tag that is added to an aspect; its weight rises from 0 at this cosine
 SIMILAR_TAG_WEIGHT = 0.8  # weight of a tag with a cosine of 1
-N_NEAREST_TAGS = 20  # tags that are nearest to the whole theme
-NEAREST_TAGS_WEIGHT = 0.15  # weight of the nearest tags in the score of a film
+N_NEAREST_TAGS = 20  # number of tags, by their cosine with the whole theme, that raise the scores of their films
+NEAREST_TAGS_WEIGHT = 0.15
 NEAREST_TAG_MARGIN = 0.02  # added to the cosines, so that the last of the nearest tags has a weight above 0
 TEXT_WEIGHT = 0.6  # weight of the cosine between the theme and the text of a film
 
 POPULARITY_WEIGHT = 0.3  # the score of the most watched film is multiplied by 1.3
 CHILDREN_GENRES = frozenset({"Children", "Children's"})  # the name differs between data sets
-CHILDREN_WEIGHT = 0.8  # factor of the scores of these genres if the theme does not name such a genre
+CHILDREN_FACTOR = 0.8  # of the scores of films for children if the theme names neither such a genre nor "Animation"
 
 _SMALL_WORDS = (
     "a an the of in on at to for with and or about from that this some any by into its it is are be was my our your "
@@ -63,7 +63,7 @@ _SMALL_WORDS = (
 )
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
 NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
-DEGREES = frozenset({"too", "very", "so"})  # skipped after a negation: "not very scary" excludes "scary"
+DEGREE_WORDS = frozenset({"too", "very", "so"})  # skipped after a negation: "not very scary" excludes "scary"
 GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "sci fi": "Sci-Fi",
     "science fiction": "Sci-Fi",
@@ -86,23 +86,23 @@ GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "romantic": "Romance",
 }
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
-_FULL_YEARS = re.compile(r"\b((?:18|19|20)\d\d)('?s)?\b")
+_FULL_YEAR = re.compile(r"\b(?P<year>(?:18|19|20)\d\d)(?P<plural>'?s)?\b")
 _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
 
 
 @dataclass
 class ThemeAspect:
-    """A part of a theme, and how well each film matches it."""
+    """A part of a theme, such as "cold war", and the films that match it."""
 
     text: str
     weight: float  # larger for a rare aspect
-    match: np.ndarray  # (I,) 0…1
-    tags: dict[int, float] = field(default_factory=dict)  # row of `TagTable.words` → relevance, 0…1
+    match: np.ndarray  # how well each film matches, (I,) 0…1
+    tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.words` → relevance, 0…1
     genre: str = ""  # the genre that the aspect names, "" if none
 
 
 class Missing(Enum):
-    """Why the sentence encoder cannot be used. Themes are then only compared by words."""
+    """What the sentence encoder needs but does not have. If anything is missing, only words are compared."""
 
     NOTHING = "nothing"
     VECTORS = "vectors"  # the films of this data set are not encoded, which takes minutes for a large data set
@@ -116,12 +116,12 @@ class ThemeMatch:
 
     item: int
     score: float  # above 0; comparable within one theme
-    reasons: tuple[str, ...] = ()  # matching tags and genres of the film, best first
+    reasons: tuple[str, ...] = ()  # tags and genres of the film that match the theme, at most MAX_REASONS
 
 
 @dataclass(frozen=True)
 class SentenceVectors:
-    """The sentence encoder and the vectors of a data set."""
+    """The sentence encoder, and the vectors that it made of the films and common tags of a data set."""
 
     encode: Callable[[Sequence[str]], np.ndarray]  # n texts → (n, D), rows of length 1
     films: np.ndarray  # (I, D)
@@ -129,17 +129,17 @@ class SentenceVectors:
 
 
 def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
-    """Return a theme without its years, and the range of years: "slasher from the 80s" → 1980–1989.
+    """Return a theme without its years, and the (first, last) year or None: "slasher from the 80s" → (1980, 1989).
 
     The theme must be in lower case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
     """
     for digit, word in enumerate(_DECADES, start=2):
         theme = re.sub(rf"\b{word}\b", f"19{digit}0s", theme)
-    if match := _FULL_YEARS.search(theme):
-        year = int(match[1])
-        return theme.replace(match[0], " "), (year, year + 9) if match[2] else (year, year)
+    if match := _FULL_YEAR.search(theme):
+        year = int(match["year"])
+        return theme.replace(match[0], " "), (year, year + 9) if match["plural"] else (year, year)
     if match := _SHORT_DECADE.search(theme):
-        decade = 10 * int(match[1])
+        decade = 10 * int(match[1])  # 80 for "80s"
         year = 1900 + decade if decade > 10 else 2000 + decade
         return theme.replace(match[0], " "), (year, year + 9)
     return theme, None
@@ -157,36 +157,36 @@ class ThemeParser:
         self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
         self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
         for item, film in enumerate(catalog.films[: self._n_items]):
-            for word in set(stems(normalize(film.title))):
-                self._items_by_stem.setdefault(word, []).append(item)
+            for title_stem in set(stems(normalize(film.title))):
+                self._items_by_stem.setdefault(title_stem, []).append(item)
 
     def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
-        words, kept = normalize(theme.replace("-", " ")).split(), []
+        words, kept_words = normalize(theme.replace("-", " ")).split(), []
         excluded = np.zeros(self._n_items, bool)
         while words:
             word, *words = words
             if words and word in NEGATIONS and not self._begins_with_tag([word, *words]):
-                n_negated, mask = self._negated(words)
-                excluded |= mask
+                n_negated, has_negated = self._negated_part(words)
+                excluded |= has_negated
                 words = words[n_negated:]
             else:
-                kept.append(word)
-        return " ".join(kept), excluded
+                kept_words.append(word)
+        return " ".join(kept_words), excluded
 
     def _begins_with_tag(self, words: list[str]) -> bool:
-        """Return whether a tag or genre of several words comes first: "no dialogue" is a tag, not a negation."""
-        return any(self._is_known(words[:length]) for length in range(2, MAX_PHRASE_WORDS + 1))
+        """Return whether the words begin with a tag or genre of several words, such as the tag "no dialogue"."""
+        return any(self._is_tag_or_genre(words[:length]) for length in range(2, MAX_PHRASE_WORDS + 1))
 
-    def _negated(self, words: list[str]) -> tuple[int, np.ndarray]:
-        """Return the number of words of the negated part at the beginning, and the films that have it, (I,) bool.
+    def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
+        """Return how many words a negation before `words` negates, and True for the films with the negated part, (I,).
 
-        A film has the part if it has a tag with these words, or the genre. A single word must equal the whole tag:
-        "not long" does not exclude the tag "long con".
+        The part is the longest phrase at the beginning that is a genre or in a tag. A single word must be a whole tag:
+        "not long" does not exclude films with the tag "long con". Without such a phrase, one word is negated.
         """
-        n_degrees = 1 if words[0] in DEGREES and len(words) > 1 else 0
-        # (start, length) of the phrases to try: first 4 to 2 words from the start, as a tag can begin with a degree;
-        # then 2 and 1 words after the degree, if any
+        n_degrees = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
+        # (start, length) of the phrases to try: first 4 to 2 words with the degree word, because a tag can begin with
+        # such a word, then 2 words and 1 word after it
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
@@ -194,31 +194,34 @@ class ThemeParser:
                 continue
             tags = set(self.table.by_phrase.get(phrase, ()))
             if length > 1:
-                tags |= _with_all(self.table.by_stem, phrase)
-            mask = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
+                tags |= _with_all_stems(self.table.by_stem, phrase)
+            has_phrase = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
             if genre := self._genre_by_phrase.get(phrase):
-                mask |= self._has_genre[genre]
-            if mask.any():
-                return start + length, mask
+                has_phrase |= self._has_genre[genre]
+            if has_phrase.any():
+                return start + length, has_phrase
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
     def parse(self, theme: str) -> list[ThemeAspect]:
-        """Return the aspects of a theme without years and negated parts."""
+        """Return the aspects of a theme. Years and negations must be removed from the theme before."""
         return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
-        """Return the phrases of a theme as stems and as text: the longest known phrases, and other words."""
+        """Divide a theme into phrases, each as (stems, text): the longest tags and genres, and the words between them.
+
+        Stop words between them are dropped.
+        """
         words, phrases = theme.split(), []
         while words:
             lengths = range(min(MAX_PHRASE_WORDS, len(words)), 1, -1)
-            length = next((length for length in lengths if self._is_known(words[:length])), 1)
-            part, words = words[:length], words[length:]
-            if not set(part) <= STOP_WORDS:
-                phrases.append((tuple(map(stem, part)), " ".join(part)))
+            length = next((length for length in lengths if self._is_tag_or_genre(words[:length])), 1)
+            phrase, words = words[:length], words[length:]
+            if not STOP_WORDS.issuperset(phrase):
+                phrases.append((tuple(map(stem, phrase)), " ".join(phrase)))
         return phrases
 
-    def _is_known(self, words: list[str]) -> bool:
-        """Return whether words are a genre or a tag of at least two films, without a stop word at the ends."""
+    def _is_tag_or_genre(self, words: list[str]) -> bool:
+        """Return whether words are a tag of at least two films or a genre, without a stop word at either end."""
         if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
             return False
         phrase = tuple(map(stem, words))
@@ -228,40 +231,41 @@ class ThemeParser:
         """Return the aspect of a phrase, matched by tags, genre and title."""
         tags, genre = self._tags_of(phrase), self._genre_by_phrase.get(phrase, "")
         match = tag_match(self.table, tags)
-        items_by_title = list(_with_all(self._items_by_stem, phrase))
+        items_by_title = list(_with_all_stems(self._items_by_stem, phrase))
         match[items_by_title] = np.maximum(match[items_by_title], TITLE_WEIGHT)
         if genre:
-            weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
-            match = np.maximum(match, weight * self._has_genre[genre])
+            genre_weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
+            match = np.maximum(match, genre_weight * self._has_genre[genre])
         n_matches = int(np.count_nonzero(match))
-        rarity = min(max(np.log(self._n_items / (n_matches + RARITY_OFFSET)), MIN_RARITY), MAX_RARITY)
-        is_known = bool(genre) or self.table.is_common(phrase)
-        return ThemeAspect(text, float(rarity if is_known else UNKNOWN_PHRASE_WEIGHT * rarity), match, tags, genre)
+        weight = float(np.clip(np.log(self._n_items / (n_matches + RARITY_OFFSET)), MIN_RARITY, MAX_RARITY))
+        if not genre and not self.table.is_common(phrase):
+            weight *= UNKNOWN_ASPECT_FACTOR
+        return ThemeAspect(text, weight, match, tags, genre)
 
     def _tags_of(self, phrase: tuple[str, ...]) -> dict[int, float]:
         """Return the tags that match a phrase, tag → relevance."""
         table = self.table
         tags: dict[int, float] = {}
-        if len(phrase) == 1 and len(phrase[0]) >= MIN_COMMON_PREFIX:
-            for word, tags_with_word in table.by_stem.items():
-                if word.startswith(phrase[0][:MIN_COMMON_PREFIX]):
-                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in tags_with_word}
-        for tag in _with_all(table.by_stem, phrase):
+        if len(phrase) == 1 and len(phrase[0]) >= COMMON_PREFIX_LETTERS:
+            for tag_stem, tags_with_stem in table.by_stem.items():
+                if tag_stem.startswith(phrase[0][:COMMON_PREFIX_LETTERS]):
+                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in tags_with_stem}
+        for tag in _with_all_stems(table.by_stem, phrase):
             tags[tag] = max(tags.get(tag, 0), PARTIAL_TAG_WEIGHT * len(phrase) / len(table.words[tag].split()))
-        return tags | dict.fromkeys(table.by_phrase.get(phrase, ()), 1.0)
+        return tags | dict.fromkeys(table.by_phrase.get(phrase, ()), 1.0)  # tags that equal the phrase
 
 
-def _with_all(values_of_stem: Mapping[str, Sequence[int]], phrase: tuple[str, ...]) -> set[int]:
-    """Return the values that all stems of a phrase have."""
-    return set.intersection(*(set(values_of_stem.get(word, ())) for word in phrase))
+def _with_all_stems(by_stem: Mapping[str, Sequence[int]], phrase: tuple[str, ...]) -> set[int]:
+    """Return the tags or items that `by_stem` has for every stem of a phrase."""
+    return set.intersection(*(set(by_stem.get(phrase_stem, ())) for phrase_stem in phrase))
 
 
 def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
     """Return the match of each film with tags (tag → relevance), (I,): the maximum of `table.strength` × relevance."""
     if not tags:
         return np.zeros(table.strength.shape[0])
-    weights = np.fromiter(tags.values(), np.float64, len(tags))
-    return table.strength[:, list(tags)].multiply(weights[None, :]).max(axis=1).toarray().ravel()
+    relevance = np.fromiter(tags.values(), np.float64, len(tags))
+    return table.strength[:, list(tags)].multiply(relevance[None, :]).max(axis=1).toarray().ravel()
 
 
 class ThemeIndex:
@@ -275,7 +279,7 @@ class ThemeIndex:
         self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
         self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
         for_children = np.array([bool(genres & CHILDREN_GENRES) for genres in self._genres], bool)
-        self._children_weight = np.where(for_children, CHILDREN_WEIGHT, 1.0)  # (I,)
+        self._children_factor = np.where(for_children, CHILDREN_FACTOR, 1.0)  # (I,)
         log_counts = np.log1p(dataset.counts)
         self._popularity = 1 + POPULARITY_WEIGHT * log_counts / max(log_counts.max(initial=0), 1)  # (I,)
 
@@ -284,43 +288,41 @@ class ThemeIndex:
         theme = " ".join(theme.split())[:MAX_THEME_CHARS]
         if not theme:
             return []
-        rest, years = parse_years(theme.lower())
-        positive, excluded = self._parser.split_negations(rest)
-        aspects = self._parser.parse(positive)
-        if excluded.any():
-            # the encoder would match the negated part; `positive` also lacks the years, which a mask below selects
-            theme = positive
+        theme_without_years, years = parse_years(theme.lower())
+        wanted, excluded = self._parser.split_negations(theme_without_years)
+        aspects = self._parser.parse(wanted)
         if self._vectors:
-            encoded = self._vectors.encode([theme, *(aspect.text for aspect in aspects)])
-            for aspect, vector in zip(aspects, encoded[1:], strict=True):
+            # with a negation, only the wanted part is encoded, because the encoder would match the negated part
+            whole_theme = wanted if excluded.any() else theme
+            theme_vector, *aspect_vectors = self._vectors.encode([whole_theme, *(aspect.text for aspect in aspects)])
+            for aspect, vector in zip(aspects, aspect_vectors, strict=True):
                 self._expand_with_tags(self._vectors, aspect, vector)
-        score = self._aspect_scores(aspects)
+        scores = self._aspect_scores(aspects)
         if self._vectors:
-            score += self._vector_scores(self._vectors, encoded[0])
+            scores += self._vector_scores(self._vectors, theme_vector)
         if not aspects and (years or excluded.any()):
-            # a theme without aspects, such as "80s": all films match; popularity is a factor again below, so it counts
-            # more than in other themes
-            score = self._popularity
-        score = score * ~excluded
+            # a theme such as "80s" matches all films; popularity orders them and, as a factor below, counts twice
+            scores = self._popularity
+        scores = scores * ~excluded
         if years:
-            score *= (self._years >= years[0]) & (self._years <= years[1])
+            scores *= (self._years >= years[0]) & (self._years <= years[1])
         if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
-            score *= self._children_weight
-        score *= self._popularity
-        order = np.argsort(-score, kind="stable")[: max(0, limit)]
+            scores *= self._children_factor
+        scores *= self._popularity
+        order = np.argsort(-scores, kind="stable")[: max(0, limit)]
         return [
-            ThemeMatch(item, float(score[item]), self._reasons(item, aspects))
+            ThemeMatch(item, float(scores[item]), self._reasons(item, aspects))
             for item in order.tolist()
-            if score[item] > 0
+            if scores[item] > 0
         ]
 
     def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
-        """Add the tags with a similar meaning to an aspect, given its vector (D,)."""
+        """Add the common tags with a similar meaning to an aspect, given its vector (D,)."""
         cosines = vectors.tags @ vector  # (T,)
-        for number in np.flatnonzero(cosines > MIN_TAG_COSINE).tolist():
-            tag = int(self._table.common[number])
-            weight = SIMILAR_TAG_WEIGHT * (float(cosines[number]) - MIN_TAG_COSINE) / (1 - MIN_TAG_COSINE)
-            aspect.tags[tag] = max(aspect.tags.get(tag, 0), weight)
+        for row in np.flatnonzero(cosines > MIN_TAG_COSINE).tolist():
+            tag = int(self._table.common[row])
+            relevance = SIMILAR_TAG_WEIGHT * (float(cosines[row]) - MIN_TAG_COSINE) / (1 - MIN_TAG_COSINE)
+            aspect.tags[tag] = max(aspect.tags.get(tag, 0), relevance)
         aspect.match = np.maximum(aspect.match, tag_match(self._table, aspect.tags))
 
     def _aspect_scores(self, aspects: Sequence[ThemeAspect]) -> np.ndarray:
@@ -343,23 +345,26 @@ class ThemeIndex:
         return np.asarray(score)
 
     def _reasons(self, item: int, aspects: Sequence[ThemeAspect]) -> tuple[str, ...]:
-        """Return the best matching tag of a film for each aspect or, if no tag matches, its genre."""
+        """Return, for each aspect that a film matches, its best matching tag or, without one, the genre.
+
+        The aspect with the largest weight is first.
+        """
         reasons: list[str] = []
         for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
-            tags = list(aspect.tags)
-            match = self._table.strength[:, tags][[item], :].toarray().ravel() * np.array(list(aspect.tags.values()))
-            if match.any():
-                reasons.append(self._table.words[tags[int(match.argmax())]])
+            tags, relevance = list(aspect.tags), np.array(list(aspect.tags.values()))
+            matches = self._table.strength[:, tags][[item], :].toarray().ravel() * relevance
+            if matches.any():
+                reasons.append(self._table.words[tags[int(matches.argmax())]])
             elif aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 
 
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
-    """Build an index, with the sentence encoder if it is available. It takes seconds.
+    """Build the index of a data set, with the sentence encoder if it is available. It takes seconds.
 
     If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
-    data set encodes the tags, with progress events {"stage": "encode", "done", "total"}.
+    data set encodes its tags, with progress events {"stage": "encode", "done", "total"}.
     """
     table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
     films = stored_film_vectors(dataset.name, dataset.catalog)

@@ -1,6 +1,6 @@
-"""Read a list of titles to choose from: a watchlist, a festival programme, or the file names of a library.
+"""Read a list of films to choose from: a watchlist, a festival programme, or the file names of a library.
 
-Each line is one film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.1080p.BluRay.mkv".
+Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.1080p.BluRay.mkv".
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,12 @@ from recsys.serving.search.normalize import split_year
 MAX_TITLES = 1000  # titles of a list
 MAX_LINE_CHARS = 300
 VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"})
-QUALITY_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
-RELEASE_WORDS = frozenset(QUALITY_WORDS.split())  # words after the title in file names
+# words after the title in file names
+_RELEASE_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
+RELEASE_WORDS = frozenset(_RELEASE_WORDS.split())
+# years of release in file names
 FIRST_YEAR = 1888
-LAST_YEAR = 2035  # "Blade Runner 2049" is a title
+LAST_YEAR = 2035  # a later number is a part of the title: "Blade Runner 2049"
 
 
 @dataclass(frozen=True)
@@ -43,22 +45,20 @@ def read_file(name: str, content: bytes) -> list[Entry]:
 
 
 def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
-    """Find the films of a list. Likely matches are taken."""
-    matches = dict(enumerate(matcher.match(entries)))
-    # the year can be a part of the title: "Blade Runner 2049"
-    whole_titles = {
-        row: replace(entry, title=f"{entry.title} {entry.year}", year=None)
-        for row, entry in enumerate(entries)
-        if entry.year and not _is_found(matches[row])
-    }
-    retried = zip(whole_titles, matcher.match([*whole_titles.values()]), strict=True)
-    matches |= {row: match for row, match in retried if match.is_confident}
-    films = dict.fromkeys(match.films[0] for match in matches.values() if _is_found(match))
-    missing = [entry.name for row, entry in enumerate(entries) if not _is_found(matches[row])]
+    """Find the films of a list. Confident and likely matches are accepted."""
+    matches = matcher.match(entries)
+    # a year can be a part of the title: "Blade Runner 2049"
+    rows = [row for row, entry in enumerate(entries) if entry.year and not _is_accepted(matches[row])]
+    with_year = [replace(entries[row], title=f"{entries[row].title} {entries[row].year}", year=None) for row in rows]
+    for row, match in zip(rows, matcher.match(with_year), strict=True):
+        if match.is_confident:
+            matches[row] = match
+    films = dict.fromkeys(match.films[0] for match in matches if _is_accepted(match))
+    missing = [entry.name for entry, match in zip(entries, matches, strict=True) if not _is_accepted(match)]
     return TitleList(tuple(films), tuple(missing))
 
 
-def _is_found(match: Match) -> bool:
+def _is_accepted(match: Match) -> bool:
     """Return whether the first film of a match is taken."""
     return match.is_confident or match.is_likely
 
@@ -70,7 +70,7 @@ def parse(text: str) -> list[Entry]:
 
 
 def _title_and_year(line: str) -> tuple[str, int | None]:
-    """Split a line into title and year. A path or a number at the beginning of a list item is removed."""
+    """Split a line into title and year. A folder, a bullet or a number before the title is removed."""
     if PurePath(line).suffix.lower() in VIDEO_SUFFIXES:
         return _from_file_name(PurePath(line.replace("\\", "/")).stem)
     words = line.strip("•-–—* \t").split()
@@ -82,13 +82,12 @@ def _title_and_year(line: str) -> tuple[str, int | None]:
 
 
 def _from_file_name(stem: str) -> tuple[str, int | None]:
-    """Return the words before the year or the quality: "Heat.1995.1080p" → ("Heat", 1995)."""
+    """Return the title before the year or one of RELEASE_WORDS, and the year: "Heat.1995.1080p" → ("Heat", 1995)."""
     words: Sequence[str] = stem.replace(".", " ").replace("_", " ").split()
-    for position, word in enumerate(words):
-        bare = word.strip("()[]")
-        is_year = len(bare) == 4 and bare.isdigit() and FIRST_YEAR <= int(bare) <= LAST_YEAR
-        if position and is_year:
-            return " ".join(words[:position]), int(bare)
-        if position and bare.replace("-", "").lower() in RELEASE_WORDS:
+    for position, word in enumerate(words[1:], start=1):  # the first word belongs to the title
+        bare_word = word.strip("()[]")
+        if len(bare_word) == 4 and bare_word.isdigit() and FIRST_YEAR <= int(bare_word) <= LAST_YEAR:
+            return " ".join(words[:position]), int(bare_word)
+        if bare_word.replace("-", "").lower() in RELEASE_WORDS:
             return " ".join(words[:position]), None
     return " ".join(words), None

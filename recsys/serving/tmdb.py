@@ -1,4 +1,4 @@
-"""Get posters, plots and casts from TMDB with a key of the user. Only poster URLs are cached, in memory.
+"""Get posters, plots and casts from TMDB with a key of the visitor. Only poster URLs are cached, in memory.
 
 A page waits MAX_WAIT_SECONDS at most. Requests run in parallel, and the next run of the page shows late replies. After
 failures or a rate limit, no requests are sent for a while. Replies are untrusted input. The key is neither logged nor
@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from recsys import monitoring
 from recsys.data.dataset import Catalog
@@ -27,14 +27,17 @@ API_URL = "https://api.themoviedb.org/3"
 IMAGE_URL = "https://image.tmdb.org/t/p/w342"
 MAX_PENDING = 200  # requests without a reply; further films are requested in a later run of the page
 MAX_WAIT_SECONDS = 1.0  # time that a page waits for all its posters together
+MAX_KEY_CHARS = 1024
+MAX_QUERY_CHARS = 200
 MAX_STORY_BYTES = 1 << 20  # size of a reply with plot and cast
 MAX_PLOT_CHARS = 2_000
 MAX_NAME_CHARS = 100
 MAX_CAST = 12
 MAX_FAILURES = 5  # successive failures, after which no requests are sent for FAILURE_PAUSE_SECONDS
 FAILURE_PAUSE_SECONDS = 60.0  # pause after failures; also the time for which pages do not wait for a slow service
+FOREVER = math.inf  # end of the pause of a rejected key
 MAX_CACHED_FILMS = 20_000
-MAX_PAUSED_KEYS = 1_000  # keys that are stored as paused or rejected
+MAX_PAUSED_KEYS = 1_000  # number of paused or rejected keys that are stored
 POSTER_TTL_SECONDS = 7 * 86_400.0  # lifetime of a cached URL; the terms of TMDB allow 6 months
 NO_POSTER_TTL_SECONDS = 86_400.0  # time after which a missing poster is requested again
 
@@ -46,7 +49,7 @@ _IMAGE_PATH = re.compile(r"/[A-Za-z0-9_-]+\.(jpg|png|svg)")
 def parse_key(text: str) -> Key | None:
     """Return the key in a text, or None if the text is neither an API key nor a token."""
     text = text.strip().removeprefix("Bearer ").strip()
-    is_key = len(text) <= 1024 and (_TOKEN.fullmatch(text) or _API_KEY.fullmatch(text))
+    is_key = len(text) <= MAX_KEY_CHARS and (_TOKEN.fullmatch(text) or _API_KEY.fullmatch(text))
     return Key(text) if is_key else None
 
 
@@ -66,11 +69,11 @@ class FilmRef:
 
 def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
     """Return item → reference."""
-    ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
+    tmdb_ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
     films = [catalog.films[item] for item in items]
     return {
-        item: FilmRef(film.title, film.year, None if math.isnan(number) else int(number))
-        for item, film, number in zip(items, films, ids, strict=True)
+        item: FilmRef(film.title, film.year, None if math.isnan(tmdb_id) else int(tmdb_id))
+        for item, film, tmdb_id in zip(items, films, tmdb_ids, strict=True)
     }
 
 
@@ -87,89 +90,96 @@ class ServiceStatus(Enum):
 
     GOOD = "good"
     KEY_REJECTED = "key rejected"
-    PAUSED = "paused"  # after failures or a rate limit, no requests are sent for a while; or the service is slow
+    PAUSED = "paused"  # no requests are sent after failures or a rate limit, or pages do not wait for a slow service
 
 
-class Posters:
-    """Requests posters and stories for all users of a process, and caches poster URLs. Thread-safe."""
+class CachedPoster(NamedTuple):
+    """The URL of a poster, or None if TMDB has no poster, and the time at which it must be requested again."""
+
+    url: str | None
+    expiry: float  # by the clock of `TmdbService`
+
+
+class TmdbService:
+    """Requests posters and stories for all visitors of a process, and caches poster URLs. Thread-safe."""
 
     def __init__(
         self,
         api: str = API_URL,
         images: str = IMAGE_URL,
         clock: Callable[[], float] = time.monotonic,
-        patience: float = MAX_WAIT_SECONDS,
+        max_wait: float = MAX_WAIT_SECONDS,
     ) -> None:
-        self._client, self._images, self._clock, self.patience = Client(api), images, clock, patience
+        self._client, self._images, self._clock, self.max_wait = Client(api), images, clock, max_wait
         self._lock = threading.Lock()
-        self._cache: OrderedDict[FilmRef, tuple[str | None, float]] = OrderedDict()  # URL (None: no poster), expiry
+        self._cache: OrderedDict[FilmRef, CachedPoster] = OrderedDict()
         self._pending: dict[tuple[Key, FilmRef], Future[None]] = {}
-        self._paused_keys: OrderedDict[Key, float] = OrderedDict()  # key → end of its pause; inf: rejected
+        self._paused_keys: OrderedDict[Key, float] = OrderedDict()  # key → end of its pause, FOREVER if rejected
         self._failures = 0  # successive failures
         self._paused_until = -math.inf  # no requests before this time
         self._no_wait_until = -math.inf  # pages do not wait for replies before this time
         monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._paused_until)
 
     def urls(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
-        """Return item → poster URL, for the posters that are available within `patience` seconds.
+        """Return item → poster URL, for the posters that are available within `max_wait` seconds.
 
         The next call returns late replies. Never raises an exception. Without a key, nothing is requested.
         """
         if key is None:
             return {}
-        pending = self._request(key, list(dict.fromkeys(films.values())))
+        pending = self._start_requests(key, list(dict.fromkeys(films.values())))
         if pending and self._clock() >= self._no_wait_until:
-            late_requests = wait(pending, self.patience).not_done
+            late_requests = wait(pending, self.max_wait).not_done
             if late_requests:
-                self._note_if_slow()
+                self._stop_waiting_if_slow()
         with self._lock:
-            urls = {item: self._cache[film][0] for item, film in films.items() if self._is_cached(film)}
+            urls = {item: self._cache[film].url for item, film in films.items() if self._is_cached(film)}
         return {item: url for item, url in urls.items() if url}
 
     def story(self, key: Key, film: FilmRef) -> Story | None:
-        """Request plot and cast of a film. Returns None without a valid reply within `patience` seconds."""
+        """Request plot and cast of a film. Returns None without a valid reply within `max_wait` seconds."""
         stories: list[Story] = []
 
         async def request() -> None:
             stories.append(await self._get_story(film, key))
 
-        wait([tmdb_client.start_request(self._guarded(key, request))], self.patience)
+        wait([tmdb_client.start_request(self._send_unless_paused(key, request))], self.max_wait)
         return stories[0] if stories else None
 
     def service_status(self, key: Key) -> ServiceStatus:
         """Return the status after the previous requests. Sends no request."""
-        until = self._paused_keys.get(key, -math.inf)
-        if until == math.inf:
+        key_paused_until = self._paused_keys.get(key, -math.inf)
+        if key_paused_until == FOREVER:
             return ServiceStatus.KEY_REJECTED
-        is_paused = self._clock() < max(until, self._paused_until, self._no_wait_until)
+        is_paused = self._clock() < max(key_paused_until, self._paused_until, self._no_wait_until)
         return ServiceStatus.PAUSED if is_paused else ServiceStatus.GOOD
 
     def check(self, key: Key) -> ServiceStatus:
-        """Send a request to test a key, and return the status after at most `patience` seconds."""
+        """Send a request to test a key, and return the status after at most `max_wait` seconds."""
         with self._lock:
-            self._paused_keys.pop(key, None)  # it can be valid by now
-        test = self._guarded(key, lambda: self._client.get("/authentication", {}, key))
-        if wait([tmdb_client.start_request(test)], self.patience).not_done:
-            self._note_if_slow()
+            self._paused_keys.pop(key, None)  # a rejected key can be valid by now
+        test = self._send_unless_paused(key, lambda: self._client.get("/authentication", {}, key))
+        if wait([tmdb_client.start_request(test)], self.max_wait).not_done:
+            self._stop_waiting_if_slow()
         return self.service_status(key)
 
-    def _note_if_slow(self) -> None:
-        """If a reply is slow, let pages not wait for replies during the next FAILURE_PAUSE_SECONDS.
+    def _stop_waiting_if_slow(self) -> None:
+        """If a reply takes half of `max_wait`, do not wait for replies in the next FAILURE_PAUSE_SECONDS.
 
-        Time in the queue does not count as slow.
+        The time before a request is sent does not count.
         """
-        if self._client.longest_wait() >= self.patience / 2:
+        if self._client.longest_wait() >= self.max_wait / 2:
             self._no_wait_until = self._clock() + FAILURE_PAUSE_SECONDS
 
     def _is_cached(self, film: FilmRef) -> bool:
         """Return whether the poster or its absence is cached and not expired. The caller holds the lock."""
-        return film in self._cache and self._clock() < self._cache[film][1]
+        return film in self._cache and self._clock() < self._cache[film].expiry
 
     def _is_paused(self, key: Key) -> bool:
         """Return whether no request may be sent with the key now. The caller holds the lock."""
         return self._clock() < max(self._paused_until, self._paused_keys.get(key, -math.inf))
 
-    def _request(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
+    def _start_requests(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
         """Request the films that are not cached, and return their pending requests. Sends nothing if `_is_paused`."""
         with self._lock:
             if self._is_paused(key):
@@ -184,20 +194,23 @@ class Posters:
         """Find a poster, and cache its URL or its absence."""
 
         async def find() -> None:
-            by_id = film.tmdb_id is not None
-            reply = await (self._client.get(f"/movie/{film.tmdb_id}", {}, key) if by_id else self._search(film, key))
+            if film.tmdb_id is None:
+                reply = await self._search(film, key)
+            else:
+                reply = await self._client.get(f"/movie/{film.tmdb_id}", {}, key)
             path = poster_path(reply or {})
             with self._lock:
                 expiry = self._clock() + (POSTER_TTL_SECONDS if path else NO_POSTER_TTL_SECONDS)
-                _put_last(self._cache, film, (f"{self._images}{path}" if path else None, expiry), MAX_CACHED_FILMS)
+                poster = CachedPoster(f"{self._images}{path}" if path else None, expiry)
+                _put_last(self._cache, film, poster, MAX_CACHED_FILMS)
 
         try:
-            await self._guarded(key, find)
+            await self._send_unless_paused(key, find)
         finally:
             with self._lock:
                 self._pending.pop((key, film), None)
 
-    async def _guarded(self, key: Key, request: Callable[[], Awaitable[object]]) -> None:
+    async def _send_unless_paused(self, key: Key, request: Callable[[], Awaitable[object]]) -> None:
         """Wait for a free slot, send a request unless `_is_paused`, and record the outcome."""
         async with self._client.slots:
             with self._lock:
@@ -207,7 +220,7 @@ class Posters:
                 await request()
             except KeyRejected:
                 outcome = "refused"
-                self._pause_key(key, math.inf)
+                self._pause_key(key, FOREVER)
             except RateLimited as limit:
                 outcome = "rate limited"
                 self._pause_key(key, self._clock() + limit.seconds)
@@ -229,23 +242,25 @@ class Posters:
             _put_last(self._paused_keys, key, until, MAX_PAUSED_KEYS)
 
     async def _search(self, film: FilmRef, key: Key) -> dict[str, Any] | None:
-        """Return the unique film with this title and year, or None."""
-        params = {"query": title_names(film.title)[0][:200]} | ({"year": str(film.year)} if film.year else {})
+        """Return `unique_hit` of a search for the film."""
+        params = {"query": title_names(film.title)[0][:MAX_QUERY_CHARS]}
+        if film.year:
+            params["year"] = str(film.year)
         return unique_hit(await self._client.get("/search/movie", params, key), film)
 
     async def _get_story(self, film: FilmRef, key: Key) -> Story:
         """Return plot and cast of a film, empty if TMDB does not have the film."""
-        number = film.tmdb_id
-        if number is None:
-            number = (await self._search(film, key) or {}).get("id")
-        if not isinstance(number, int):
+        tmdb_id = film.tmdb_id
+        if tmdb_id is None:
+            tmdb_id = (await self._search(film, key) or {}).get("id")
+        if not isinstance(tmdb_id, int):
             return Story()
         params = {"append_to_response": "credits"}
-        return parse_story(await self._client.get(f"/movie/{number}", params, key, MAX_STORY_BYTES))
+        return parse_story(await self._client.get(f"/movie/{tmdb_id}", params, key, MAX_STORY_BYTES))
 
 
 def _put_last(entries: OrderedDict[Any, Any], key: Any, value: Any, max_entries: int) -> None:
-    """Set an entry, move it to the end, and remove the first one if there are too many."""
+    """Set an entry, move it to the end, and remove the first entry if there are more than `max_entries`."""
     entries[key] = value
     entries.move_to_end(key)
     if len(entries) > max_entries:
@@ -272,13 +287,13 @@ def parse_story(film: Mapping[str, Any]) -> Story:
 
 
 def _one_line(text: object, max_chars: int) -> str:
-    """Return a text on one line; "" if it is not a text."""
+    """Return a text on one line, cut to `max_chars`, or "" if the value is not a text."""
     line = " ".join(text.split()) if isinstance(text, str) else ""
     return line if len(line) <= max_chars else f"{line[:max_chars]}…"
 
 
 def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None:
-    """Return the hit of a search that has the title and year of a film, or None unless there is exactly one.
+    """Return the only hit of a search with the title and year of a film. None if there are several such hits or none.
 
     If no hit has the year, the year can differ by one, because sources differ in release years. If the reply has
     several pages, the result is None.
@@ -290,10 +305,15 @@ def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None
     hits = [hit for hit in results if isinstance(hit, dict) and names & _hit_names(hit)]
     if film.year is None:
         return hits[0] if len(hits) == 1 else None
-    for distance in (0, 1):
-        near = [hit for hit in hits if (year := _hit_year(hit)) is not None and abs(year - film.year) <= distance]
-        if near:
-            return near[0] if len(near) == 1 else None
+    years = [_hit_year(hit) for hit in hits]
+    for max_distance in (0, 1):
+        near_hits = [
+            hit
+            for hit, year in zip(hits, years, strict=True)
+            if year is not None and abs(year - film.year) <= max_distance
+        ]
+        if near_hits:
+            return near_hits[0] if len(near_hits) == 1 else None
     return None
 
 

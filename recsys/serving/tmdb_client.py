@@ -26,6 +26,7 @@ MAX_PARALLEL = 8  # requests
 MAX_PER_SECOND = 35  # requests, evenly spaced; TMDB allows about 40
 MAX_REPLY_BYTES = 1 << 18  # decompressed
 PAUSE_SECONDS = 60.0  # after a rate limit, if the reply does not name a pause
+MIN_PAUSE_SECONDS = 1.0
 MAX_PAUSE_SECONDS = 300.0
 
 _API_KEY_PARAMETER = re.compile(r"api_key=[^&\s\"']+")
@@ -35,6 +36,7 @@ class _KeyFilter(logging.Filter):
     """Removes keys from the URLs that the HTTP client logs."""
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Replace a key in the message. Returns True, so that the message is logged."""
         record.msg, record.args = _API_KEY_PARAMETER.sub("api_key=…", record.getMessage()), ()
         return True
 
@@ -44,27 +46,31 @@ logging.getLogger("httpx2").addFilter(_KeyFilter())
 
 @dataclass(frozen=True)
 class Key:
-    """An API key (32 hexadecimal digits) or a read access token (it begins with eyJ). The repr does not contain it.
+    """An API key (32 hexadecimal digits) or a read access token (a JSON Web Token).
 
-    TMDB accepts a token in a header, but an API key only in the URL. Nothing here logs or shows the URL
-    (developer.themoviedb.org/docs/authentication-application).
+    TMDB accepts a token in a header, but an API key only in the URL
+    (developer.themoviedb.org/docs/authentication-application). So URLs are neither logged nor displayed.
     """
 
     text: str = field(repr=False)
 
     @property
+    def _is_token(self) -> bool:
+        return self.text.startswith("eyJ")
+
+    @property
     def headers(self) -> dict[str, str]:
-        """HTTP headers with a token; empty for an API key."""
-        return {"Authorization": f"Bearer {self.text}"} if self.text.startswith("eyJ") else {}
+        """HTTP headers with a token, {} for an API key."""
+        return {"Authorization": f"Bearer {self.text}"} if self._is_token else {}
 
     @property
     def params(self) -> dict[str, str]:
-        """URL parameters with an API key; empty for a token."""
-        return {} if self.text.startswith("eyJ") else {"api_key": self.text}
+        """URL parameters with an API key, {} for a token."""
+        return {} if self._is_token else {"api_key": self.text}
 
 
 class RequestFailed(Exception):
-    """A request without a valid reply. It has no text, so it cannot contain a key."""
+    """A request without a valid reply. The exception has no text, so it cannot contain a key."""
 
 
 class KeyRejected(RequestFailed):
@@ -72,7 +78,7 @@ class KeyRejected(RequestFailed):
 
 
 class RateLimited(RequestFailed):
-    """The service demands a pause of some seconds."""
+    """The service demands that no requests are sent for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -84,7 +90,7 @@ _loop_lock = threading.Lock()
 
 def start_request(request: Coroutine[Any, Any, None]) -> "Future[None]":
     """Start a coroutine on the event loop, and return its future."""
-    with _loop_lock:  # `functools.cache` could otherwise start two loops
+    with _loop_lock:  # without it, two threads could each start a loop: `functools.cache` does not wait
         loop = _event_loop()
     return asyncio.run_coroutine_threadsafe(request, loop)
 
@@ -102,12 +108,12 @@ class Client:
 
     def __init__(self, api: str) -> None:
         self._api = api
-        # The caller acquires a slot first and then decides whether to send a request. So the decision includes failures
-        # that happened while it waited for the slot.
+        # The caller of `get` acquires a slot first and then decides whether to send a request. So the decision takes
+        # into account failures during the wait for the slot.
         self.slots = asyncio.Semaphore(MAX_PARALLEL)
         self._rate_lock = asyncio.Lock()  # held in `_wait_for_rate`, so that requests start one after the other
         self._latest_start = -math.inf  # of a request, monotonic clock in seconds
-        self._in_flight: dict[object, float] = {}  # request without a reply → its start
+        self._start_times: dict[object, float] = {}  # request without a reply → its start
 
     @cached_property
     def _http(self) -> "httpx2.AsyncClient":
@@ -136,13 +142,14 @@ class Client:
             raise RequestFailed from None
 
     async def _get_once(self, path: str, params: dict[str, str], key: Key, max_bytes: int) -> dict[str, Any]:
+        """Send one request, see `get`."""
         from httpx2 import HTTPError, InvalidURL
 
-        http = self._http  # created before the wait: the first time takes 0.1 s
+        http = self._http  # created before the wait, because the first access takes 0.1 s
         await self._wait_for_rate()
         request = http.stream("GET", f"{self._api}{path}", params=params | key.params, headers=key.headers)
         request_id = object()
-        self._in_flight[request_id] = time.monotonic()
+        self._start_times[request_id] = time.monotonic()
         try:
             async with request as reply:
                 if reply.status_code == 404:
@@ -152,7 +159,7 @@ class Client:
         except (HTTPError, InvalidURL, OSError, ValueError, RecursionError, zlib.error):
             raise RequestFailed from None
         finally:
-            del self._in_flight[request_id]
+            del self._start_times[request_id]
         if not isinstance(content, dict):
             raise RequestFailed
         return content
@@ -166,8 +173,8 @@ class Client:
             self._latest_start = time.monotonic()  # the actual start: `sleep` can last longer than `delay`
 
     def longest_wait(self) -> float:
-        """Return the seconds that the oldest request without a reply has waited, or 0 if there is none."""
-        starts = list(self._in_flight.values())
+        """Return the age of the oldest request without a reply in seconds, or 0 if there is none."""
+        starts = list(self._start_times.values())  # a copy, because the event loop changes the dictionary
         return time.monotonic() - min(starts) if starts else 0.0
 
 
@@ -176,15 +183,16 @@ def _check_status(reply: "httpx2.Response") -> None:
     if reply.status_code in (401, 403):
         raise KeyRejected
     if reply.status_code == 429:
-        text = reply.headers.get("Retry-After", "")  # seconds, or a date, which is ignored
-        seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 6 else PAUSE_SECONDS
-        raise RateLimited(min(max(seconds, 1.0), MAX_PAUSE_SECONDS))
+        retry_after = reply.headers.get("Retry-After", "")  # seconds, or a date, which is ignored
+        is_number = retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 6
+        seconds = float(retry_after) if is_number else PAUSE_SECONDS
+        raise RateLimited(min(max(seconds, MIN_PAUSE_SECONDS), MAX_PAUSE_SECONDS))
     if reply.status_code != 200:
         raise RequestFailed
 
 
 async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
-    """Return the decompressed body. Decompression stops after `max_bytes`. httpx would decompress all.
+    """Return the decompressed body. Decompression stops after `max_bytes`, while httpx would decompress all.
 
     Raises:
         RequestFailed: If the body is longer, or if its compression is not supported.
@@ -195,7 +203,8 @@ async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
     decompressor = zlib.decompressobj(zlib.MAX_WBITS | 16) if encoding == "gzip" else None  # 16: gzip header
     body = b""
     async for chunk in reply.aiter_raw():
-        body += decompressor.decompress(chunk, max_bytes + 1 - len(body)) if decompressor else chunk
+        remaining_bytes = max_bytes + 1 - len(body)  # one more, so that a longer body is noticed
+        body += decompressor.decompress(chunk, remaining_bytes) if decompressor else chunk
         if len(body) > max_bytes:
             raise RequestFailed
     return body

@@ -1,4 +1,4 @@
-"""Recommend films to the users of a data set, who are given by their ids in the ratings file.
+"""Recommend films to the users of a data set. A user is given by the id in the ratings file.
 
 Shapes: U users, K films of a list.
 """
@@ -17,13 +17,13 @@ from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, ServingError, recommend_many
 
-BATCH_USERS = 2048  # a progress event follows each batch
+BATCH_USERS = 2048  # users between two progress events
 COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
 FORMATS = (".csv", ".parquet")  # endings of file names
 
 
 def user_row(dataset: Dataset, user_id: int | str) -> int:
-    """Return the row 0…U-1 of the user with an id or, in a data set with `user_names`, a name.
+    """Return the row 0…U-1 of the user with an id or, in a data set with `user_names`, with a name.
 
     Raises:
         ServingError: If the ratings file has no such user.
@@ -44,7 +44,7 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
             "{name} has no person {user_id}: its people are numbered", name=dataset.name, user_id=user_id
         )
     user_id = int(user_id)
-    row = int(np.searchsorted(dataset.user_ids, user_id))  # ids ascend
+    row = int(np.searchsorted(dataset.user_ids, user_id))  # `user_ids` is ascending
     if row < dataset.n_users and dataset.user_ids[row] == user_id:
         return row
     low, high = dataset.user_ids[[0, -1]]
@@ -64,8 +64,9 @@ def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Re
     history = tuple(dataset.history(row).tolist())
     if not predictor.model.uses_query_ratings:
         return Request(history, k, filters)
-    stars = dataset.interactions.rating[slice(*dataset.offsets[row : row + 2])].tolist()
-    last_stars = dict(zip(history, stars, strict=True))  # a film with several ratings has the last one
+    start, end = dataset.offsets[row : row + 2]
+    stars = dataset.interactions.rating[start:end].tolist()
+    last_stars = dict(zip(history, stars, strict=True))  # if a film has several ratings, the last rating
     return Request(history, k, filters, ratings=tuple(last_stars.items()))
 
 
@@ -82,10 +83,10 @@ def recommend_for_all(
         batch = rows[start : start + BATCH_USERS]
         lists = recommend_many(predictor, [user_request(predictor, row, k, filters) for row in batch])
         for row, picks in zip(batch, lists, strict=True):
-            user = dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row]
+            user_id = dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row]
             for pick in picks:
                 film = pick.film
-                records.append((user, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
+                records.append((user_id, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
         report({"stage": "rank", "done": start + len(batch), "total": len(rows)})
     table = pd.DataFrame(records, columns=list(COLUMNS))
     return table.astype({"year": "Int64", "score": "float32", "probability": "float32"})
@@ -106,9 +107,9 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     """
     check_format(path)
     try:
-        data = escape_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
+        content = escape_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
     except ImportError as error:
         raise RecsysError(
             "parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})", error=error
         ) from error
-    storage.replace_file(path, data)
+    storage.replace_file(path, content)

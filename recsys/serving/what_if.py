@@ -20,7 +20,7 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class RankChange:
-    """A film that is among the first k before or after."""
+    """A film that is among the first k before or after the change."""
 
     item: int
     before: RankPosition
@@ -29,39 +29,41 @@ class RankChange:
 
 
 def remove_film(history: Sequence[int], position: int) -> tuple[int, ...]:
-    """Return the history without the film at a position, from 0. Raises IndexError if there is none."""
+    """Return the history without the film at a position, from 0. Raises IndexError for an invalid position."""
     _check_positions(history, position)
     return (*history[:position], *history[position + 1 :])
 
 
-def move_film(history: Sequence[int], position: int, to: int) -> tuple[int, ...]:
-    """Return the history with the film at `position` moved to the position `to`. Raises IndexError if there is none."""
-    _check_positions(history, position, to)
-    rest = list(remove_film(history, position))
-    rest.insert(to, history[position])
-    return tuple(rest)
+def move_film(history: Sequence[int], position: int, new_position: int) -> tuple[int, ...]:
+    """Return the history with a film moved to a new position, both from 0. Raises IndexError like `remove_film`."""
+    _check_positions(history, position, new_position)
+    films = list(remove_film(history, position))
+    films.insert(new_position, history[position])
+    return tuple(films)
 
 
 def _check_positions(history: Sequence[int], *positions: int) -> None:
+    """Raise IndexError if the history does not have a position."""
     for position in positions:
         if not 0 <= position < len(history):
             raise IndexError(f"a history of {len(history)} films has no position {position}; they count from 0")
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """Return the rank changes of the first `after.k` films of the new list, then of the other films of the old list.
+    """Return the rank changes of the first k films after the change, then of the other first k films before it.
 
-    Diversity has no effect, because ranks are compared. A film that was removed from the history can be recommended.
+    k is `after.k`. Diversity has no effect, because ranks are compared. A film that was removed from the history can be
+    recommended.
     """
     k = after.k
-    old_ranking, new_ranking = rankings(predictor, [before, after])
-    items = list(dict.fromkeys([*new_ranking.top(k).tolist(), *old_ranking.top(k).tolist()]))
-    moves = zip(items, rank_positions(old_ranking, items), rank_positions(new_ranking, items), strict=True)
-    return [RankChange(item, old, new, _change(old.rank, new.rank, k)) for item, old, new in moves]
+    ranking_before, ranking_after = rankings(predictor, [before, after])
+    items = list(dict.fromkeys([*ranking_after.top(k).tolist(), *ranking_before.top(k).tolist()]))
+    positions = zip(items, rank_positions(ranking_before, items), rank_positions(ranking_after, items), strict=True)
+    return [RankChange(item, old, new, _change(old.rank, new.rank, k)) for item, old, new in positions]
 
 
 def _change(before: int | None, after: int | None, k: int) -> Change:
-    """Return the change between two ranks, of which at least one is k or less. None: excluded."""
+    """Return the change between two ranks. At least one of them is k or less. None: excluded."""
     if before is None or before > k:
         return Change.ENTERED
     if after is None or after > k:

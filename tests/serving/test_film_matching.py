@@ -178,6 +178,15 @@ def test_of_a_film_that_is_listed_twice_the_more_rated_one_is_taken(data):
     assert found.films == (2,)
 
 
+def test_a_title_of_92_percent_similarity_needs_no_year(data):
+    """One wrong letter of 13 is a similarity of 92 %, which is also the similarity of films that begin with a title."""
+    movies = data.catalog.movies.assign(title=["Groundhog Day", *data.catalog.movies["title"][1:]])
+    matcher = Matcher(replace(data, catalog=replace(data.catalog, movies=movies)))
+    typing_error, beginning = matcher.match([Entry("f", 1, "Groundhog Dsy"), Entry("f", 2, "Groundhog")])
+    assert (typing_error.method, typing_error.films) == (MatchMethod.UNSURE, (0,))
+    assert beginning.method is MatchMethod.NOT_FOUND
+
+
 def test_no_more_films_are_offered_than_one_can_look_through(match):
     asked = match("Nightmare on Elm Street X", 1990)
     assert (len(asked.films), asked.is_likely) == (MAX_CANDIDATES, False)

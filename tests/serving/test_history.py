@@ -9,7 +9,7 @@ from recsys.serving.history import (
     MAX_SAMPLE_LISTS,
     UnknownTitleError,
     available_sample_lists,
-    count_that_fits,
+    count_films_in_link,
     from_url_params,
     newest_that_fit,
     parse_titles,
@@ -41,12 +41,12 @@ def test_a_link_has_the_newest_films_that_fit_and_says_how_many_do_not():
     assert len(link) <= MAX_ID_CHARS + len("e3000-")
     items, notices = from_url_params({"s": link}, catalog)
     assert items == list(range(3_000 - len(items), 3_000))
-    assert len(items) == count_that_fits(catalog, range(3_000)) > MAX_ID_CHARS // 6
+    assert len(items) == count_films_in_link(catalog, range(3_000)) > MAX_ID_CHARS // 6
     earlier = 3_000 - len(items)
     assert [str(notice) for notice in notices] == [
         f"The link had room for the latest {len(items):,} films, not for the {earlier:,} before them."
     ]
-    assert count_that_fits(catalog, range(5)) == 5
+    assert count_films_in_link(catalog, range(5)) == 5
     assert newest_that_fit(["1", "22", "333"], 6) == ["22", "333"]
     assert newest_that_fit(["1", "22", "333"], 5) == ["333"]
 
@@ -166,10 +166,10 @@ def test_films_of_today_come_first_and_older_lists_stand_in_where_they_are_missi
 
 def test_a_random_viewer_is_somebody_of_the_data_with_their_newest_films():
     world = toys.dataset([[], [0, 1, 2, 3, 4], [4, 3, 2, 1, 0]], n_items=5)
-    drawn = [sample_user(world, np.random.default_rng(seed), newest=3) for seed in range(20)]
+    drawn = [sample_user(world, np.random.default_rng(seed), n_newest=3) for seed in range(20)]
     assert {viewer.items for viewer in drawn} == {(2, 3, 4), (2, 1, 0)}
     assert {viewer.n_watched for viewer in drawn} == {5}
-    assert drawn[7] == sample_user(world, np.random.default_rng(7), newest=3)
+    assert drawn[7] == sample_user(world, np.random.default_rng(7), n_newest=3)
 
 
 def test_a_film_that_a_viewer_watched_twice_counts_once_at_its_last_place():

@@ -32,8 +32,8 @@ def found(library, tags=(), order=ORDERS[0], among=None, **filters):
 def test_all_films_are_there_those_left_out_included(library):
     assert len(library) == 5
     assert sorted(found(library)) == [0, 1, 2, 3, 4]
-    assert library.watched.tolist() == [3, 2, 1, 0, 0]
-    assert library.rating == pytest.approx([3, 5, 1, np.nan, np.nan], nan_ok=True)
+    assert library.n_ratings.tolist() == [3, 2, 1, 0, 0]
+    assert library.mean_stars == pytest.approx([3, 5, 1, np.nan, np.nan], nan_ok=True)
 
 
 def test_the_orders_are_what_they_say_and_what_is_unknown_comes_last(library):
@@ -50,7 +50,7 @@ def test_one_rating_of_five_stars_does_not_beat_many_of_four():
     user = np.arange(201, dtype=np.int32)
     world = Dataset("toy", toys.catalog(3), Interactions(user, item, stars, np.arange(201)), user)
     library = Library.from_dataset(world)
-    assert library.rating.tolist() == [4.5, 5, 2]
+    assert library.mean_stars.tolist() == [4.5, 5, 2]
     assert found(library, order="best rated") == [0, 1, 2]
     mean = (450 + 5 + 200) / 201
     assert library._damped_rating[1] == pytest.approx((5 + DAMPING * mean) / (1 + DAMPING))
@@ -61,7 +61,7 @@ def test_in_a_set_without_ratings_no_film_has_a_mean():
         *(np.array([0, 1], kind) for kind in (np.int32, np.int32)), np.ones(2, np.float32), np.arange(2)
     )
     library = Library.from_dataset(Dataset("toy", toys.catalog(2), events, np.arange(2)))
-    assert np.isnan(library.rating).all()
+    assert np.isnan(library.mean_stars).all()
     assert found(library, order="best rated") == [0, 1]
 
 

@@ -87,5 +87,5 @@ def test_the_address_needs_no_network_and_is_short():
 
 
 def test_turning_keeps_distances():
-    [shape] = motifs.rotate([motifs.path([(100, 50), (100, 100)])], 90)
+    [shape] = motifs.rotate([motifs.polyline([(100, 50), (100, 100)])], 90)
     assert shape.points == (pytest.approx((150, 100)), pytest.approx((100, 100)))

@@ -13,9 +13,9 @@ from recsys.serving import tmdb, tmdb_client
 from recsys.serving.tmdb import (
     FilmRef,
     Key,
-    Posters,
     ServiceStatus,
     Story,
+    TmdbService,
     film_refs,
     parse_key,
     parse_story,
@@ -60,12 +60,12 @@ def search(*hits, pages=1):
     return json.dumps({"results": hits, "total_pages": pages}).encode()
 
 
-PATIENCE = 0.5  # seconds: enough to send a question on a busy machine
+MAX_WAIT = 0.5  # seconds: enough to send a question on a busy machine
 
 
 def posters(service, **settings):
-    settings = {"patience": 10, **settings}  # a loaded machine can take longer than the default of one second
-    return Posters(service.address.removesuffix("/file.zip"), "https://images", **settings)
+    settings = {"max_wait": 10, **settings}  # a loaded machine can take longer than the default of one second
+    return TmdbService(service.address.removesuffix("/file.zip"), "https://images", **settings)
 
 
 @contextmanager
@@ -217,7 +217,7 @@ def test_answers_that_make_no_sense_give_no_poster_and_no_error(service, answer)
 )
 def test_of_two_good_answers_the_one_that_is_huge_is_not_used(service, size, found):
     service.content = search(HEAT | {"overview": "x" * size})
-    assert posters(service, patience=10).urls(API_KEY, FILMS) == found
+    assert posters(service, max_wait=10).urls(API_KEY, FILMS) == found
 
 
 def test_a_film_without_a_poster_is_not_requested_again_today_but_tomorrow(service):
@@ -260,7 +260,7 @@ def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
 
 
 def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(service):
-    found = posters(service, patience=PATIENCE)
+    found = posters(service, max_wait=MAX_WAIT)
     with held(service):
         assert found.urls(API_KEY, FILMS) == {}
         assert found.service_status(API_KEY) is ServiceStatus.PAUSED
@@ -274,13 +274,13 @@ def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(se
 def test_many_films_on_a_slow_service_delay_a_page_by_no_more_than_its_patience(service):
     with held(service, 30):
         films = {item: FilmRef("Heat", 1995, item) for item in range(30)}
-        assert posters(service, patience=0.2).urls(API_KEY, films) == {}
+        assert posters(service, max_wait=0.2).urls(API_KEY, films) == {}
 
 
 def test_an_answer_that_comes_byte_by_byte_is_given_up(service, monkeypatch):
     monkeypatch.setattr(tmdb_client, "DEADLINE_SECONDS", 0.3)
     service.tricks = [servers.slow, servers.slow]
-    found = posters(service, patience=5)
+    found = posters(service, max_wait=5)
     start = time.monotonic()
     assert found.urls(API_KEY, FILMS) == {}
     assert time.monotonic() - start < 8  # the whole answer takes 10 s
@@ -309,7 +309,7 @@ def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(serv
 
 
 def test_a_service_that_is_not_there_is_no_error():
-    assert Posters("http://127.0.0.1:9", "https://images").urls(API_KEY, FILMS) == {}
+    assert TmdbService("http://127.0.0.1:9", "https://images").urls(API_KEY, FILMS) == {}
 
 
 def test_a_pause_that_the_service_demands_is_kept(service):
@@ -353,7 +353,7 @@ def test_a_key_is_checked_before_it_is_used(service):
 def test_a_check_does_not_wait_for_a_slow_service(service):
     released = threading.Event()
     service.tricks = [lambda request: released.wait(60)] * 8
-    found = posters(service, patience=PATIENCE)
+    found = posters(service, max_wait=MAX_WAIT)
     try:
         assert found.check(API_KEY) is ServiceStatus.PAUSED
         assert found.urls(API_KEY, FILMS) == {}  # nor for its posters after that
@@ -391,7 +391,7 @@ STORY = Story("A heist. Another one.", (("Al Pacino", "Hanna"), ("Val Kilmer", "
 
 def test_a_film_is_told_by_its_id_in_one_request(service):
     service.content = json.dumps(TOLD).encode()
-    assert posters(service, patience=10).story(API_KEY, FilmRef("Heat", 1995, 949)) == STORY
+    assert posters(service, max_wait=10).story(API_KEY, FilmRef("Heat", 1995, 949)) == STORY
     assert requests_of(service) == [("/movie/949", {"append_to_response": ["credits"], "api_key": [API_KEY.text]})]
 
 
@@ -404,24 +404,24 @@ def test_without_an_id_it_is_searched_for_first(service):
         return trick
 
     service.tricks = [says(search(HEAT | {"id": 949})), says(json.dumps(TOLD).encode())]
-    assert posters(service, patience=10).story(TOKEN, FILMS[0]) == STORY
+    assert posters(service, max_wait=10).story(TOKEN, FILMS[0]) == STORY
     assert [path for path, _ in requests_of(service)] == ["/search/movie", "/movie/949"]
 
 
 def test_a_film_that_tmdb_does_not_know_has_no_story(service):
     service.content = search()
-    assert posters(service, patience=10).story(TOKEN, FILMS[0]) == Story()
+    assert posters(service, max_wait=10).story(TOKEN, FILMS[0]) == Story()
 
 
 def test_a_story_that_does_not_come_is_none_and_the_page_goes_on(service):
     with held(service):
-        assert posters(service, patience=0.1).story(TOKEN, FilmRef("Heat", 1995, 949)) is None
+        assert posters(service, max_wait=0.1).story(TOKEN, FilmRef("Heat", 1995, 949)) is None
 
 
 @pytest.mark.parametrize("size", [tmdb_client.MAX_REPLY_BYTES, 2 * tmdb.MAX_STORY_BYTES])
 def test_a_story_may_be_longer_than_an_address_but_not_endless(service, size):
     service.content = json.dumps(TOLD | {"crew": "x" * size}).encode()
-    told = posters(service, patience=10).story(API_KEY, FilmRef("Heat", 1995, 949))
+    told = posters(service, max_wait=10).story(API_KEY, FilmRef("Heat", 1995, 949))
     assert told == (STORY if size < tmdb.MAX_STORY_BYTES else None)
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from recsys.serving import tmdb_client
-from recsys.serving.tmdb import FilmRef, Posters, ServiceStatus
+from recsys.serving.tmdb import FilmRef, ServiceStatus, TmdbService
 from recsys.serving.tmdb_client import Client, Key, RateLimited, RequestFailed
 from tests import loops
 from tests.serving.broken_tmdb import FAULTS, FILMS, GOOD, bomb, broken, reply, says
@@ -33,7 +33,7 @@ def ask(address, key=API_KEY, longest=tmdb_client.MAX_REPLY_BYTES):
 def test_no_fault_keeps_a_page_nor_a_place_for_long(monkeypatch, fault):
     monkeypatch.setattr(tmdb_client, "DEADLINE_SECONDS", SHORT)
     with broken(FAULTS[fault]) as service:
-        posters = Posters(service.address, "https://images", patience=0.2)
+        posters = TmdbService(service.address, "https://images", max_wait=0.2)
         start = time.monotonic()
         assert posters.urls(API_KEY, FILMS) == {}
         assert time.monotonic() - start < LONG
@@ -42,7 +42,7 @@ def test_no_fault_keeps_a_page_nor_a_place_for_long(monkeypatch, fault):
 
 def test_without_a_fault_every_film_has_its_poster():
     with broken(FAULTS["none"]) as service:
-        assert len(Posters(service.address, "https://images", patience=30).urls(API_KEY, FILMS)) == len(FILMS)
+        assert len(TmdbService(service.address, "https://images", max_wait=30).urls(API_KEY, FILMS)) == len(FILMS)
 
 
 @pytest.mark.parametrize(("size", "fits"), [(len(GOOD), True), (len(GOOD) - 1, False)])
@@ -93,7 +93,7 @@ def test_questions_are_spread_evenly_and_a_delay_is_not_made_up_for():
 def test_many_posters_of_a_healthy_service_do_not_make_it_rest():
     films = {number: FilmRef(f"Film {number}", 1995, number + 1) for number in range(120)}
     with broken(FAULTS["none"]) as service:
-        posters = Posters(service.address, "https://images")
+        posters = TmdbService(service.address, "https://images")
         posters.urls(API_KEY, films)
         assert len(service.asked) < len(films)  # they take longer than a page waits
         assert posters.service_status(API_KEY) is ServiceStatus.GOOD
@@ -103,7 +103,7 @@ def test_many_posters_of_a_healthy_service_do_not_make_it_rest():
 
 def test_a_pause_that_is_demanded_of_one_key_is_not_kept_by_others():
     with broken(FAULTS["429, Retry-After: 30"]) as service:
-        posters = Posters(service.address, "https://images", patience=30)
+        posters = TmdbService(service.address, "https://images", max_wait=30)
         posters.urls(API_KEY, FILMS)
         asked = len(service.asked)
         assert posters.service_status(API_KEY) is ServiceStatus.PAUSED

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import explanation
-from recsys.serving.tmdb import Posters, parse_key
+from recsys.serving.tmdb import TmdbService, parse_key
 from tests.data import server as servers
 from tests.pages.reading import said
 
@@ -26,7 +26,7 @@ def tmdb(home, monkeypatch):
     for name in ("TMDB_TOKEN", "TMDB_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     with servers.serving(json.dumps(FILM).encode()) as server:
-        service = Posters(server.address.removesuffix("/file.zip"), "https://images", patience=5)
+        service = TmdbService(server.address.removesuffix("/file.zip"), "https://images", max_wait=5)
         monkeypatch.setattr(explanation, "tmdb_service", lambda: service)
         yield server
 

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import explanation
-from recsys.serving.tmdb import Posters
+from recsys.serving.tmdb import TmdbService
 from tests.data import server as servers
 from tests.pages import world
 from tests.pages.reading import said
@@ -30,7 +30,7 @@ def tmdb(home, monkeypatch):
     title, year = world.TITLES[0][:-7], world.TITLES[0][-5:-1]
     hit = {"title": title, "release_date": f"{year}-01-01", "poster_path": "/p.jpg"}
     with servers.serving(json.dumps({"results": [hit], "total_pages": 1}).encode()) as server:
-        service = Posters(server.address.removesuffix("/file.zip"), "https://images", patience=2)
+        service = TmdbService(server.address.removesuffix("/file.zip"), "https://images", max_wait=2)
         monkeypatch.setattr(explanation, "tmdb_service", lambda: service)
         yield server
 
