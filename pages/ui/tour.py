@@ -38,7 +38,7 @@ def panel(page: st.Page) -> None:
     """Show the current step above Watch next, or the button that starts the tour."""
     state, is_default_page = st.session_state, page.url_path == ""
     step = state.tour if is_default_page else None
-    browser.show_page(page.title, step, state.tour_closed)
+    browser.place_page_script(page.title, step, state.tour_closed)
     if step is not None:
         _show_step(step)
     elif is_default_page:

@@ -198,7 +198,7 @@ PARSE_POPULARITY = one_of(lambda: POPULARITY_LEVELS)
 PARSE_FLAG = one_of(lambda: (True, False))
 
 URL_PARAMS = (
-    UrlParam("lang", "lang", one_of(lambda: i18n.LANGUAGES), i18n.preferred),
+    UrlParam("lang", "lang", one_of(lambda: i18n.LANGUAGES), i18n.preferred_language),
     # Watch next
     UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),

@@ -323,7 +323,7 @@ def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
 
 def _language_name(code: str) -> str:
     """Return the name of a language in the visitor's language, with a capital letter."""
-    name = Locale(i18n.current()).languages.get(code, code)
+    name = Locale(i18n.current_language()).languages.get(code, code)
     return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
 
 
