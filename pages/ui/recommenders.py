@@ -198,7 +198,7 @@ def start(names: Iterable[str], dataset: Dataset) -> None:
 
 def restart(name: str, dataset: Dataset) -> None:
     """Start the fit of a recommender again, after an error or a cancellation."""
-    tasks.forget(_task_name(name, dataset.name))
+    tasks.remove(_task_name(name, dataset.name))
     start([name], dataset)
 
 

@@ -19,16 +19,18 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-Function = Callable[[ProgressCallback], object]  # calls the callback, which raises Cancelled after `cancel`
+TaskFunction = Callable[
+    [ProgressCallback], object
+]  # reports its progress; the callback raises Cancelled after `cancel`
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 _LOCK = threading.Lock()
 
 
 class BackgroundTask:
-    """A function that runs in its own thread."""
+    """Run a function in a thread of its own, from the creation of the task."""
 
-    def __init__(self, function: Function) -> None:
-        self.event: dict[str, Any] = {}  # the latest progress event; events of the stage "wait" are ignored
+    def __init__(self, function: TaskFunction) -> None:
+        self.event: dict[str, Any] = {}  # the latest progress event that is not of the stage "wait"
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)
@@ -48,7 +50,7 @@ class BackgroundTask:
         """Stop the task at its next progress event."""
         self.is_cancelled = True
 
-    def _run(self, function: Function) -> None:
+    def _run(self, function: TaskFunction) -> None:
         try:
             function(self._report)
         except Cancelled:
@@ -64,12 +66,12 @@ class BackgroundTask:
 
 
 def progress(event: dict[str, Any]) -> float:
-    """Return the completed share of a progress event, 0…1. It is 0 for an event without a total."""
+    """Return the completed share after a progress event, 0…1. It is 0 for an event without a total."""
     total = event.get("total") or 0
     return min(event.get("done", 0) / total, 1.0) if total else 0.0
 
 
-def start(name: str, function: Function) -> BackgroundTask:
+def start(name: str, function: TaskFunction) -> BackgroundTask:
     """Start a task, or return the running task of that name."""
     with _LOCK:
         task = _tasks().get(name)
@@ -79,7 +81,7 @@ def start(name: str, function: Function) -> BackgroundTask:
 
 
 def find(name: str) -> BackgroundTask | None:
-    """Return the running or finished task of a name, or None."""
+    """Return the running or finished task of that name, or None."""
     return _tasks().get(name)
 
 
@@ -89,8 +91,8 @@ def is_running(name: str) -> bool:
     return task is not None and not task.is_finished
 
 
-def forget(name: str) -> None:
-    """Remove a finished task from the registry."""
+def remove(name: str) -> None:
+    """Remove a task from the registry if it is finished."""
     with _LOCK:
         if (task := _tasks().get(name)) and task.is_finished:
             del _tasks()[name]
@@ -119,9 +121,9 @@ def show_progress(
 
 
 def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], Any]) -> None:
-    """Show why a task failed, and a button that calls `retry`. An error that is no RecsysError is raised."""
+    """Show a RecsysError of a task, and a button that calls `retry`. Any other error is raised again."""
     if not isinstance(error, RecsysError):
-        forget(name)
+        remove(name)
         raise error
     show_error(error)
     with suppress(StreamlitDuplicateElementKey):

@@ -35,7 +35,7 @@ def test_what_goes_on_is_not_begun_again_and_what_has_ended_is():
 
     first = tasks.start("one", task)
     assert tasks.start("one", task) is first
-    tasks.forget("one")
+    tasks.remove("one")
     assert tasks.find("one") is first
     go_on.set()
     assert first.wait(LONG)
@@ -43,7 +43,7 @@ def test_what_goes_on_is_not_begun_again_and_what_has_ended_is():
     assert second is not first
     assert second.wait(LONG)
     assert len(begun) == 2
-    tasks.forget("one")
+    tasks.remove("one")
     assert tasks.find("one") is None
 
 
