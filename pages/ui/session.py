@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui import cache, url
 from pages.ui.browser import announce
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, SEEN, ListState, visitor
+from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, visitor
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -26,12 +26,15 @@ from recsys.serving.recommend import Ratings
 UNDO_STEPS = 50  # maximum length of the undo stack
 BACK_STEPS = 200  # URLs to which Back restores the list
 # one of LISTS → name of its URL parameter
-URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
+URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
 FILMS_PARAM = URL_NAMES["films"]
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
 ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses it
     LATER: (N_("{film} is on your list to watch later."), N_("{film} is no longer on your list to watch later.")),
-    SEEN: (N_("{film} counts as watched and will not be recommended."), N_("{film} can be recommended again.")),
+    WATCHED_BEFORE: (
+        N_("{film} counts as watched and will not be recommended."),
+        N_("{film} can be recommended again."),
+    ),
     NOT_INTERESTED: (N_("{film} will not be recommended again."), N_("{film} can be recommended again.")),
 }
 MAX_RATING_CHARACTERS = 2_500  # in a URL

@@ -19,15 +19,13 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-TaskFunction = Callable[
-    [ProgressCallback], object
-]  # reports its progress; the callback raises Cancelled after `cancel`
+TaskFunction = Callable[[ProgressCallback], object]  # the callback raises Cancelled after `BackgroundTask.cancel`
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 _LOCK = threading.Lock()
 
 
 class BackgroundTask:
-    """Run a function in a thread of its own, from the creation of the task."""
+    """A function that runs in its own thread, from the creation of the task."""
 
     def __init__(self, function: TaskFunction) -> None:
         self.event: dict[str, Any] = {}  # the latest progress event that is not of the stage "wait"

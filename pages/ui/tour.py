@@ -11,19 +11,21 @@ from pages.ui import browser
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import button
 
-STEPS = (
+STEPS = (  # title, text
     (N_("Your films."), N_("Search for a film and add it, or start with an example. The latest film goes last.")),
     (N_("What comes next."), N_("The films you are likely to watch next. Add one, or open its menu to see why.")),
     (N_("Order matters."), N_("Move or remove a film and see new predictions. Undo or Back restores your list.")),
     (N_("More pages."), N_("Compare recommenders, see how accurate they are, and look inside the network.")),
 )
-TARGETS = (  # outlined in each step, if they are on the page; on a phone the navigation is behind a button
+TARGETS = (  # elements outlined in each step, if they are on the page; on a phone, a button opens the navigation
     ".st-key-search",
     ".st-key-picks",
     ".st-key-sequence, .st-key-undo, .st-key-surprise",
     '[data-testid="stTopNavLink"], [data-testid="stExpandSidebarButton"]',
 )
-OUTLINE = "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; }}</style>"
+OUTLINE_STYLE = (
+    "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; }}</style>"
+)
 
 
 def begin() -> None:
@@ -46,10 +48,11 @@ def panel(page: st.Page) -> None:
 
 
 def _show_step(step: int) -> None:
+    """Show the text and the buttons of a step, and outline its targets."""
     title, text = map(_, STEPS[step])
-    number, is_last = _("{n} of {all}", n=step + 1, all=len(STEPS)), step == len(STEPS) - 1
+    position, is_last = _("{n} of {all}", n=step + 1, all=len(STEPS)), step == len(STEPS) - 1
     with st.container(key="tour", horizontal=True, vertical_alignment="center", gap="small", border=True):
-        st.html(f'<p class="nr-tour" role="status"><span class="nr-quiet">{number}</span> <b>{title}</b> {text}</p>')
+        st.html(f'<p class="nr-tour" role="status"><span class="nr-quiet">{position}</span> <b>{title}</b> {text}</p>')
         if is_last:
             st.button(_("Done"), key="tour-next", type="primary", on_click=close)
         else:
@@ -58,7 +61,7 @@ def _show_step(step: int) -> None:
             st.button(_("Back"), key="tour-back", on_click=go_to, args=(step - 1,))
         if not is_last:
             st.button(_("Skip the tour"), key="tour-skip", type="tertiary", on_click=close)
-    st.html(OUTLINE.format(target=TARGETS[step]))
+    st.html(OUTLINE_STYLE.format(target=TARGETS[step]))
 
 
 def go_to(step: int) -> None:
