@@ -33,7 +33,7 @@ class ListState:
     # not yet converted to film numbers by `session.films`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
-    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → film with its date
+    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film
 
     @property
     def excluded(self) -> tuple[int, ...]:
