@@ -110,7 +110,7 @@ def describe_settings(job: Job) -> list[str]:
         setting_title = _(SETTINGS[name][0]) if name in SETTINGS else name
         changes.append(f"{setting_title} {value if isinstance(value, str) else number(value, ',')}")
     if changes:
-        text = _("Changed: {settings}.", settings=format.listed(changes))
+        text = _("Changed: {settings}.", settings=format.join_escaped(changes))
     else:
         recommender = cache.all_recommenders().get(job.variant)
         is_tuned = recommender and recommender.is_tuned_for(job.dataset)

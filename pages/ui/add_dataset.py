@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.ui import cache, errors, session
-from pages.ui.format import NOUNS, escape_markdown, item_kind, listed
+from pages.ui.format import NOUNS, escape_markdown, item_kind, join_escaped
 from pages.ui.i18n import N_, _, localize
 from pages.ui.visitor import visitor
 from pages.ui.widgets import file_uploader
@@ -97,7 +97,7 @@ def _choose_columns(events: Table) -> dict[str, str]:
             key = f"own_column_{role}_{events.name}"
             chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
     if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NONE]:
-        st.info(_("Choose the column of the {roles}.", roles=listed(missing)), icon=":material/table_chart:")
+        st.info(_("Choose the column of the {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
         return {}
     return chosen
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import add_dataset, cache, errors, session, tasks
-from pages.ui.format import escape_markdown, item_count, item_kind, listed, megabytes, year_range
+from pages.ui.format import escape_markdown, item_count, item_kind, join_escaped, megabytes, year_range
 from pages.ui.i18n import _, count, localize, ngettext
 from pages.ui.visitor import DatasetTask, visitor
 from pages.ui.widgets import button
@@ -179,7 +179,7 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
     elif len(titles) <= 3:
-        text = _("Trained: {models}.", models=listed(titles))
+        text = _("Trained: {models}.", models=join_escaped(titles))
     else:
         models = ", ".join(map(escape_markdown, titles[:2]))
         text = _("Trained: {models} and {n} more.", models=models, n=len(titles) - 2)

@@ -24,8 +24,8 @@ def escape_markdown(text: str, links: bool = False) -> str:
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as "A, B and C", escaped for Markdown."""
+def join_escaped(names: Sequence[str]) -> str:
+    """Return names as "A, B and C", with each name escaped for Markdown."""
     return join_names([escape_markdown(name) for name in names])
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.ui import cache, errors, tasks
-from pages.ui.format import escape_markdown, format_duration, listed
+from pages.ui.format import escape_markdown, format_duration, join_escaped
 from pages.ui.i18n import _
 from pages.ui.widgets import button, selectbox
 from recsys import monitoring, paths
@@ -243,7 +243,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         text = _(
             "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to "
             "hours.",
-            members=listed([cache.recommender_title(by_name[member]) for member in missing]),
+            members=join_escaped([cache.recommender_title(by_name[member]) for member in missing]),
             **fields,
         )
     st.info(text, icon=":material/model_training:")
@@ -255,7 +255,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
                 st.switch_page(TRAIN_PAGE)
     errors.show_command(predictors.training_command(name, dataset.name))
     if quick := _quick_titles(dataset.name):
-        st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=listed(quick)))
+        st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=join_escaped(quick)))
 
 
 def _quick_titles(dataset_name: str) -> list[str]:

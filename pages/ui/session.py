@@ -213,14 +213,14 @@ def add_film(item: int) -> None:
     items = (*visitor().current.films, item)
     set_films(items)
     _set_lists(_without_mark(item))
-    announce(_("{film} added. Films in your list: {n}.", film=_label(item), n=len(items)))
+    announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items)))
 
 
 def remove_film(position: int) -> None:
     """Remove the film at a position, counted from 0."""
     items = visitor().current.films
     set_films([*items[:position], *items[position + 1 :]])
-    announce(_("{film} removed. Films in your list: {n}.", film=_label(items[position]), n=len(items) - 1))
+    announce(_("{film} removed. Films in your list: {n}.", film=_film_label(items[position]), n=len(items) - 1))
 
 
 def move_film(position: int, by: int) -> None:
@@ -228,7 +228,7 @@ def move_film(position: int, by: int) -> None:
     items, new_position = list(visitor().current.films), position + by
     items[position], items[new_position] = items[new_position], items[position]
     set_films(items)
-    label = _label(items[new_position])
+    label = _film_label(items[new_position])
     announce(_("{film} is now number {n} of {all}.", film=label, n=new_position + 1, all=len(items)))
 
 
@@ -237,14 +237,14 @@ def mark_film(item: int, mark: str) -> None:
     _push_undo()
     marks = _without_mark(item)
     _set_lists(marks | {mark: (*marks[mark], item)})
-    announce(_(ANNOUNCEMENTS[mark][0], film=_label(item)))
+    announce(_(ANNOUNCEMENTS[mark][0], film=_film_label(item)))
 
 
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
     _push_undo()
     _set_lists(_without_mark(item))
-    announce(_(ANNOUNCEMENTS[mark][1], film=_label(item)))
+    announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
 
 
 def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
@@ -284,7 +284,7 @@ def undo() -> None:
         _announce_length()
 
 
-def _label(item: int) -> str:
+def _film_label(item: int) -> str:
     return cache.dataset(visitor().current.dataset).catalog.films[item].label
 
 

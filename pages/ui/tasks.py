@@ -63,7 +63,7 @@ class BackgroundTask:
             self.event = event
 
 
-def progress(event: dict[str, Any]) -> float:
+def completed_share(event: dict[str, Any]) -> float:
     """Return the completed share after a progress event, 0…1. It is 0 for an event without a total."""
     total = event.get("total") or 0
     return min(event.get("done", 0) / total, 1.0) if total else 0.0
@@ -112,8 +112,9 @@ def show_progress(
     task = find(name)
     if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
+    label = _("Stopping") if task.is_cancelled else text(task.event)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(progress(task.event), escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
+        st.progress(completed_share(task.event), escape_markdown(label))
         with suppress(StreamlitDuplicateElementKey):
             button(cancel_label, key, "close", task.cancel, disabled=task.is_cancelled)
 

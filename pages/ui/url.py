@@ -22,7 +22,9 @@ from recsys.serving.group import RULES, SHARED_LIST_PATTERN
 from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
-MAX_VALUES = 30  # values of one parameter; further values are ignored
+MAX_VALUES = 30  # values of one parameter. Further values are ignored
+MAX_LABEL_CHARACTERS = 40  # longer genres and tags are cut
+MAX_QUERY_CHARACTERS = 100  # of the text in a search box
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 MAX_RATINGS = 1000
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")
@@ -86,7 +88,7 @@ class UrlParam:
 
 
 def one_of(options: Callable[[], Iterable[Any]]) -> Parser:
-    """Return a parser of the slugs of options. It calls `options` each time, because the options can change."""
+    """Return a parser that converts a slug to its option. `options` is called each time, because options can change."""
     return lambda text: _find_option(text, options())
 
 
@@ -122,18 +124,18 @@ def _format_years(years: tuple[int, int] | None) -> str:
 
 def _parse_labels(text: str) -> tuple[str, ...]:
     """Return genres or tags. Unknown names are valid, because each data set has its own."""
-    return tuple(part[:40] for part in _split(text) if part.isprintable())
+    return tuple(part[:MAX_LABEL_CHARACTERS] for part in _split(text) if part.isprintable())
 
 
 def _parse_query(text: str) -> str:
     """Return the text of a search box."""
-    if len(text) > 100 or not text.isprintable():
+    if len(text) > MAX_QUERY_CHARACTERS or not text.isprintable():
         raise ValueError(text)
     return text
 
 
 def _matching(pattern: str | re.Pattern[str], convert: Parser = str) -> Parser:
-    """Return a parser that accepts the texts that match a pattern."""
+    """Return a parser that calls `convert` if the text matches a pattern."""
 
     def parse(text: str) -> Any:
         if not re.fullmatch(pattern, text):
