@@ -171,7 +171,7 @@ def _bar(
     without_text = _without_text(influence.rank_without, n_extra_digits)
     if abs(effect) <= MIN_EFFECT:
         effect_text = _("makes no difference")
-    elif without_text == _without_text(position_with_all, n_extra_digits):  # the numbers differ only after rounding
+    elif without_text == _without_text(position_with_all, n_extra_digits):  # equal after rounding
         effect_text = _("makes no visible difference")
     else:
         effect_text = _("raises the rank") if effect > 0 else _("lowers the rank")
@@ -226,7 +226,7 @@ def show_story(catalog: Catalog, item: int) -> None:
 
 
 def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
-    """Return plot and cast of a film, which are cached in the session. None: TMDB has not answered."""
+    """Return plot and cast of a film, which are cached in the session. None: no valid reply in time."""
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):
         stories[film] = story

@@ -23,9 +23,7 @@ TARGETS = (  # elements outlined in each step, if they are on the page; on a pho
     ".st-key-sequence, .st-key-undo, .st-key-surprise",
     '[data-testid="stTopNavLink"], [data-testid="stExpandSidebarButton"]',
 )
-OUTLINE_STYLE = (
-    "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; }}</style>"
-)
+OUTLINE = "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; }}</style>"
 
 
 def begin() -> None:
@@ -61,7 +59,7 @@ def _show_step(step: int) -> None:
             st.button(_("Back"), key="tour-back", on_click=go_to, args=(step - 1,))
         if not is_last:
             st.button(_("Skip the tour"), key="tour-skip", type="tertiary", on_click=close)
-    st.html(OUTLINE_STYLE.format(target=TARGETS[step]))
+    st.html(OUTLINE.format(target=TARGETS[step]))
 
 
 def go_to(step: int) -> None:

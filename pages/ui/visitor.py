@@ -29,7 +29,7 @@ class ListState:
     later: tuple[int, ...] = ()  # films to watch later
     watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
-    choice: tuple[int, ...] = ()  # films of a pasted list: only these, or none of these, are recommended
+    choice: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or none of them, are recommended
     # not yet converted to film numbers by `session.films`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films

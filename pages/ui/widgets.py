@@ -48,7 +48,7 @@ def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T 
 
 
 def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
-    """Show options as a menu, and return the chosen option. The arguments are those of `segmented_control`."""
+    """Show options as a menu, and return the chosen option. For the arguments, see `segmented_control`."""
     index = 0 if default is None else list(labels).index(default)
     chosen: T = st.selectbox(
         label, list(labels), index, format_func=labels.__getitem__, key=key, persist_state="session", **options
