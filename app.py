@@ -20,14 +20,14 @@ from recsys import monitoring, paths
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
     """Set up the logs and the metrics server. Load torch and the films in the background."""
-    logs.tidy()
+    logs.set_up()
     health.serve_metrics()
     Thread(target=_warm_up, daemon=True).start()
     yield {}
 
 
 def _warm_up() -> None:
-    gc.disable()  # the garbage collector would take a sixth of the import time
+    gc.disable()  # the garbage collector takes a sixth of the import time
     try:
         if paths.is_public():
             from recsys.text import encoder
@@ -47,6 +47,7 @@ def _is_ready() -> bool:
 
 
 def _count_failure(error: Exception) -> None:
+    """Count an exception of a page, unless a forged widget value has caused it."""
     if not logs.is_caused_by_forged_value(error):
         monitoring.count("page_failures")
 

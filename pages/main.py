@@ -3,7 +3,7 @@
 from pages.ui import browser, i18n, page, session, tour
 from recsys import monitoring
 
-tour.begin()  # before `session.load` can write the URL: a first visit is one without URL parameters
+tour.begin()  # before `session.load` can write the URL, because the tour starts only without URL parameters
 session.load()
 i18n.set_language()
 requested_page = page.navigation()

@@ -14,8 +14,8 @@ from recsys.models.ncf import NcfConfig
 
 @pytest.fixture
 def ukrainian(monkeypatch):
-    monkeypatch.setattr(i18n, "current", lambda: "uk")
-    monkeypatch.setattr(i18n, "noun", lambda: "film")
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
+    monkeypatch.setattr(i18n, "current_noun", lambda: "film")
 
 
 def test_values_are_never_formatted_again():

@@ -59,8 +59,8 @@ def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation
             else _("{model}: below rank {k}", model=title, k=len(picks))
             for title, rank in ranks.items()
         ]
-        html_rows.append(film_cards.row(pick.rank, pick.film, probability=None, best=None, note=" · ".join(notes)))
+        html_rows.append(film_cards.row(pick.rank, pick.film, probability=None, full_bar=None, note=" · ".join(notes)))
         rank_columns = {f"rank {title}": rank for title, rank in ranks.items()}
         csv_rows.append({"rank": pick.rank, **pick.film._asdict(), **rank_columns})
-    st.html(film_cards.row_list(html_rows))
+    st.html(film_cards.join_rows(html_rows))
     charts.download_buttons(pd.DataFrame(csv_rows), "mixture")

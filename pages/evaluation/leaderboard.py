@@ -396,7 +396,7 @@ def show_missing(view: EvaluationView) -> None:
         ):
             group = [recommender for recommender in missing if recommender.needs_training == needs_training]
             if group:
-                titles = format.listed([_(recommender.title) for recommender in group])
+                titles = format.join_escaped([_(recommender.title) for recommender in group])
                 st.markdown(f"{_(text, models=titles)} {_(note)}".strip())
                 _show_commands(view, group)
 

@@ -34,7 +34,7 @@ def show(view: EvaluationView) -> None:
         text = _(
             "There are no training logs for this protocol. On {data} there are some for {protocols}.",
             data=dataset_title,
-            protocols=format.listed([f"“{protocol_title(protocol)}”" for protocol in with_logs]),
+            protocols=format.join_escaped([f"“{protocol_title(protocol)}”" for protocol in with_logs]),
         )
         st.caption(text)
     else:
@@ -103,7 +103,7 @@ def show_costs(view: EvaluationView) -> None:
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
         chart(figure, alt, costs.table, f"cost-{view.key}")
     lines = [
-        _(text, models=format.listed([_(title) for title in titles]))
+        _(text, models=format.join_escaped([_(title) for title in titles]))
         for field, text in WITHOUT_TIME.items()
         if (titles := getattr(costs, field))
     ]

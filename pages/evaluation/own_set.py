@@ -58,7 +58,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
     if task and isinstance(task.error, RecsysError):
         errors.show_error(task.error)
     elif task and task.error:
-        tasks.forget(_task_name(dataset))
+        tasks.remove(_task_name(dataset))
         raise task.error
     if names := _quick_recommenders(dataset, evaluated):
         st.button(
@@ -107,7 +107,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
         if len(failures) == len(names):
             raise failures[0]
 
-    tasks.forget(_task_name(dataset))
+    tasks.remove(_task_name(dataset))
     tasks.start(_task_name(dataset), evaluate_all)
 
 

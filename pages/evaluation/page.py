@@ -187,7 +187,7 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     return notes + [
         _(
             "{models} also learned from {data}, except from people who are in both data sets.",
-            models=format.listed(sorted(models)),
+            models=format.join_escaped(sorted(models)),
             data=title,
         )
         for title, models in models_by_dataset.items()

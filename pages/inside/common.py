@@ -139,7 +139,7 @@ def _cell(value: Any) -> Any:
 
 def film_rows(rows: Iterable[str]) -> None:
     """Show a list of rows, which are HTML of `film_cards`."""
-    st.html(film_cards.row_list(rows))
+    st.html(film_cards.join_rows(rows))
 
 
 def show_neighbours(films: Sequence[Film], neighbours: Sequence[tuple[int, float]]) -> None:

@@ -133,7 +133,7 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
         elif task and not task.is_finished:
             tasks.show_progress(
                 task_name,
-                lambda event: _("Computing the map: {share:.0%}", share=tasks.progress(event)),
+                lambda event: _("Computing the map: {share:.0%}", share=tasks.completed_share(event)),
                 _("Cancel *computing the map*"),
                 f"stop-{key}",
             )

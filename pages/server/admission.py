@@ -9,7 +9,7 @@ from recsys import monitoring
 
 STREAM = "/_stcore/stream"  # WebSocket of an open page
 MAX_VISITORS = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
-VISITORS_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with another limit
+VISITORS_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with a limit that replaces MAX_VISITORS
 RETRY_SECONDS = 15
 BUSY = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{RETRY_SECONDS}">
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
@@ -20,12 +20,13 @@ BUSY = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv
 
 
 class Admission:
-    """ASGI middleware that answers 503 while `max_visitors` pages are open."""
+    """ASGI middleware that answers 503 for further pages while `max_visitors` pages are open."""
 
     def __init__(self, app: ASGIApp, max_visitors: int | None = None) -> None:
         self.app = app
-        limit = os.environ.get(VISITORS_VARIABLE, "")  # ignored if it is not a number
-        self.max_visitors = max_visitors or (int(limit) if limit.isdecimal() else 0) or MAX_VISITORS
+        text = os.environ.get(VISITORS_VARIABLE, "")  # ignored if it is not a positive number
+        limit = int(text) if text.isdecimal() else 0
+        self.max_visitors = max_visitors or limit or MAX_VISITORS
         self.n_open = 0
         monitoring.register_gauge("visitors", lambda: self.n_open)
 
@@ -35,8 +36,8 @@ class Admission:
             await self._visit(scope, receive, send)
         elif self.n_open >= self.max_visitors and _is_page(scope):
             monitoring.count("visitors_refused")
-            busy = HTMLResponse(BUSY, 503, {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"})
-            await busy(scope, receive, send)
+            response = HTMLResponse(BUSY, 503, {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"})
+            await response(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -55,7 +56,7 @@ class Admission:
 
 
 def _is_page(scope: Scope) -> bool:
-    """Return whether a request is for a page, not for a file or for the health of the server."""
+    """Return whether a request is for a page and not, for example, for a file or for the health of the server."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
     return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])

@@ -7,12 +7,12 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Streamlit's page needs 'unsafe-inline'. Plotly and components need 'unsafe-eval' and blob.
+# Streamlit's page needs 'unsafe-inline'. Plotly and components need 'unsafe-eval' and blob: URLs.
 POLICY = {
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
     "style-src": "'self' 'unsafe-inline' blob:",
-    "img-src": "'self' data: blob: https:",  # posters of TMDB, and images of own data sets
+    "img-src": "'self' data: blob: https:",  # posters of TMDB, and pictures of visitors' data sets
     "font-src": "'self' data:",
     "connect-src": "'self' data: blob: ws: wss:",
     "worker-src": "'self' blob:",

@@ -1,6 +1,6 @@
 """Health of the server: GET /ready for load balancers, and the metrics of `recsys.monitoring` for Prometheus.
 
-`/_stcore/health` of Streamlit only reports that the server runs.
+Streamlit's route `/_stcore/health` only reports that the server runs.
 """
 
 import asyncio

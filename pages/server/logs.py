@@ -8,11 +8,11 @@ import traceback
 
 PAGES_LOGGER = "streamlit.error_util"  # logs exceptions of pages
 COMPONENTS_LOGGER = "streamlit.components.v2.bidi_component.serialization"  # logs invalid states of components
-# functions of Streamlit that read the widget values of a browser
+# functions of Streamlit that read the widget values that a browser sends
 WIDGET_READERS = ("deserialize", "unpack_widget_state_value", "on_script_will_rerun", "get_serialized")
 
 
-def tidy() -> None:
+def set_up() -> None:
     """Set the log format and shorten the tracebacks of forged widget values."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for name in (PAGES_LOGGER, COMPONENTS_LOGGER):
@@ -20,12 +20,12 @@ def tidy() -> None:
 
 
 def is_caused_by_forged_value(error: BaseException) -> bool:
-    """Return whether a widget value that the page cannot send has caused an error."""
+    """Return whether a forged widget value has caused an error: one that the page itself cannot send."""
     return any(frame.name in WIDGET_READERS for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _shorten(record: logging.LogRecord) -> bool:
-    """Replace the traceback of a forged widget value by one line. Used as a logging filter that drops no record."""
+    """Replace the traceback of a forged widget value by one line. Return True: a logging filter keeps the record."""
     error = record.exc_info[1] if record.exc_info else None
     if error and is_caused_by_forged_value(error):
         record.msg, record.args = "a widget was given a value that it cannot have (%s)", (type(error).__name__,)

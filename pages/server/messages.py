@@ -41,7 +41,7 @@ class Messages:
 
 
 def _kind(message: Message) -> str:
-    """Return the type of a message, as in BackMsg, "unknown" or UNREADABLE."""
+    """Return the type of a message: a field name of BackMsg, "unknown" or UNREADABLE."""
     try:
         return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") or "unknown"
     except DecodeError:

@@ -2,7 +2,7 @@
 
 Streamlit accepts a file from any open session, even if its page has no uploader, and keeps the file in memory until the
 session ends. Here, only sessions of pages with an uploader can upload: these pages call `allow_uploads`. The sizes of
-stored files are read from Streamlit, so a quota is free again when Streamlit has freed the memory.
+stored files are read from Streamlit. Files that Streamlit has deleted therefore do not count for the limits.
 """
 
 import threading
@@ -23,7 +23,7 @@ PERMISSION_SECONDS = 6 * 3600.0  # how long a session may upload after `allow_up
 MAX_SESSIONS = 2000  # the newest calls of `allow_uploads` are kept
 FRAMING_BYTES = 1024  # maximum size of a request without its file: the headers of one multipart part
 
-File = tuple[str, str]  # session id, file id
+FileKey = tuple[str, str]  # session id, file id
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Permission:
 
 _permissions: dict[str, Permission] = {}  # session id → permission, the oldest first
 _lock = threading.Lock()  # pages call `allow_uploads` in threads
-_arriving: dict[File, int] = {}  # sizes of the files that are being received
+_arriving: dict[FileKey, int] = {}  # sizes in bytes of the files that are being received
 
 
 def allow_uploads(session: str, max_file_bytes: int) -> None:
@@ -49,7 +49,7 @@ def allow_uploads(session: str, max_file_bytes: int) -> None:
 
 
 class Uploads:
-    """ASGI middleware that refuses unexpected files (403) and files beyond the limits (413)."""
+    """ASGI middleware that refuses unexpected files (status 403) and files beyond the limits (413)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -62,7 +62,7 @@ class Uploads:
         _prefix, _path, ids = scope["path"].partition(PATH)
         session, _slash, file_id = ids.partition("/")
         length = dict(scope["headers"]).get(b"content-length", b"")
-        file, size = (session, file_id), int(length) if length.isdigit() else None
+        file, size = (session, file_id), (int(length) if length.isdigit() else None)
         if refusal := _refusal(file, size):
             monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
@@ -74,8 +74,8 @@ class Uploads:
             del _arriving[file]
 
 
-def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
-    """Return the response that refuses a file, or None if the file is accepted."""
+def _refusal(file: FileKey, size: int | None) -> PlainTextResponse | None:
+    """Return the response that refuses a file, or None if the file is accepted. size: In bytes, None if not given."""
     session, _file_id = file
     permission = _permissions.get(session)
     if permission is None or permission.until < time.monotonic():
@@ -95,7 +95,7 @@ def _refusal(file: File, size: int | None) -> PlainTextResponse | None:
     return None
 
 
-def _stored_sizes() -> dict[File, int]:
+def _stored_sizes() -> dict[FileKey, int]:
     """Return file → size in bytes for the files that Streamlit stores."""
     if not runtime.exists():
         return {}

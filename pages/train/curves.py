@@ -1,4 +1,4 @@
-"""Training loss and validation of a training, by epoch."""
+"""Charts of the loss and the validation metric of a training, by epoch."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -11,10 +11,11 @@ from recsys.jobs.queue import Progress
 
 COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # contrast of at least 3:1 on the light and the dark page
 PLOT_HEIGHT_PX = 210
+MAX_MARKERS = 39  # a longer curve has no markers
 
 
-def show(progress: Progress, model: str, key: str) -> None:
-    """Plot loss and validation of a training. model: Title of the recommender. key: Part of the names of the charts."""
+def show(progress: Progress, model_title: str, key: str) -> None:
+    """Plot the loss and the validation metric of a training. key: Part of the names of the charts."""
     axis_titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
     table = pd.DataFrame(progress.events, columns=["epoch", *axis_titles])
     _epochs, max_epochs = progress.epochs
@@ -23,19 +24,21 @@ def show(progress: Progress, model: str, key: str) -> None:
             rows = table.dropna(subset=[column])
             if len(rows):
                 epoch, value = int(rows["epoch"].iloc[-1]), format.metric(rows[column].iloc[-1])
-                alt = _("{axis} of {model}, {last} after epoch {n}", axis=axis_title, model=model, last=value, n=epoch)
+                alt = _(
+                    "{axis} of {model}, {last} after epoch {n}", axis=axis_title, model=model_title, last=value, n=epoch
+                )
                 figure = plot_curve(rows, column, max_epochs).update_yaxes(title=axis_title)
                 plot(figure, alt, f"{column}-{key}")
     st.caption(_("Validation uses one hidden film per person. When it falls, the recommender is overfitting."))
 
 
 def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
-    """Plot a column against the epoch. The axis ends at `max_epochs`."""
+    """Plot a column against the epoch. The axis of epochs ends at `max_epochs`."""
     figure = go.Figure()
     figure.add_scatter(
         x=table["epoch"],
         y=table[column],
-        mode="lines+markers" if len(table) < 40 else "lines",
+        mode="lines+markers" if len(table) <= MAX_MARKERS else "lines",
         line={"color": COLOURS[column], "width": 2},
         marker={"size": 6},
         hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC}}}<extra></extra>",

@@ -1,9 +1,11 @@
 """The form on the left of Train: recommender, settings and device of a new training.
 
-Session state: `recommenders.TRAIN_MENU_KEY` (name of the recommender) · train-<data set>-<recommender>-<setting> (value
-of a setting).
+Session state:
+    recommenders.TRAIN_MENU_KEY: Name of the recommender.
+    train-<data set>-<recommender>-<setting>: Value of a setting.
 """
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -18,7 +20,7 @@ from recsys.jobs.queue import State
 from recsys.serving import predictor as predictors
 from recsys.serving.predictor import Recommender
 
-SETTINGS = {  # setting → title, help
+SETTINGS = {  # name of a setting → title, help
     "epochs": (N_("Epochs"), N_("Passes over the training histories")),
     "lr": (N_("Learning rate (lr)"), N_("Highest learning rate of AdamW")),
     "dim": (N_("Dimensions (dim)"), N_("Size of a film's vector")),
@@ -48,9 +50,9 @@ def show(dataset: Dataset) -> None:
         show_start_button(recommender, dataset.name, changes, device)
 
 
-def select_recommender(data: str) -> Recommender:
+def select_recommender(dataset_name: str) -> Recommender:
     """Show the menu of recommenders that need training. Return the chosen one."""
-    by_name, labels = cache.all_recommenders(), recommenders.menu_labels(data)
+    by_name, labels = cache.all_recommenders(), recommenders.menu_labels(dataset_name)
     trainable = {name: label for name, label in labels.items() if by_name[name].needs_training}
     recommenders.preserve_widget_value(recommenders.TRAIN_MENU_KEY)
     name = selectbox(
@@ -63,37 +65,39 @@ def select_recommender(data: str) -> Recommender:
     return by_name[name]
 
 
-def ask_for_settings(recommender: Recommender, data: str) -> dict[str, Any]:
+def ask_for_settings(recommender: Recommender, dataset_name: str) -> dict[str, Any]:
     """Show the inputs of the settings. Return the settings that the user changed."""
-    title = format.escape_markdown(cache.dataset_title(data))
+    dataset_title = format.escape_markdown(cache.dataset_title(dataset_name))
     st.caption(
-        _("These settings were tuned for {data}. You can change them.", data=title)
-        if recommender.is_tuned_for(data)
+        _("These settings were tuned for {data}. You can change them.", data=dataset_title)
+        if recommender.is_tuned_for(dataset_name)
         else _(
             "There are no tuned settings for {data}. These worked for a data set of a similar size. "
             "You can change them.",
-            data=title,
+            data=dataset_title,
         )
     )
-    main = options.settings(recommender.name, data, options.MAIN_SETTINGS)
-    more = options.settings(recommender.name, data, options.MORE_SETTINGS)
+    main_presets = options.settings(recommender.name, dataset_name, options.MAIN_SETTINGS)
+    more_presets = options.settings(recommender.name, dataset_name, options.MORE_SETTINGS)
+    ask = partial(ask_for_number, recommender.name, dataset_name)
     with st.grid(2, min_column_width=140):
-        values = {name: ask_for_number(name, preset, recommender.name, data) for name, preset in main.items()}
+        values = {name: ask(name, preset) for name, preset in main_presets.items()}
     with st.expander(_("More settings"), icon=":material/tune:"), st.grid(2, min_column_width=140):
-        values |= {name: ask_for_number(name, preset, recommender.name, data) for name, preset in more.items()}
-    return {name: value for name, value in values.items() if value != (main | more)[name]}
+        values |= {name: ask(name, preset) for name, preset in more_presets.items()}
+    presets = main_presets | more_presets
+    return {name: value for name, value in values.items() if value != presets[name]}
 
 
-def ask_for_number(name: str, preset: int | float, recommender_name: str, data: str) -> int | float:
-    """Show the input of a setting. Return its value."""
+def ask_for_number(recommender_name: str, dataset_name: str, name: str, preset: int | float) -> int | float:
+    """Show the input of a setting. Return its value. preset: Value at the start."""
     title, help_text = SETTINGS[name]
     is_integer = isinstance(preset, int)
     return st.number_input(
         _(title),
         value=preset,
-        step=1 if is_integer else preset / 10 or 0.01,
+        step=1 if is_integer else (preset / 10 or 0.01),
         format="%d" if is_integer else "%g",
-        key=f"train-{data}-{recommender_name}-{name}",
+        key=f"train-{dataset_name}-{recommender_name}-{name}",
         help=_("`{name}`: {help}. Default: {value}.", name=name, help=_(help_text), value=number(preset, ",")),
         persist_state="session",
     )
@@ -110,9 +114,9 @@ def select_device() -> str:
     return segmented_control(_("Device"), labels, "train_device")
 
 
-def show_notes(recommender: Recommender, data: str) -> None:
-    """Show the expected duration, and warnings about a checkpoint or a stopped training that would be replaced."""
-    if previous := options.previous_training(recommender.name, data):
+def show_notes(recommender: Recommender, dataset_name: str) -> None:
+    """Show the duration of the last training, and warnings about a checkpoint or training that would be replaced."""
+    if previous := options.previous_training(recommender.name, dataset_name):
         note = ngettext(
             "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
             "The last training took {time} for {n} epochs on a {device}. Other settings take a different time.",
@@ -125,23 +129,23 @@ def show_notes(recommender: Recommender, data: str) -> None:
         st.caption(
             _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
         )
-    if predictors.is_available(recommender.name, data):
+    if predictors.is_available(recommender.name, dataset_name):
         text = _(
             "{model} is already trained for {data}. The new training will replace it on every page.",
             model=format.escape_markdown(cache.recommender_title(recommender)),
-            data=format.escape_markdown(cache.dataset_title(data)),
+            data=format.escape_markdown(cache.dataset_title(dataset_name)),
         )
         st.warning(text, icon=":material/swap_horiz:")
     unfinished = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
-    if any((job.variant, job.dataset) == (recommender.name, data) for job in unfinished):
+    if any((job.variant, job.dataset) == (recommender.name, dataset_name) for job in unfinished):
         text = _("You can resume a stopped training of this recommender. A new training will delete its progress.")
         st.warning(text, icon=":material/restart_alt:")
 
 
-def show_start_button(recommender: Recommender, data: str, changes: dict[str, Any], device: str) -> None:
+def show_start_button(recommender: Recommender, dataset_name: str, changes: dict[str, Any], device: str) -> None:
     """Show the button that adds a training to the queue. It is disabled if the settings are invalid."""
     try:
-        queue.check(recommender.name, data, changes)
+        queue.check(recommender.name, dataset_name, changes)
         is_valid = True
     except RecsysError as error:
         errors.show_error(error)
@@ -154,5 +158,5 @@ def show_start_button(recommender: Recommender, data: str, changes: dict[str, An
         type="primary",
         disabled=not is_valid,
     ):
-        queue.add(recommender.name, data, changes=changes, device=device)
+        queue.add(recommender.name, dataset_name, changes=changes, device=device)
         st.rerun()

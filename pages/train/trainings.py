@@ -61,7 +61,7 @@ def show() -> None:
 
 @st.fragment(run_every=REFRESH_SECONDS)
 def show_active(previous_states: list[tuple[str, State]]) -> None:
-    """Show active trainings. The whole page reruns when a state changes. previous_states: (job ID, state) of all."""
+    """Show active trainings. When a state changes, the whole page reruns. previous_states: (ID, state) of all jobs."""
     jobs = queue.jobs()
     if [(job.id, job.state) for job in jobs] != previous_states:
         st.rerun()
@@ -72,15 +72,14 @@ def show_active(previous_states: list[tuple[str, State]]) -> None:
 
 def show_job(job: Job) -> None:
     """Show a training: title, state, settings, progress, curves and buttons."""
-    progress, model = queue.progress(job), title(job)
+    progress, model_title = queue.progress(job), title(job)
     label, icon, colour = BADGES[job.state]
     with st.container(border=True, gap="small", key=f"run-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if job.variant:
-                data = format.escape_markdown(cache.dataset_title(job.dataset))
-                st.markdown(
-                    _("**{model}** for {data}", model=format.escape_markdown(model), data=data), width="content"
-                )
+                dataset_title = format.escape_markdown(cache.dataset_title(job.dataset))
+                text = _("**{model}** for {data}", model=format.escape_markdown(model_title), data=dataset_title)
+                st.markdown(text, width="content")
             st.badge(_(label), icon=f":material/{icon}:", color=colour)
         if job.variant:
             st.caption(" ".join(describe_settings(job)))
@@ -89,13 +88,13 @@ def show_job(job: Job) -> None:
         if status := status_text(job, progress):
             st.caption(format.escape_markdown(status))
         if progress.events and job.state in (State.RUNNING, State.STOPPING):
-            curves.show(progress, model, job.id)
+            curves.show(progress, model_title, job.id)
         elif progress.events:
             label, key = _("Training curves"), f"curves-{job.id}"
             with st.expander(label, icon=":material/show_chart:", key=key, on_change="rerun") as panel:
                 if panel.open:
-                    curves.show(progress, model, job.id)
-        show_buttons(job, format.escape_markdown(model))
+                    curves.show(progress, model_title, job.id)
+        show_buttons(job, format.escape_markdown(model_title))
 
 
 def title(job: Job) -> str:
@@ -106,12 +105,14 @@ def title(job: Job) -> str:
 
 def describe_settings(job: Job) -> list[str]:
     """Return sentences about the changed settings and the start time."""
-    values = {name: value if isinstance(value, str) else number(value, ",") for name, value in job.changes.items()}
-    changes = [f"{_(SETTINGS[name][0]) if name in SETTINGS else name} {value}" for name, value in values.items()]
-    recommender = cache.all_recommenders().get(job.variant)
+    changes = []
+    for name, value in job.changes.items():
+        setting_title = _(SETTINGS[name][0]) if name in SETTINGS else name
+        changes.append(f"{setting_title} {value if isinstance(value, str) else number(value, ',')}")
     if changes:
-        text = _("Changed: {settings}.", settings=format.listed(changes))
+        text = _("Changed: {settings}.", settings=format.join_escaped(changes))
     else:
+        recommender = cache.all_recommenders().get(job.variant)
         is_tuned = recommender and recommender.is_tuned_for(job.dataset)
         text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
     if not job.started:
@@ -152,34 +153,34 @@ def status_text(job: Job, progress: Progress) -> str:
     return f"{text} " + _("Saved the best checkpoint: epoch {n}, validation NDCG@10 {value}.", n=epoch, value=value)
 
 
-def show_buttons(job: Job, model: str) -> None:
-    """Show the buttons for the state of a training."""
+def show_buttons(job: Job, model_title: str) -> None:
+    """Show the buttons for the state of a training. model_title: Escaped for Markdown."""
     with st.container(horizontal=True, gap="small"):
         if job.state is State.DONE:
-            text, icon = _("Use it *: {model}*", model=model), ":material/arrow_forward:"
+            text, icon = _("Use it *: {model}*", model=model_title), ":material/arrow_forward:"
             if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_result, args=(job,)):
                 st.switch_page(WATCH_PAGE)
         if job.state is State.RUNNING:
-            show_button(_("Stop *{model}*", model=model), "stop", job, queue.stop)
+            show_button(_("Stop *{model}*", model=model_title), "stop", job, queue.stop)
         if job.state is State.WAITING:
-            show_button(_("Cancel *{model}*", model=model), "close", job, queue.stop)
+            show_button(_("Cancel *{model}*", model=model_title), "close", job, queue.stop)
         if job.state in queue.RESUMABLE:
-            show_button(_("Resume *{model}*", model=model), "play_arrow", job, queue.resume)
+            show_button(_("Resume *{model}*", model=model_title), "play_arrow", job, queue.resume)
         if job.state not in queue.ACTIVE:
-            show_button(_("Remove *{model}*", model=model), "delete", job, queue.remove)
+            show_button(_("Remove *{model}*", model=model_title), "delete", job, queue.remove)
 
 
 def select_result(job: Job) -> None:
     """Select the recommender and its data set on all pages.
 
-    This is a callback, because the value of the menu of data sets on this page cannot be set after the menu.
+    This is a callback, so that it runs before the menu of data sets of this page is shown.
     """
     st.session_state.model = job.variant
     session.open_dataset(job.dataset)
 
 
 def show_button(text: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
-    """Show a button that calls `action` with the ID of the training, and reruns the page."""
+    """Show a button that calls `action` with the ID of the training and reruns the page."""
     if st.button(text, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
         with errors.show_errors():
             action(job.id)

@@ -3,7 +3,7 @@
 The script is assets/style/nextreel.js.
 
 Session state:
-    announcement: Number of announcements so far, and the text of the last one.
+    announcement: Number of requested announcements so far, and the text of the last one.
     focus: Number of focus requests so far, and the widget keys of the last one, in order of preference.
 """
 
@@ -22,17 +22,17 @@ TOUR_COOKIE = "nextreel_tour"  # the script sets it when the tour is closed
 _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read_text("utf-8"))
 
 
-def show_page(page: str, tour_step: int | None, tour_closed: bool) -> None:
+def place_page_script(title: str, tour_step: int | None, tour_closed: bool) -> None:
     """Render the script of a page: language, link to the content, navigation, tour.
 
-    page: Title. When it changes, the script runs again. tour_step: None if the tour is not shown. tour_closed: Whether
-    to set TOUR_COOKIE.
+    title: Title of the page. When it changes, the script runs again. tour_step: None if the tour is not shown.
+    tour_closed: Whether to set TOUR_COOKIE.
     """
-    texts = {"language": i18n.current(), "skip": _("Skip to the content")}
+    texts = {"language": i18n.current_language(), "skip": _("Skip to the content")}
     with st.container(key="browser"):
         _script(
             key="nextreel",
-            data={"task": "page", "page": page, "step": tour_step, "seen": tour_closed, **texts},
+            data={"task": "page", "page": title, "step": tour_step, "seen": tour_closed, **texts},
             height=1,
         )
 
@@ -57,7 +57,7 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
 
 def focus_on(*keys: str) -> None:
-    """Request that after this run the first enabled widget of these keys gets the focus, or else the heading."""
+    """Request the focus after this run for the first enabled widget of these keys, or else for the heading."""
     n_requests, _keys = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (n_requests + 1, keys)
 
@@ -65,7 +65,8 @@ def focus_on(*keys: str) -> None:
 def place_focus(key: str = "focus-keeper") -> None:
     """Render the script that moves the focus, after all widgets.
 
-    main.py calls this at the end of every run, and a fragment with callbacks at its end. Each call needs its own key.
+    main.py calls this at the end of every run. A fragment with callbacks also calls it, because main.py does not run
+    again. Each call needs its own key.
     """
     n_requests, keys = st.session_state.get("focus", (0, ()))
     _script(key=key, data={"task": "focus", "number": n_requests, "keys": list(keys)}, height=0)
@@ -73,19 +74,19 @@ def place_focus(key: str = "focus-keeper") -> None:
 
 def announce(text: str) -> None:
     """Request an announcement for screen readers after this run. Only the last request of a run counts."""
-    number, _text = st.session_state.get("announcement", (0, ""))
-    st.session_state.announcement = (number + 1, text)
+    n_requests, _text = st.session_state.get("announcement", (0, ""))
+    st.session_state.announcement = (n_requests + 1, text)
 
 
 def place_announcement() -> None:
     """Render the requested announcement."""
-    number, text = st.session_state.get("announcement", (0, ""))
-    place_status(text, number)
+    n_requests, text = st.session_state.get("announcement", (0, ""))
+    place_status(text, n_requests)
 
 
 def place_status(text: str, number: int = 0) -> None:
     """Render a hidden plain text. The script announces it to screen readers when it appears or changes.
 
-    number: Differs between two messages with the same text, so that the second is announced too.
+    number: A new number makes the script announce the same text again.
     """
     st.html(f'<span class="nr-status" data-number="{number}">{escape(text)}</span>')

@@ -1,8 +1,8 @@
 """Caches that all visitors share: data sets, title indexes, recommenders and ranks of hidden films.
 
 Pages cache results for a data set with `cached_for_dataset`, results for a recommender with `cached_for_predictor`, and
-other results with `functools`. Slow computations that a visitor starts are tasks (`pages.ui.tasks`). Callers must not
-change a cached result.
+other results with `cached_by` or `functools`. Slow computations that a visitor starts are tasks (`pages.ui.tasks`).
+Callers must not change a cached result.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "bert4rec"
 MAX_PREDICTORS = 150  # all recommenders for three data sets
-_loaded: set[tuple[str, ...]] = set()  # keys of `_spinner` that were loaded since the start of the server
+_loaded: set[tuple[str, ...]] = set()  # keys of `_spinner` that this server process has loaded
 
 
 def cached_for_dataset(
@@ -40,11 +40,15 @@ def cached_for_dataset(
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         @st.cache_resource(max_entries=max_entries, show_spinner=False)
-        @wraps(function)  # Streamlit distinguishes caches by the name and the source of the function
+        @wraps(function)  # so that each function has its own cache: Streamlit compares names and sources
         def cached(name: str, current_version: str) -> T:
             return function(name)
 
-        return wraps(function)(lambda name: cached(name, version(name)))
+        @wraps(function)
+        def with_current_version(name: str) -> T:
+            return cached(name, version(name))
+
+        return with_current_version
 
     return decorate
 
@@ -58,7 +62,7 @@ def cached_by(keys: dict[str | type[Any], Callable[[Any], Any]], max_entries: in
     """Cache the results of a function by its arguments.
 
     Args:
-        keys: Class of an argument, or its name → function that returns a hashable key of the argument.
+        keys: Class of an argument (or full name of the class) → function that returns a hashable key of the argument.
         max_entries: Maximum number of results.
     """
     return cast(Any, st.cache_resource(max_entries=max_entries, show_spinner=False, hash_funcs=keys))
@@ -88,7 +92,7 @@ def catalog_index(name: str) -> TitleIndex:
 
 
 def load_predictor(name: str, dataset_name: str) -> Predictor:
-    """Return a recommender for a data set, with a spinner the first time. It is reloaded if its checkpoint is newer.
+    """Return the predictor of a recommender, with a spinner the first time. A newer checkpoint is loaded again.
 
     Raises:
         StoreError: If the recommender is not trained. The error has the command that trains it.
@@ -99,12 +103,12 @@ def load_predictor(name: str, dataset_name: str) -> Predictor:
 
 @st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
 def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
-    """Load a recommender. version: Version of the data set, which is only a part of the cache key."""
+    """Load a recommender. version: Version of the data set. It is only used in the cache key."""
     return predictors.load(name, dataset(dataset_name))
 
 
 def popularity_predictor(dataset_name: str) -> Predictor:
-    """Return the predictor of FALLBACK, which needs no training."""
+    """Return the predictor of FALLBACK, which recommends the most popular films."""
     return load_predictor(FALLBACK, dataset_name)
 
 

@@ -20,13 +20,13 @@ from recsys.serving.share_image import Fonts
 ACCENT = "#1f9a94"  # contrast of at least 3:1 with the light and with the dark background
 SECOND_ACCENT = "#d9772f"  # same contrast
 GREY = "#8d8c88"
-FONTS = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
+FONT_FOLDER = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
 FILE_TYPES = {  # suffix → MIME type, icon
     ".csv": ("text/csv", "download"),
     ".json": ("application/json", "download"),
     ".png": ("image/png", "image"),
 }
-HEADINGS = {  # column names that are translated
+HEADINGS = {  # column names that are translated. The groups in parentheses save lines.
     *(N_("alone"), N_("attended to"), N_("attends"), N_("attention"), N_("baseline"), N_("bucket")),
     *(N_("calibration error"), N_("cosine"), N_("date"), N_("decade"), N_("difference"), N_("differs")),
     *(N_("distance"), N_("epoch"), N_("events"), N_("family"), N_("file"), N_("film"), N_("films"), N_("fingerprint")),
@@ -42,7 +42,7 @@ HEADINGS = {  # column names that are translated
 
 
 def set_layout(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
-    """Set margins, legend and fonts of a figure, in px. Dragging does not zoom, so that phones can scroll."""
+    """Set size, legend and fonts of a figure. Lengths are in px. Dragging does not zoom, so that phones can scroll."""
     figure.update_layout(height=height, margin={"l": left, "r": right, "t": 36, "b": 0}, dragmode=False, bargap=0.25)
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "font": {"size": 12}})
     figure.update_xaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
@@ -70,7 +70,10 @@ def download_numbers(table: pd.DataFrame, name: str) -> None:
 
 
 def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[int] = (1, 3)) -> dict[str, Any]:
-    """Return the settings of a logarithmic axis with complete tick labels, which Plotly would shorten to one digit."""
+    """Return the settings of a logarithmic axis. Its ticks are `steps` times 10^min_exponent … 10^6.
+
+    Without these settings, Plotly would shorten most tick labels to one digit. label: Tick value → text.
+    """
     ticks = [float(f"{step}e{exponent}") for exponent in range(min_exponent, 7) for step in steps]
     return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}
 
@@ -88,7 +91,7 @@ def localize_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None)
 
 
 def _cell(value: Any, spec: str) -> str:
-    """Return a number as text. Without a spec, an integer is formatted as a count, another number as a metric."""
+    """Return a number as text. If `spec` is "", an integer is formatted as a count, and another number as a metric."""
     if pd.isna(value):
         return "–"
     if spec:
@@ -101,7 +104,7 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
 
     Args:
         table: The table.
-        name: Name of the files.
+        name: Name of the files, without suffix.
         label: Label of the CSV button.
         index: Whether the index is a column of the files.
         quiet: Whether the buttons have no frame.
@@ -152,11 +155,11 @@ def as_png(table: pd.DataFrame, name: str) -> bytes:
 
 
 def _file_title(name: str) -> str:
-    """Return "Hidden films" for "hidden-films"."""
+    """Return the title of the table in a file: "Hidden films" for "hidden-films"."""
     return name.replace("-", " ").replace("_", " ").capitalize()
 
 
 def fonts() -> Fonts:
-    """Return the font files of Streamlit, None if a file was not found."""
+    """Return the font files of Streamlit, with None for a file that was not found."""
     patterns = ("SourceSerifVariable-Roman*", "SourceSansVF-Up*")
-    return Fonts(*(min(FONTS.glob(pattern), default=None) for pattern in patterns))
+    return Fonts(*(min(FONT_FOLDER.glob(pattern), default=None) for pattern in patterns))

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import add_dataset, cache, errors, session, tasks
-from pages.ui.format import escape_markdown, item_count, item_kind, listed, megabytes, year_range
+from pages.ui.format import escape_markdown, item_count, item_kind, join_escaped, megabytes, year_range
 from pages.ui.i18n import _, count, localize, ngettext
 from pages.ui.visitor import DatasetTask, visitor
 from pages.ui.widgets import button
@@ -21,7 +21,7 @@ from recsys.progress import ProgressCallback
 from recsys.serving.predictor import is_available
 
 README_URL = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
-TEXT_READMES = ("ml-100k", "ml-1m")  # data sets with a README as text; other READMEs are HTML
+TEXT_READMES = ("ml-100k", "ml-1m")  # data sets whose README is a text file; the others are HTML
 MIN_FILMS_OF_TEST_USER = 3  # one each for training, validation and test
 
 
@@ -31,8 +31,8 @@ class DatasetSize:
 
     n_users: int
     n_films: int
-    oldest: int | None  # release year, None if unknown
-    newest: int | None
+    oldest: int | None  # first release year, None if unknown
+    newest: int | None  # last release year, None if unknown
     n_trained_films: int | None = None  # films with enough ratings; None if the data set is not on this computer
     n_untested_users: int = 0  # users with fewer than MIN_FILMS_OF_TEST_USER films
     noun: Noun = "film"
@@ -54,9 +54,16 @@ def dataset_size(name: str) -> DatasetSize:
 def _computed_size(name: str) -> DatasetSize:
     data = datasets.load(name)
     years = [film.year for film in data.catalog.films if film.year is not None]
-    n_untested = int((data.offsets[1:] - data.offsets[:-1] < MIN_FILMS_OF_TEST_USER).sum())
-    oldest, newest = min(years, default=None), max(years, default=None)
-    return DatasetSize(data.n_users, len(data.catalog.films), oldest, newest, data.n_items, n_untested, data.noun)
+    history_lengths = data.offsets[1:] - data.offsets[:-1]
+    return DatasetSize(
+        data.n_users,
+        len(data.catalog.films),
+        oldest=min(years, default=None),
+        newest=max(years, default=None),
+        n_trained_films=data.n_items,
+        n_untested_users=int((history_lengths < MIN_FILMS_OF_TEST_USER).sum()),
+        noun=data.noun,
+    )
 
 
 def menu_label(name: str) -> str:
@@ -113,7 +120,8 @@ def show_all() -> None:
             _action(name, name in prepared_names)
             if name in prepared_names and cache.item_noun(name) == "film":
                 _enrichment(name)
-            if name not in (visitor().current.dataset, *datasets.SETS) and not paths.is_public():
+            is_added_by_visitor, is_open = name not in datasets.SETS, name == visitor().current.dataset
+            if is_added_by_visitor and not is_open and not paths.is_public():
                 add_dataset.delete_button(name)
 
 
@@ -138,31 +146,31 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
     """Return sentences about the films and people that recommenders learn from, and about trained recommenders."""
     kind = item_kind(size.noun)
     sentences: list[str] = []
-    if size.n_trained_films is not None and (n_others := size.n_films - size.n_trained_films):
-        n, fewest = size.n_trained_films, datasets.min_ratings(name)
-        sentences += [
-            _(
+    n_trained = size.n_films if size.n_trained_films is None else size.n_trained_films
+    if n_infrequent := size.n_films - n_trained:
+        if (min_ratings := datasets.min_ratings(name)) > 1:
+            text = _(
                 "Recommenders learn from the {n:,} {things} with at least {fewest} ratings.",
-                n=n,
+                n=n_trained,
                 things=kind,
-                fewest=fewest,
+                fewest=min_ratings,
             )
-            if fewest > 1
-            else _("Recommenders learn from the {n:,} {things} that have ratings.", n=n, things=kind),
-            ngettext(
-                "You can also add the other film. The model then uses the most similar film that it knows.",
-                "You can also add the other {n:,} films. The model then uses the most similar films that it knows.",
-                n_others,
-            ),
-        ]
+        else:
+            text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
+        infrequent_text = ngettext(
+            "You can also add the other film. The model then uses the most similar film that it knows.",
+            "You can also add the other {n:,} films. The model then uses the most similar films that it knows.",
+            n_infrequent,
+        )
+        sentences += [text, infrequent_text]
     if size.n_untested_users:
-        note = ngettext(
+        text = ngettext(
             "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
             "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
             size.n_untested_users,
             things=kind,
         )
-        sentences.append(note)
+        sentences.append(text)
     titles = [
         cache.recommender_title(recommender)
         for recommender in cache.all_recommenders().values()
@@ -171,7 +179,7 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
     if not titles:
         text = _("No trained recommenders yet. Recommenders without training are fitted when you choose them.")
     elif len(titles) <= 3:
-        text = _("Trained: {models}.", models=listed(titles))
+        text = _("Trained: {models}.", models=join_escaped(titles))
     else:
         models = ", ".join(map(escape_markdown, titles[:2]))
         text = _("Trained: {models} and {n} more.", models=models, n=len(titles) - 2)
@@ -179,10 +187,10 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
 
 
 def _licence(name: str, size: DatasetSize) -> str:
-    """Return download size and licence of a published data set as Markdown."""
+    """Return the licence of a published data set and, if it is not on this computer, the download size as Markdown."""
     published, title = datasets.SETS[name], escape_markdown(cache.dataset_title(name))
-    file = "ml-latest" if name == DEFAULT_DATASET else name
-    address = README_URL.format(name=file, ending="txt" if name in TEXT_READMES else "html")
+    readme = "ml-latest" if name == DEFAULT_DATASET else name  # the default data set is a sample of ml-latest
+    address = README_URL.format(name=readme, ending="txt" if name in TEXT_READMES else "html")
     licence = escape_markdown(_(published.licence))
     text = _("For {licence} ([conditions of {data}]({address})).", licence=licence, data=title, address=address)
     if size.n_trained_films is not None:
@@ -193,41 +201,44 @@ def _licence(name: str, size: DatasetSize) -> str:
 def _action(name: str, is_prepared: bool) -> None:
     """Show the button that opens or downloads a data set, or cancels its download.
 
-    Visitors of a public server cannot download. They see the command.
+    Visitors of a public server cannot download. They see the command for the administrator.
     """
     title, download = escape_markdown(cache.dataset_title(name)), DatasetTask("fetch", name)
-    task = tasks.find(download.name)
-    if task and not task.is_finished:
-        st.caption(escape_markdown(download_text(name, task.event)))
-        # only screen readers read the text in *…*
-        _dialog_button(_("Cancel *downloading {data}*", data=title), f"card-stop-{name}", "close", task.cancel)
+    background_task = tasks.find(download.name)
+    if background_task and not background_task.is_finished:
+        st.caption(escape_markdown(download_text(name, background_task.event)))
+        # the style hides the part of a label in *…*, so that only screen readers read it
+        _dialog_button(
+            _("Cancel *downloading {data}*", data=title), f"card-stop-{name}", "close", background_task.cancel
+        )
     elif is_prepared and name == visitor().current.dataset:
         st.caption(_("Open now."))
     elif is_prepared:
-        open_this = partial(session.open_dataset, name)
-        _dialog_button(_("Open *{data}*", data=title), f"open-{name}", "arrow_forward", open_this)
+        action = partial(session.open_dataset, name)
+        _dialog_button(_("Open *{data}*", data=title), f"open-{name}", "arrow_forward", action)
     elif paths.is_public():
         errors.show_command(recsys_command("data", "get", name))
     else:
-        part = paths.downloads() / name / f"{name}.zip.part"
-        if part.exists() and (size := part.stat().st_size):
-            st.caption(_("{n} MB are already downloaded.", n=megabytes(size)))
+        partial_file = paths.downloads() / name / f"{name}.zip.part"
+        if partial_file.exists() and (n_bytes := partial_file.stat().st_size):
+            st.caption(_("{n} MB are already downloaded.", n=megabytes(n_bytes)))
         _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, download))
 
 
 def _enrichment(name: str) -> None:
     """Show whether the data set has film details, and the button that downloads them from Wikidata."""
-    title, enrichment = escape_markdown(cache.dataset_title(name)), DatasetTask("enrich", name)
-    label = _("Add cast and more *to {data}*", data=title)
+    title, task = escape_markdown(cache.dataset_title(name)), DatasetTask("enrich", name)
     if film_details.version(name):
         st.caption(_("Includes director, cast and titles in other languages from Wikidata."))
         label = _("Download missing details *of {data}*", data=title)
-    if not paths.is_public() and not tasks.is_running(enrichment.name):
+    else:
+        label = _("Add cast and more *to {data}*", data=title)
+    if not paths.is_public() and not tasks.is_running(task.name):
         help_text = _(
             "Director, cast, subjects, length and titles in other languages, from Wikidata (CC0). A large data set "
             "takes a while. You can cancel and continue later."
         )
-        _dialog_button(label, f"enrich-{name}", "groups", partial(start, enrichment), help=help_text)
+        _dialog_button(label, f"enrich-{name}", "groups", partial(start, task), help=help_text)
 
 
 def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object], **options: Any) -> None:
@@ -236,7 +247,7 @@ def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object]
     def act_and_close() -> None:
         action()
         add_dataset.clear_cache()
-        st.rerun()  # the whole page, without the dialog
+        st.rerun()  # a run of the whole page closes the dialog
 
     button(label, key, icon, act_and_close, **options)
 
@@ -252,7 +263,7 @@ def load_or_explain(name: str) -> Dataset | None:
             errors.show_error(error)
             return None
     task = DatasetTask("fetch", name)  # a published data set can be downloaded
-    has_status = task in visitor().tasks and tasks.find(task.name) is not None  # see `show_task_status`
+    has_status = task in visitor().tasks and tasks.find(task.name) is not None  # `show_task_status` shows it
     if not has_status:
         title = escape_markdown(cache.dataset_title(name))
         st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
@@ -275,7 +286,7 @@ def _prepare_default() -> Dataset | None:
 
 
 def start(task: DatasetTask) -> None:
-    """Start a download or enrichment, whose status this visitor sees. A cancelled one continues where it stopped."""
+    """Start or continue a download or enrichment, and show its status to this visitor."""
     visitor().tasks = list(dict.fromkeys([*visitor().tasks, task]))
     tasks.start(task.name, partial(run, task))
 
@@ -286,59 +297,59 @@ def run(task: DatasetTask, report: ProgressCallback) -> None:
         datasets.get(task.dataset, report=report)
     else:
         film_counts = enrich.enrich(task.dataset, report)
-        report({"stage": "keep", **film_counts._asdict()})  # the last event: `_show_status` reads its counts
+        report({"stage": "keep", **film_counts._asdict()})  # the last event, whose counts `_show_status` shows
 
 
 def show_task_status() -> None:
     """Show the progress or the result of each task that this visitor started."""
-    for dataset_task in visitor().tasks:
-        _show_status(dataset_task)
+    for task in visitor().tasks:
+        _show_status(task)
 
 
-def _show_status(dataset_task: DatasetTask) -> None:
+def _show_status(task: DatasetTask) -> None:
     """Show the progress, error or result of a task. If there is nothing to show, dismiss the task."""
-    name, task = dataset_task.dataset, tasks.find(dataset_task.name)
-    is_download = dataset_task.kind == "fetch"
-    title, key = escape_markdown(cache.dataset_title(name)), f"{dataset_task.kind}-{name}"
+    name, background_task, is_download = task.dataset, tasks.find(task.name), task.kind == "fetch"
+    title, key = escape_markdown(cache.dataset_title(name)), f"{task.kind}-{name}"
 
     def dismiss() -> None:
-        visitor().tasks = [other for other in visitor().tasks if other != dataset_task]
-        tasks.forget(dataset_task.name)
+        visitor().tasks = [other for other in visitor().tasks if other != task]
+        tasks.remove(task.name)
 
     def dismiss_button(label: str) -> None:
         st.button(label, key=f"{key}-away", type="tertiary", on_click=dismiss)
 
-    if task and not task.is_finished:
-        progress_text, cancel = enrichment_text, _("Cancel *asking about {data}*", data=title)
+    if background_task and not background_task.is_finished:
         if is_download:
-            progress_text, cancel = download_text, _("Cancel *downloading {data}*", data=title)
-        tasks.show_progress(dataset_task.name, partial(progress_text, name), cancel, f"{key}-stop")
-    elif task and task.error:
-        error = task.error
+            progress_text, cancel_label = download_text, _("Cancel *downloading {data}*", data=title)
+        else:
+            progress_text, cancel_label = enrichment_text, _("Cancel *asking about {data}*", data=title)
+        tasks.show_progress(task.name, partial(progress_text, name), cancel_label, f"{key}-stop")
+    elif background_task and background_task.error:
+        error = background_task.error
         if is_download and isinstance(error, RecsysError):
             message = Message(
                 "{data} could not be downloaded: {why}", data=cache.dataset_title(name), why=error.message
             )
             error = RecsysError(message, error.command)
         with st.container(gap="small"):
-            tasks.show_failure(dataset_task.name, error, f"{key}-again", partial(start, dataset_task))
+            tasks.show_failure(task.name, error, f"{key}-again", partial(start, task))
             dismiss_button(_("Not now"))
-    elif task and not is_download and "with_details" in task.event:
+    elif background_task and not is_download and "with_details" in background_task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             text = ngettext(
                 "Wikidata has details of {n:,} of the {films} films of {data}.",
                 "Wikidata has details of {n:,} of the {films} films of {data}.",
-                task.event["with_details"],
+                background_task.event["with_details"],
                 data=title,
-                films=count(task.event["films"]),
+                films=count(background_task.event["films"]),
             )
             st.success(text, icon=":material/check:")
             dismiss_button(_("OK"))
     elif is_download and name != visitor().current.dataset and name in datasets.prepared_names():
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.success(_("{data} is ready.", data=title), icon=":material/check:")
-            open_this = partial(session.open_dataset, name)
-            st.button(_("Open *{data}*", data=title), key=f"{key}-open", on_click=open_this)
+            label = _("Open *{data}*", data=title)
+            st.button(label, key=f"{key}-open", on_click=session.open_dataset, args=(name,))
             dismiss_button(_("Not now"))
     else:  # cancelled, or the data set is open
         dismiss()

@@ -13,7 +13,7 @@ from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
 
-MAX_ERRORS = 3  # errors about files; if there are more, an expander has all of them
+MAX_ERRORS = 3  # errors about files outside an expander
 
 
 @contextmanager
@@ -31,8 +31,8 @@ def show_errors() -> Iterator[None]:
 def show_error(error: RecsysError) -> None:
     """Show an error and the command that fixes it, if there is one."""
     message = hide_paths(localize(error))
-    start = message[:1] if _starts_with_name(error.message) else message[:1].upper()
-    sentence = f"{start}{message[1:].rstrip('.')}."
+    letter = message[:1] if _starts_with_name(error.message) else message[:1].upper()
+    sentence = f"{letter}{message[1:].rstrip('.')}."
     st.warning(escape_markdown(sentence, links=True), icon=":material/info:")  # links to download sites
     if error.command:
         show_command(error.command)
@@ -45,16 +45,16 @@ def show_flash(key: str) -> None:
 
 
 def _starts_with_name(message: Message) -> bool:
-    """Return whether a message starts with a name, such as a file name, that must not be capitalised."""
+    """Return whether a message starts with a value, such as a file name, that must not be capitalised."""
     placeholder = re.match(r"\{(\w+)", message.text)
     if not placeholder:
         return False
     value = message.fields[placeholder[1]]
-    return _starts_with_name(value) if isinstance(value, Message) else True
+    return not isinstance(value, Message) or _starts_with_name(value)
 
 
 def show_file_errors(errors: Sequence[RecsysError]) -> None:
-    """Show the errors about files. More than MAX_ERRORS are in an expander."""
+    """Show errors about files. If there are more than MAX_ERRORS, all are in an expander."""
     is_collapsed = len(errors) > MAX_ERRORS
     title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(errors))
     with st.expander(title, icon=":material/broken_image:") if is_collapsed else nullcontext():
@@ -69,10 +69,10 @@ def show_command(command: str) -> None:
 
 
 def hide_paths(text: str) -> str:
-    """Return a text in which the folders of a public server are replaced. On other computers it stays."""
+    """Return a text. On a public server, its folders are replaced, so that visitors do not see them."""
     if not paths.is_public():
         return text
-    names = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}
-    for path, name in names.items():
-        text = text.replace(path, name)
+    replacements = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}
+    for path, replacement in replacements.items():
+        text = text.replace(path, replacement)
     return text

@@ -27,7 +27,7 @@ from recsys.serving.recommend import RankPosition, Request
 MAX_BARS = 8  # films of the list that have a bar
 MAX_EXTRA_DIGITS = 2  # digits that are added to percentages to show a difference
 MAX_STORIES = 50  # cached in a session
-FACT_LABELS = {
+FACT_LABELS = {  # field of `FilmDetails` → label
     "directors": N_("Directed by"),
     "cast": N_("With"),
     "subjects": N_("About"),
@@ -45,14 +45,14 @@ def open_dialog(predictor: Predictor, request: Request, item: int) -> None:
 @errors.show_errors()
 def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
     """Show the content of the dialog."""
-    catalog, model = predictor.dataset.catalog, cache.recommender_title(predictor)
+    catalog, model_title = predictor.dataset.catalog, cache.recommender_title(predictor)
     explanation = _explain(predictor, request, item)
     titles = [film.label for film in catalog.films]
-    st.markdown(escape_markdown(rank_text(explanation.rank_position, model, extra_digits(explanation))))
-    st.markdown(f"**{escape_markdown(reason(explanation, titles, model))}**")
+    st.markdown(escape_markdown(rank_text(explanation.rank_position, model_title, extra_digits(explanation))))
+    st.markdown(f"**{escape_markdown(reason(explanation, titles, model_title))}**")
     if explanation.lifted_by or explanation.lowered_by:
         st.html(influence_bars(explanation, titles))
-    for note in notes(explanation, model):
+    for note in notes(explanation, model_title):
         st.caption(escape_markdown(note))
     if facts := film_facts(catalog.details.get(catalog.films[item].movie_id)):
         st.markdown("  \n".join(f":gray[{label}] {escape_markdown(value)}" for label, value in facts))
@@ -67,10 +67,11 @@ def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
     return explain(predictor, request, [item])[0]
 
 
-def film_facts(detail: FilmDetails) -> list[tuple[str, str]]:
-    """Return the known facts about a film as (label, text): [("Directed by", "Quentin Tarantino"), …]."""
-    facts = [(_(label), ", ".join(getattr(detail, field))) for field, label in FACT_LABELS.items()]
-    return [(label, text) for label, text in [*facts, (_("Length"), running_time(detail.minutes))] if text]
+def film_facts(details: FilmDetails) -> list[tuple[str, str]]:
+    """Return the available facts about a film as (label, text): [("Directed by", "Quentin Tarantino"), …]."""
+    facts = [(_(label), ", ".join(getattr(details, field))) for field, label in FACT_LABELS.items()]
+    facts.append((_("Length"), running_time(details.minutes)))
+    return [(label, text) for label, text in facts if text]
 
 
 def extra_digits(explanation: Explanation) -> int:
@@ -82,33 +83,35 @@ def extra_digits(explanation: Explanation) -> int:
     without = explanation.influences[0].rank_without.probability if explanation.influences else None
     if with_all is None or without is None:
         return 0
-    numbers = range(MAX_EXTRA_DIGITS + 1)
-    return next((n for n in numbers if precise_percent(with_all, n) != precise_percent(without, n)), 0)
+    for n_digits in range(MAX_EXTRA_DIGITS + 1):
+        if precise_percent(with_all, n_digits) != precise_percent(without, n_digits):
+            return n_digits
+    return 0
 
 
-def rank_text(position: RankPosition, model: str, digits: int = 0) -> str:
-    """Return a sentence with the rank and the probability of a film. digits: Extra digits of the probability."""
+def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0) -> str:
+    """Return a sentence with the rank and the probability of a film."""
     if position.rank is None:
-        return _("{model} rules it out.", model=model)
-    fields = {"model": model, "rank": ordinal(position.rank)}
+        return _("{model} rules it out.", model=model_title)
+    fields = {"model": model_title, "rank": ordinal(position.rank)}
     if position.probability is not None:
-        fields["probability"] = precise_percent(position.probability, digits)
+        fields["probability"] = precise_percent(position.probability, n_extra_digits)
         if position.rank == 1:
             return _("{model}'s top prediction, at {probability}.", **fields)
         return _("{model} ranks it {rank}, at {probability}.", **fields)
     return _("{model}'s top prediction.", **fields) if position.rank == 1 else _("{model} ranks it {rank}.", **fields)
 
 
-def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
-    """Return sentences about the films that raise or lower the rank. titles: Titles by film number."""
+def reason(explanation: Explanation, titles: Sequence[str], model_title: str) -> str:
+    """Return sentences about the films that raise or lower the rank. titles: Film titles by film number."""
     raising = [titles[influence.item] for influence in explanation.lifted_by]
     lowering = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
-        return _("Your list is empty, so {model} recommends this film to everybody.", model=model)
+        return _("Your list is empty, so {model} recommends this film to everybody.", model=model_title)
     if not raising and lowering:
         return _("Your films count against it. It would rank higher without {one}.", one=lowering[0])
     if not raising:
-        return _("None of your films makes a difference: {model} recommends it to everybody.", model=model)
+        return _("None of your films makes a difference: {model} recommends it to everybody.", model=model_title)
     text = (
         _("Mostly because you watched {one}.", one=raising[0])
         if len(raising) == 1
@@ -119,17 +122,17 @@ def reason(explanation: Explanation, titles: Sequence[str], model: str) -> str:
     return text
 
 
-def notes(explanation: Explanation, model: str) -> list[str]:
-    """Return sentences about how the influences were computed, and about films that are not shown."""
+def notes(explanation: Explanation, model_title: str) -> list[str]:
+    """Return sentences about how the influences were computed, and about films of the list without a bar."""
     n_tested = len(explanation.influences)
     if not n_tested:
         return []
     texts = [
-        _("Computed by removing your only film and asking {model} again.", model=model)
+        _("Computed by removing your only film and asking {model} again.", model=model_title)
         if explanation.n_watched == 1
         else _(
             "Computed by removing each film in turn and asking {model} again. A longer bar means a larger change.",
-            model=model,
+            model=model_title,
         )
     ]
     if explanation.n_watched > n_tested:
@@ -146,45 +149,48 @@ def notes(explanation: Explanation, model: str) -> list[str]:
 
 def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
     """Return HTML of the films with the strongest influence. A bar to the right means that the film raises the rank."""
-    influences, digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
-    # largest effects to each side of the zero line; together they fill the width
-    left = max(0.0, *(-influence.effect for influence in influences))
-    right = max(0.0, *(influence.effect for influence in influences))
+    influences, n_extra_digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
+    # the longest bars to the left and to the right of the zero line together fill the width
+    largest_decrease = max(0.0, *(-influence.effect for influence in influences))
+    largest_increase = max(0.0, *(influence.effect for influence in influences))
+    full_effect = largest_decrease + largest_increase
     rows = "".join(
-        _bar(influence, titles[influence.item], left + right, explanation.rank_position, digits)
+        _bar(influence, titles[influence.item], full_effect, explanation.rank_position, n_extra_digits)
         for influence in influences
     )
-    return f'<ol class="nr-why" style="--nr-zero:{left / (left + right):.1%}">{rows}</ol>'
+    return f'<ol class="nr-why" style="--nr-zero:{largest_decrease / full_effect:.1%}">{rows}</ol>'
 
 
-def _bar(influence: Influence, title: str, full_effect: float, position: RankPosition, digits: int) -> str:
+def _bar(
+    influence: Influence, title: str, full_effect: float, position_with_all: RankPosition, n_extra_digits: int
+) -> str:
     """Return HTML of a film with its bar and a text. full_effect: Effect whose bar would fill the width."""
     effect = influence.effect
     css_class, width = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / full_effect:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{css_class}" style="width:{width}"></i></span>'
-    without = _without_text(influence.rank_without, digits)
+    without_text = _without_text(influence.rank_without, n_extra_digits)
     if abs(effect) <= MIN_EFFECT:
         effect_text = _("makes no difference")
-    elif without == _without_text(position, digits):
+    elif without_text == _without_text(position_with_all, n_extra_digits):  # equal after rounding
         effect_text = _("makes no visible difference")
     else:
         effect_text = _("raises the rank") if effect > 0 else _("lowers the rank")
-    details = escape(f"{effect_text}: {without}")
+    details = escape(f"{effect_text}: {without_text}")
     text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{details}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'
 
 
-def _without_text(position: RankPosition, digits: int) -> str:
-    """Return the probability or rank of the recommended film without a film: "4.2% without it"."""
+def _without_text(position: RankPosition, n_extra_digits: int) -> str:
+    """Return the probability or rank of the recommended film without one film of the list: "4.2% without it"."""
     if position.rank is None:
         return _("ruled out without it")
     if position.probability is None:
         return _("rank {rank} without it", rank=count(position.rank))
-    return _("{probability} without it", probability=precise_percent(position.probability, digits))
+    return _("{probability} without it", probability=precise_percent(position.probability, n_extra_digits))
 
 
 def film_site_links(catalog: Catalog, item: int) -> list[str]:
-    """Return HTML links to an item on IMDb and TMDB, if its ids are known."""
+    """Return HTML links to an item on IMDb and TMDB, as far as the data set has its ids."""
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
 
 
@@ -220,7 +226,7 @@ def show_story(catalog: Catalog, item: int) -> None:
 
 
 def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
-    """Return plot and cast of a film, which are cached in the session. None: TMDB has not answered in time."""
+    """Return plot and cast of a film, which are cached in the session. None: no valid reply in time."""
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):
         stories[film] = story

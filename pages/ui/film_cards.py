@@ -16,7 +16,7 @@ ProbabilityFormat = Callable[[float], str]  # probability → text
 
 def card(
     pick: Recommendation,
-    best: float | None,
+    full_bar: float | None,
     links: Mapping[str, str] | None = None,
     photo: str | None = None,
     probability_format: ProbabilityFormat = precise_percent,
@@ -24,43 +24,45 @@ def card(
 ) -> str:
     """Return a recommended film as a card.
 
-    best: Probability of a full bar. photo: URL of a poster, in place of the drawn one.
-    credits_text: Running time and directors, "" if unknown. None: no card has this line.
+    full_bar: Probability of a full bar. photo: URL of a poster, in place of the drawn one.
+    credits_text: Running time and directors, "" if unknown. None: the cards of the list have no line for them.
     """
     genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
-    line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
-    details = f'<div class="nr-quiet nr-one">{genres}</div>{line}{_links(pick.film, links)}'
-    probability = _probability(pick.probability, best, probability_format)
+    credits_line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
+    details = f'<div class="nr-quiet nr-one">{genres}</div>{credits_line}{_links(pick.film, links)}'
+    probability = _probability(pick.probability, full_bar, probability_format)
     return f'<div class="nr-card">{_poster(pick.film, pick.rank, photo)}{probability}{details}</div>'
 
 
 def library_card(film: Film, details: Iterable[str], links: Mapping[str, str], tag: str = "") -> str:
-    """Return a film without a rank as a card. details: Lines below the genres."""
+    """Return a film without a rank as a card. details: Lines below the genres. tag: Label below them."""
     texts = [display_genres(film.genres), *details]
     lines = "".join(f'<div class="nr-quiet nr-one">{escape(text) or "&nbsp;"}</div>' for text in texts)
-    mark = f'<div class="nr-quiet"><span class="nr-tag">{escape(tag)}</span></div>' if tag else ""
-    return f'<div class="nr-card nr-shelved">{_poster(film)}{lines}{mark}{_links(film, links)}</div>'
+    tag_line = f'<div class="nr-quiet"><span class="nr-tag">{escape(tag)}</span></div>' if tag else ""
+    return f'<div class="nr-card nr-shelved">{_poster(film)}{lines}{tag_line}{_links(film, links)}</div>'
 
 
 def row(
     number: int,
     film: Film,
     probability: float | None,
-    best: float | None,
+    full_bar: float | None,
     links: Mapping[str, str] | None = None,
     probability_format: ProbabilityFormat = precise_percent,
     note: str = "",
     credits_text: str | None = None,
 ) -> str:
-    """Return a film as a row with its rank or position. best: Probability of a full bar. note: Sentence below it."""
+    """Return a film as a row with a number and a bar.
+
+    number: Rank or position. full_bar: Probability of a full bar. note: Sentence below the film.
+    """
     details = escape(" · ".join(filter(None, [_details(film), credits_text]))) + _links(film, links) + _note(note)
-    return (
-        f'<div class="nr-line">{_row(number, film, details)}{_probability(probability, best, probability_format)}</div>'
-    )
+    bar = _probability(probability, full_bar, probability_format)
+    return f'<div class="nr-line">{_row(number, film, details)}{bar}</div>'
 
 
-def list_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
-    """Return a film of the visitor's list as a row. note: Sentence below it."""
+def watched_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
+    """Return a film of the visitor's list as a row. number: Position. note: Sentence below the film."""
     tag = f'<span class="nr-tag">{_("latest")}</span>' if is_latest else ""
     details = f"{film.year or ''}{tag}{_note(note)}"
     return f'<div class="nr-line">{_row(number, film, details)}</div>'
@@ -76,31 +78,31 @@ def example_card(example: SampleList, films: Iterable[Film]) -> str:
 
 
 def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """Return the list of one of several recommenders. counts: Item → number of lists that have it."""
+    """Return one of the lists of several recommenders. counts: Item → number of lists that have it."""
     rows = []
     for pick in picks:
         n = counts[pick.item]
         dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
         note = _("in {n} of {all} lists", n=n, all=n_lists) if n > 1 else _("only here")
         text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
-        shared = " nr-shared" if n > 1 else ""
-        rows.append(f'<li class="nr-line{shared}" style="--nr-share:{n / n_lists:.2f}">{text}</li>')
+        css_class = " nr-shared" if n > 1 else ""
+        rows.append(f'<li class="nr-line{css_class}" style="--nr-share:{n / n_lists:.2f}">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
 def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
-    """Return a list with the earlier rank of each film. before: Items of the earlier list."""
+    """Return a list in which each film has its earlier rank. before: Items of the earlier list."""
     rows = []
     for pick in picks:
         earlier_rank = before.index(pick.item) + 1 if pick.item in before else None
         text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(earlier_rank, pick.rank)}")
-        shaded = "" if earlier_rank else " nr-shared"
-        rows.append(f'<li class="nr-line{shaded}" style="--nr-share:0.6">{text}</li>')
+        css_class = "" if earlier_rank else " nr-shared"
+        rows.append(f'<li class="nr-line{css_class}" style="--nr-share:0.6">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
-def row_list(rows: Iterable[str]) -> str:
-    """Return rows of films below each other."""
+def join_rows(rows: Iterable[str]) -> str:
+    """Return a list of rows, such as those of `row`."""
     items = "".join(f"<li>{html}</li>" for html in rows)
     return f'<ol class="nr-rows">{items}</ol>'
 
@@ -112,7 +114,7 @@ def film_columns(numbered: Iterable[tuple[int, Film]]) -> str:
 
 
 def film_bar_row(number: int, film: Film, share: float, value: str, note: str = "") -> str:
-    """Return a film with a bar. share: Filled share, clipped to 0…1. note: Replaces year and genres."""
+    """Return a film with a bar. share: Filled part, clipped to 0…1. value: Bar text. note: Replaces year and genres."""
     text = _row(number, film, escape(note or _details(film)))
     return f'<div class="nr-line">{text}{_bar(min(max(share, 0), 1), value)}</div>'
 
@@ -128,14 +130,14 @@ def group_row(number: int, film: Film, preferences: Iterable[tuple[str, float, s
 
 
 def sequence_chips(chips: Iterable[tuple[int, str, bool]]) -> str:
-    """Return the tokens of a sequence. chips: (number, label, is masked). Dots stand for missing numbers."""
-    items, expected = [], 1
+    """Return the tokens of a sequence. chips: (number, label, is masked). "…" stands for missing numbers."""
+    items, next_number = [], 1
     for number, label, is_masked in chips:
-        if number != expected:
+        if number != next_number:
             items.append('<li class="nr-token nr-left-out">…</li>')
-        kind = " nr-blank" if is_masked else ""
-        items.append(f'<li class="nr-token{kind}"><i>{number}</i>{escape(label)}</li>')
-        expected = number + 1
+        css_class = " nr-blank" if is_masked else ""
+        items.append(f'<li class="nr-token{css_class}"><i>{number}</i>{escape(label)}</li>')
+        next_number = number + 1
     return f'<ol class="nr-tokens">{"".join(items)}</ol>'
 
 
@@ -156,10 +158,8 @@ def _poster(film: Film, rank: int | None = None, photo: str | None = None) -> st
     image = f'<img src="{poster_url(film.title, film.year, film.genres)}" alt="{description}">'
     cover = f'<img class="nr-photo" src="{escape(photo)}" alt="" referrerpolicy="no-referrer">' if photo else ""
     number = "" if rank is None else f'<span class="nr-rank">{rank}</span>'
-    title = f"<b>{escape(film.title)}</b><i>{film.year or ''}</i>"
-    return (
-        f'<div class="nr-poster">{image}{number}<span class="nr-words" aria-hidden="true">{title}</span>{cover}</div>'
-    )
+    title = f'<span class="nr-words" aria-hidden="true"><b>{escape(film.title)}</b><i>{film.year or ""}</i></span>'
+    return f'<div class="nr-poster">{image}{number}{title}{cover}</div>'
 
 
 def _row(number: int, film: Film, details: str) -> str:
@@ -184,11 +184,11 @@ def _note(text: str) -> str:
     return f'<span class="nr-note">{escape(text)}</span>' if text else ""
 
 
-def _probability(probability: float | None, best: float | None, probability_format: ProbabilityFormat) -> str:
-    """Return a probability as a bar and a text, or "" without one."""
-    if probability is None or not best:
+def _probability(probability: float | None, full_bar: float | None, probability_format: ProbabilityFormat) -> str:
+    """Return a probability as a bar and a text, or "" without a probability."""
+    if probability is None or not full_bar:
         return ""
-    return _bar(min(probability / best, 1.0), probability_format(probability))
+    return _bar(min(probability / full_bar, 1.0), probability_format(probability))
 
 
 def _bar(share: float, value: str) -> str:

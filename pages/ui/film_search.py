@@ -17,7 +17,7 @@ from recsys.errors import RecsysError
 from recsys.serving.search.name_index import PHRASE
 from recsys.serving.search.search import SearchResult, TitleIndex
 
-MAX_QUOTED_LETTERS = 60  # letters of the query in a note
+MAX_QUOTED_LETTERS = 60  # of the query in a note
 MIN_LETTERS = 3  # a shorter query is not searched in other data sets
 
 
@@ -40,7 +40,7 @@ def search_box(
         render: Shows one result.
         limit: Maximum number of results.
         results_key: Key of the container with the results.
-        on_enter: Called with the best result when Enter is pressed, see `choose_best`.
+        on_enter: Called with the best result when Enter is pressed in the box, see `choose_best`.
         options: Further arguments of `st.text_input`.
     """
     index = cache.title_index(dataset_name)
@@ -57,7 +57,7 @@ def search_box(
         for result in confident:
             render(result)
         if note := missing_note(dataset_name, text, confident):
-            st.caption(note + " " + _("Most similar titles:") if similar else note)
+            st.caption(f"{note} {_('Most similar titles:')}" if similar else note)
         for result in similar:
             render(result)
     browser.place_status(_("Films found: {n}.", n=len(confident)))
@@ -74,7 +74,7 @@ def placeholder(index: TitleIndex) -> str:
 
 
 def choose_best(dataset_name: str, on_enter: Callable[[SearchResult], None], text: str) -> None:
-    """Call `on_enter` with the best result of a query, if it has one."""
+    """Call `on_enter` with the `_best_match` of a query, if any."""
     if best := _best_match(cache.title_index(dataset_name), text):
         on_enter(best)
 
@@ -86,11 +86,11 @@ def _best_match(index: TitleIndex, text: str) -> SearchResult | None:
 
 
 def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) -> str:
-    """Return a Markdown note for a film that the data set lacks, with the other data sets that have it, or ""."""
-    if confident and confident[0].score > PHRASE:  # it is more than a title that contains the words
+    """Return a Markdown note about a film that the data set lacks and the other data sets that have it, or ""."""
+    if confident and confident[0].score > PHRASE:  # the title of the best result starts with the query
         return ""
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
-    if confident:  # only better matches than those of this data set are worth a note
+    if confident:  # only a better match than in this data set is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
     if not confident:
@@ -106,11 +106,10 @@ def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) ->
 
 
 def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
-    """Return (title of a data set, its best result) for the other data sets with a confident result."""
+    """Return (title of the data set, best result) for each other data set with a confident result."""
     matches = []
     for name in datasets.prepared_names():
-        # a data set can be damaged; its own page shows the error
-        with suppress(RecsysError):
+        with suppress(RecsysError):  # a damaged data set, whose error is shown when it is opened
             if name != dataset_name and (best := _best_match(cache.catalog_index(name), text)):
                 matches.append((cache.dataset_title(name), best))
     return matches

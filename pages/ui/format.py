@@ -1,14 +1,16 @@
 """Format numbers, names and film facts for the pages."""
 
+import math
 import re
 from collections.abc import Sequence
 
-from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current, join_names, ngettext, number
+from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current_language, join_names, ngettext, number
 from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
 NOUNS: dict[Noun, str] = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
-GENRES = {  # translated genres of the published data sets; genres of visitors' own data sets are not translated
+# genres of the published data sets. Only they are translated. The groups in parentheses save lines.
+GENRES = {
     *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children"), N_("Children's"), N_("Comedy"), N_("Crime")),
     *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film-Noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
     *(N_("Mystery"), N_("Romance"), N_("Sci-Fi"), N_("Thriller"), N_("War"), N_("Western")),
@@ -18,21 +20,18 @@ _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGN
 
 
 def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. A word joiner in each URL keeps Streamlit from making it a link.
-
-    links: Whether URLs become links.
-    """
+    """Escape a text for Markdown. links: Whether URLs become links, or a word joiner (U+2060) in each prevents this."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names as "A, B and C", escaped for Markdown."""
+def join_escaped(names: Sequence[str]) -> str:
+    """Return names as "A, B and C", with each name escaped for Markdown."""
     return join_names([escape_markdown(name) for name in names])
 
 
 def metric(value: float | None, sign: bool = False) -> str:
     """Return a metric or p-value with four decimals, "–" if it is missing. sign: Whether to write a plus."""
-    return "–" if value is None or value != value else number(value, f"{'+' if sign else ''}{METRIC}")
+    return "–" if value is None or math.isnan(value) else number(value, f"{'+' if sign else ''}{METRIC}")
 
 
 def percent(share: float) -> str:
@@ -51,12 +50,12 @@ def precise_percent(share: float, extra_digits: int = 0) -> str:
 
 def factor(value: float) -> str:
     """Return a factor as "120×", "12×", "1.2×" or "0.031×"."""
-    return number(value, ",.0f" if value >= 9.95 else "#.2g") + "×"
+    return number(value, ",.0f" if value >= 9.95 else "#.2g") + "×"  # "#.2g" writes 9.96 as "10."
 
 
 def ordinal(n: int) -> str:
     """Return "1st", "22nd" or "113th" in English, and the number in other languages."""
-    if current() != ENGLISH:
+    if current_language() != ENGLISH:
         return count(n)
     ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n:,}{'th' if n % 100 in (11, 12, 13) else ending}"
@@ -77,18 +76,18 @@ def format_duration(seconds: float) -> str:
         return ngettext("about {n} second", "about {n} seconds", max(1, round(seconds / 10)) * 10)
     if seconds < 90:
         return _("about a minute")
-    if seconds < 5400:
+    if seconds < 90 * 60:
         return ngettext("about {n} minute", "about {n} minutes", round(seconds / 60))
     return ngettext("about {n} hour", "about {n} hours", round(seconds / 3600))
 
 
-def megabytes(size: int) -> str:
+def megabytes(n_bytes: int) -> str:
     """Return a number of bytes in megabytes: "5.9", "169"."""
-    return number(size / 1e6, ",.1f" if size < 1e8 else ",.0f")
+    return number(n_bytes / 1e6, ",.1f" if n_bytes < 1e8 else ",.0f")
 
 
 def year_range(oldest: int | None, newest: int | None) -> str:
-    """Return a range of release years: "1919–2000", or "to 2019" if the oldest year is unknown."""
+    """Return a range of release years: "1919–2000", "to 2019" if the oldest year is unknown, or "of unknown years"."""
     if newest is None:
         return _("of unknown years")
     return _("to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
@@ -112,25 +111,25 @@ def display_genres(genres: str) -> str:
 
 
 def display_tag(name: str) -> str:
-    """Return a genre or a decade in the visitor's language. Other tags stay as users wrote them."""
+    """Return a genre or a decade ("1990s") in the visitor's language. Other tags stay as users wrote them."""
     if decade := re.fullmatch(r"(\d{4})s", name):
         return _("{year}s", year=decade[1])
     return _(name) if name in GENRES else name
 
 
 def display_group(name: str) -> str:
-    """Return the name of an evaluation group in the visitor's language."""
+    """Return the name of a bucket of `recsys.evaluation.groups` in the visitor's language."""
     return display_tag(name) if re.fullmatch(r"\d{4}s", name) else _(name)
 
 
 def running_time(minutes: int | None) -> str:
-    """Return "2 h 16 min", or "" if it is unknown."""
+    """Return "2 h 16 min", or "" if the running time is unknown."""
     if minutes is None:
         return ""
     hours, rest = divmod(minutes, 60)
     return _("{hours} h {minutes} min", hours=hours, minutes=rest) if hours else _("{minutes} min", minutes=rest)
 
 
-def credits_line(detail: FilmDetails) -> str:
+def credits_line(details: FilmDetails) -> str:
     """Return running time and directors: "2 h 34 min · Quentin Tarantino"."""
-    return " · ".join(filter(None, [running_time(detail.minutes), ", ".join(detail.directors)]))
+    return " · ".join(filter(None, [running_time(details.minutes), ", ".join(details.directors)]))

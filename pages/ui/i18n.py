@@ -4,8 +4,10 @@
 the English texts. `uk@item.po` and `en@item.po` have other translations for data sets that are not of films. The
 language is looked up at every call, because callbacks and fragments of Streamlit run without `main.py`.
 
-Session state: lang (code of the language) · chosen_language (value of the widget) · noun ("film" or "item": what the
-open data set consists of).
+Session state:
+    lang: Code of the language.
+    chosen_language: Value of the menu of languages.
+    noun: What the open data set consists of, "film" or "item".
 """
 
 import io
@@ -39,7 +41,8 @@ CATALOGS = ASSETS / "locale"
 def _(message: str, /, **fields: Any) -> str:
     """Return a text in the visitor's language, with its placeholders filled in.
 
-    Numbers are written as in that language: `_("{share:.1%} of your films", share=0.5)` has "50,0%" in Ukrainian.
+    Numbers with a format specification get the separators of that language: `_("{share:.1%} of your films", share=0.5)`
+    contains "50,0%" in Ukrainian.
     """
     text = _translate(message)
     return _fill(text, fields) if fields else text  # a text without placeholders may contain braces
@@ -69,17 +72,17 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
     """Return the translation of a text, or of a plural form if `plural` is given."""
     if not singular:
         return ""  # gettext would return the header of the catalogue
-    catalog = translations(current(), noun())
+    catalog = translations(current_language(), current_noun())
     return catalog.ngettext(singular, plural, n) if plural else catalog.gettext(singular)
 
 
 def set_language() -> None:
-    """Set the language of a new visitor to the language of the browser, unless the link has set it."""
+    """Set the language of a new visitor to the language of the browser, unless the URL has set it."""
     if st.session_state.get("lang") not in LANGUAGES:
-        st.session_state.lang = preferred()
+        st.session_state.lang = preferred_language()
 
 
-def preferred() -> str:
+def preferred_language() -> str:
     """Return the language of the visitor's browser, or English if there is no translation."""
     code = (st.context.locale or ENGLISH).partition("-")[0].lower()
     return code if code in LANGUAGES else ENGLISH
@@ -92,7 +95,7 @@ def language_menu() -> None:
 
     def change_language() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
-        # Streamlit identifies options by their labels, which change. Values that are set again stay.
+        # Streamlit identifies the options of widgets by their labels, and these change. Values that are set again stay.
         for key in list(state):
             if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set
                 state[key] = state[key]
@@ -108,22 +111,22 @@ def language_menu() -> None:
         )
 
 
-def current() -> str:
-    """Return the code of the visitor's language; English outside a session."""
+def current_language() -> str:
+    """Return the code of the visitor's language, or English outside a session."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
     return str(st.session_state.get("lang", ENGLISH))
 
 
-def noun() -> Noun:
+def current_noun() -> Noun:
     """Return what the open data set consists of: "film" or "item"."""
     return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
 def number(value: Any, spec: str) -> str:
     """Format a number for the visitor's language. spec: Format specification of `format`."""
-    text = format(value, spec)
-    return text if current() == ENGLISH else text.translate(_separators(current()))
+    text, language = format(value, spec), current_language()
+    return text if language == ENGLISH else text.translate(_separators(language))
 
 
 def count(n: int) -> str:
@@ -133,7 +136,7 @@ def count(n: int) -> str:
 
 def localize_chart(figure: Figure) -> Figure:
     """Set the number format of the axes and hover texts of a chart to the format of the visitor's language."""
-    language = current()
+    language = current_language()
     if language == ENGLISH:
         return figure
     symbols = Locale(language).number_symbols["latn"]
@@ -142,19 +145,19 @@ def localize_chart(figure: Figure) -> Figure:
 
 def join_names(names: Sequence[str]) -> str:
     """Join names as in a sentence: "A, B and C"."""
-    language = current()
+    language = current_language()
     return format_list(names, locale="en_GB" if language == ENGLISH else language)  # en_US has a comma before "and"
 
 
 class _Formatter(string.Formatter):
-    """Formats a number in the visitor's language if its placeholder has a format specification."""
+    """Formatter that writes a number in the visitor's language if its placeholder has a format specification."""
 
     def format_field(self, value: Any, spec: str) -> str:
         return number(value, spec) if spec and isinstance(value, Real) else super().format_field(value, spec)
 
 
 def _fill(text: str, fields: dict[str, Any]) -> str:
-    """Fill in the placeholders of a text, with numbers in the format of the visitor's language."""
+    """Fill in the placeholders of a text, see `_Formatter`."""
     return _Formatter().vformat(text, (), fields)
 
 

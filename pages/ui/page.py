@@ -24,7 +24,7 @@ from recsys.serving.recommend import ServingError
 
 WATCH_PAGE = "1_watch_next.py"
 PAGES = {  # script → icon, title, help
-    # The number distinguishes a script from the package of the same name. Streamlit removes it from the URL.
+    # The number distinguishes a script from the package with the widgets of the page. Streamlit's URLs do not have it.
     WATCH_PAGE: ("movie", N_("Watch next"), N_("Add the films you watched and get recommendations.")),
     "2_compare.py": ("view_column", N_("Compare"), N_("Compare the recommendations of several models.")),
     "3_evaluation.py": ("leaderboard", N_("Evaluation"), N_("See how accurate each recommender is.")),
@@ -39,7 +39,7 @@ POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
     "lesser known": N_("Lesser known"),
     "hidden gems": N_("Hidden gems"),
 }
-MAX_TITLES = 8  # films in one line
+MAX_TITLES = 8  # of films in one line
 
 
 def navigation() -> st.Page:
@@ -59,7 +59,7 @@ def navigation() -> st.Page:
 
 
 def header(title: str, caption: str) -> Dataset | None:
-    """Show title, menu of data sets and status of downloads. Return the open data set, None if it is not available."""
+    """Show title, menu of data sets and status of downloads. Return the open data set, or None if it is unavailable."""
     left, right = st.columns([2, 1], vertical_alignment="top")
     with left:
         st.title(title)
@@ -77,7 +77,7 @@ def show_notices() -> None:
 
 
 def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
-    """Show the visitor's list, or advice and examples if it is empty. Return its film numbers."""
+    """Show the visitor's list or, if it is empty, advice and example lists. Return the film numbers of the list."""
     films = session.films(dataset)
     show_notices()
     if films:
@@ -90,10 +90,11 @@ def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
 
 
 def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None:
-    """Show the newest titles of a list in one line, with arrows between them."""
+    """Show the newest titles of a list in one line, with arrows between them. label: Text before the titles."""
     titles = [escape_markdown(dataset.catalog.films[item].label) for item in films]
     newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
-    st.markdown(":gray[" + escape_markdown(label or _("Your films, oldest first")) + f":] {' → '.join(newest)}")
+    label = escape_markdown(label or _("Your films, oldest first"))
+    st.markdown(f":gray[{label}:] {' → '.join(newest)}")
 
 
 def show_examples(dataset: Dataset) -> None:
@@ -116,12 +117,13 @@ def popover(
 ) -> PopoverContainer:
     """Return a popover that moves the keyboard focus into its content, or to the first enabled widget of `focus`.
 
-    Streamlit renders the content at the end of the page, where the Tab key does not lead. Render it in
+    The Tab key does not reach the content, because Streamlit renders it at the end of the page. Callers render it in
     `popover_content(key)`, and only while the popover is open.
     """
 
     def move_focus() -> None:
-        if st.session_state.get(key):  # it is open
+        is_open = st.session_state.get(key)
+        if is_open:
             browser.focus_on(*(focus or (f"in-{key}",)))
 
     return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=move_focus)
@@ -140,7 +142,8 @@ def filter_popover(key: str, n_active: int) -> PopoverContainer:
 def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
     """Return a popover whose label stays the same while it is open. With a new label, Streamlit would close it."""
     state = st.session_state
-    if not state.get(key):
+    is_open = state.get(key)
+    if not is_open:
         state[f"{key}_label"] = label
     return popover(state[f"{key}_label"], key, icon)
 
@@ -148,8 +151,8 @@ def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
 def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
     """Show a slider for release years, unless all films are of one year. years: Chosen years, None for all."""
     if features.year_range[0] < features.year_range[1]:
-        chosen = years or features.year_range
-        st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in chosen)
+        current_years = years or features.year_range
+        st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in current_years)
         st.slider(_("Made between"), *features.year_range, key=key, on_change=on_change)
 
 
@@ -207,7 +210,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
 
 
 def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
-    """Show an input for the id or name of a user. Return the films of the user, or None if there is no such user."""
+    """Show an input for the id or name of a user. Return the user's history, or None if there is no such user."""
     if dataset.user_names is not None:
         default = str(dataset.user_names[0])
         user: int | str = st.text_input(_("Name of the person in the file"), default, key=f"{key}_named", help=help)
@@ -227,29 +230,29 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
 
 
 def user_popover(
-    dataset: Dataset, key: str, input_help: str, on_take: Callable[[UserHistory], None], help: str | None = None
+    dataset: Dataset, key: str, input_help: str, on_use: Callable[[UserHistory], None], help: str | None = None
 ) -> None:
-    """Show a popover with `user_input` and a button that calls `on_take` with the user."""
+    """Show a popover with `user_input` and a button that calls `on_use` with the user's history."""
     open_key = f"{key}-open"
     panel = popover(_("By number"), open_key, "tag", help, focus=(key,))
     if panel.open:
         with panel, popover_content(open_key):
             if user := user_input(dataset, key, input_help):
-                button(_("Use these films"), f"take-{key}", "person", on_take, user)
+                button(_("Use these films"), f"take-{key}", "person", on_use, user)
 
 
-def user_caption(n_watched: int, n_shown: int, data: str) -> str:
-    """Return a sentence about a user whose newest `n_shown` films were loaded. data: Title of the data set."""
+def user_caption(n_watched: int, n_shown: int, dataset_title: str) -> str:
+    """Return a sentence about a user whose newest `n_shown` films are in the list."""
     if n_shown == n_watched:
         return ngettext(
             "A real user of {data} who watched {n:,} film.",
             "A real user of {data}, with all {n:,} films that they watched.",
             n_watched,
-            data=data,
+            data=dataset_title,
         )
     return _(
         "A real user of {data}, who watched {n:,} films. These are the latest {shown}.",
         n=n_watched,
         shown=n_shown,
-        data=data,
+        data=dataset_title,
     )

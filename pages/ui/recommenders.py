@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.ui import cache, errors, tasks
-from pages.ui.format import escape_markdown, format_duration, listed
+from pages.ui.format import escape_markdown, format_duration, join_escaped
 from pages.ui.i18n import _
 from pages.ui.widgets import button, selectbox
 from recsys import monitoring, paths
@@ -27,7 +27,7 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 TRAIN_PAGE = "5_train.py"
 TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders for which `can_answer` is True
+COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders that answer within seconds
     *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
     *("markov", "item-knn", "user-knn", "content-tfidf"),
 )
@@ -35,15 +35,17 @@ MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is 
 MAX_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
 MAX_QUICK_TITLES = 4  # recommenders that are suggested in place of one that is not ready
 WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
+SENTENCE_MODEL = "content-sentence"
 # durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # constant part of each fit
 SECONDS_PER_MILLION_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5}
 SECONDS_PER_MILLION_RATINGS |= {"ease": 1.0, "markov": 1.0}
-SENTENCE_MODEL = "content-sentence"  # the duration is for films whose vectors are not stored
+DEFAULT_SECONDS_PER_MILLION_RATINGS = 0.3  # of other recommenders
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
+DEFAULT_SECONDS_PER_THOUSAND_FILMS = 0.02  # of other recommenders
 EASE_CUBIC_SECONDS = 0.022  # per (1,000 films)³
-POOL_SECONDS_PER_USER = 0.0033  # to fit the weights of a pool, for each user whose history is used
-MAX_POOL_USERS = 6_000  # users whose histories are used
+POOL_SECONDS_PER_USER = 0.0033  # to fit the weights of a mixture, for each user whose history is used
+MAX_POOL_USERS = 6_000  # users whose histories are used to fit the weights of a mixture
 
 
 class State(Enum):
@@ -53,27 +55,29 @@ class State(Enum):
     QUICK = "a fit of seconds, which starts automatically"
     NEEDS_CLICK = "a fit of less than a minute, which the visitor starts"
     TOO_SLOW = "a fit by a command, because it takes too long for the app"
-    UNTRAINED = "training, of itself or of a member"
+    UNTRAINED = "training of the recommender or of one of its members"
 
 
-def _version(data: str) -> str:
-    """Return a text that changes when the state of a recommender for a data set can have changed."""
-    checkpoints = predictors.all_checkpoints_version(data)
-    return f"{prepared.version(data)}/{checkpoints}/{_has_film_vectors(data)}/{paths.is_public()}"
+def _version(dataset_name: str) -> str:
+    """Return a text that changes whenever the states of the recommenders for a data set may have changed."""
+    checkpoints = predictors.all_checkpoints_version(dataset_name)
+    return f"{prepared.version(dataset_name)}/{checkpoints}/{_has_film_vectors(dataset_name)}/{paths.is_public()}"
 
 
-def menu_labels(data: str) -> dict[str, str]:
-    """Return name → label of all recommenders, in the order of the menus."""
+def menu_labels(dataset_name: str) -> dict[str, str]:
+    """Return name → menu label of all recommenders, in the order of the menus."""
     by_name = cache.all_recommenders()
-    return {name: _label(by_name[name], model_state) for name, model_state in states(data).items()}
+    return {name: _label(by_name[name], model_state) for name, model_state in states(dataset_name).items()}
 
 
-def select(data: str, key: str, width: int = 240, **options: Any) -> str:
+def select(dataset_name: str, key: str, width: int = 240, **options: Any) -> str:
     """Show the menu of recommenders and return the chosen name. options: Further arguments of `st.selectbox`."""
-    labels = menu_labels(data)
+    labels = menu_labels(dataset_name)
     preserve_widget_value(key)
     help_text = _("Some recommenders are trained for some data sets. The others are fitted when you choose them.")
-    return selectbox(_("Recommender"), labels, key, default=default(data), help=help_text, width=width, **options)
+    return selectbox(
+        _("Recommender"), labels, key, default=default(dataset_name), help=help_text, width=width, **options
+    )
 
 
 def preserve_widget_value(key: str) -> None:
@@ -87,80 +91,82 @@ def preserve_widget_value(key: str) -> None:
 
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
-def default(data: str) -> str:
-    """Return the default recommender of a data set, or FALLBACK if the default one takes long to fit."""
-    name = predictors.default(data)
-    return name if can_answer(name, data) else FALLBACK
+def default(dataset_name: str) -> str:
+    """Return the default recommender of a data set, or FALLBACK if the default one cannot answer within seconds."""
+    name = predictors.default(dataset_name)
+    return name if can_answer(name, dataset_name) else FALLBACK
 
 
-def default_comparison(data: str) -> list[str]:
+def default_comparison(dataset_name: str) -> list[str]:
     """Return the recommenders that Compare selects by default. Each of them answers within seconds."""
-    state_by_name = states(data)
+    state_by_name = states(dataset_name)
     return [name for name in COMPARED if state_by_name.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
 
 
-def can_answer(name: str, data: str) -> bool:
-    """Return whether a recommender is ready or can be fitted within seconds."""
-    return state(name, data) in (State.READY, State.QUICK)
+def can_answer(name: str, dataset_name: str) -> bool:
+    """Return whether a recommender is ready or can be fitted within seconds, without a click of the visitor."""
+    return state(name, dataset_name) in (State.READY, State.QUICK)
 
 
-def ready(data: str) -> list[str]:
+def ready(dataset_name: str) -> list[str]:
     """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
-    return [name for name, model_state in states(data).items() if model_state is State.READY]
+    return [name for name, model_state in states(dataset_name).items() if model_state is State.READY]
 
 
-def state(name: str, data: str) -> State:
+def state(name: str, dataset_name: str) -> State:
     """Return the state of a recommender for a data set of this computer."""
-    return states(data)[name]
+    return states(dataset_name)[name]
 
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
-def states(data: str) -> dict[str, State]:
+def states(dataset_name: str) -> dict[str, State]:
     """Return name → state for a data set of this computer, in the order of the menus."""
-    return {name: _find_state(name, data) for name in cache.all_recommenders()}
+    return {name: _find_state(name, dataset_name) for name in cache.all_recommenders()}
 
 
-def _find_state(name: str, data: str) -> State:
-    """Return the state of a recommender, not cached."""
-    if predictors.is_available(name, data):
+def _find_state(name: str, dataset_name: str) -> State:
+    """Compute the state of a recommender. `states` caches it."""
+    if predictors.is_available(name, dataset_name):
         return State.READY
-    if predictors.missing_models(name, data):
+    if predictors.missing_models(name, dataset_name):
         return State.UNTRAINED
-    duration = fit_seconds(name, cache.dataset(data))
+    duration = fit_seconds(name, cache.dataset(dataset_name))
     if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_SECONDS):
         return State.TOO_SLOW
     return State.QUICK if duration <= MAX_AUTOMATIC_SECONDS else State.NEEDS_CLICK
 
 
 def fit_seconds(name: str, dataset: Dataset) -> float:
-    """Return a rough estimate of the duration of a fit in seconds, including the fits of missing members."""
+    """Return a rough estimate of the duration of a fit in seconds, including the fits of members that are not ready."""
     if name == SENTENCE_MODEL and _has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         n_users = 0 if predictors.has_fit(name, dataset.name) else min(dataset.n_users, MAX_POOL_USERS)
         missing = [member for member in members if not predictors.is_available(member, dataset.name)]
         return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in missing)
-    ratings, films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
-    cubic = EASE_CUBIC_SECONDS * films**3 if name == "ease" else 0.0
-    linear = SECONDS_PER_MILLION_RATINGS.get(name, 0.3) * ratings + SECONDS_PER_THOUSAND_FILMS.get(name, 0.02) * films
+    million_ratings, thousand_films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
+    linear = SECONDS_PER_MILLION_RATINGS.get(name, DEFAULT_SECONDS_PER_MILLION_RATINGS) * million_ratings
+    linear += SECONDS_PER_THOUSAND_FILMS.get(name, DEFAULT_SECONDS_PER_THOUSAND_FILMS) * thousand_films
+    cubic = EASE_CUBIC_SECONDS * thousand_films**3 if name == "ease" else 0.0
     return BASE_SECONDS + linear + cubic
 
 
-def _has_film_vectors(data: str) -> bool:
-    return paths.shipped_vectors("film", data).exists() or any(
-        paths.vectors("film", data, "").parent.glob("*.safetensors")
+def _has_film_vectors(dataset_name: str) -> bool:
+    """Return whether the sentence vectors of the films are stored."""
+    return paths.shipped_vectors("film", dataset_name).exists() or any(
+        paths.vectors("film", dataset_name, "").parent.glob("*.safetensors")
     )
 
 
-def find_fit(name: str, data: str) -> tasks.BackgroundTask | None:
+def find_fit(name: str, dataset_name: str) -> tasks.BackgroundTask | None:
     """Return the task that fits a recommender, running or finished, or None."""
-    return tasks.find(_task_name(name, data))
+    return tasks.find(_task_name(name, dataset_name))
 
 
 def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predictor | None:
     """Return the predictor of a recommender. If it is not ready, show why, and return None.
 
-    The page shows the progress of the fit, or how to fit or train the recommender. A QUICK one is fitted automatically.
+    The page shows the progress of the fit, or how to fit or train the recommender. A QUICK fit starts automatically.
 
     wait: Seconds to wait for a running fit before its progress is shown. None: WAIT_BEFORE_PROGRESS.
     """
@@ -172,14 +178,14 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         title = cache.recommender_title(cache.all_recommenders()[name])
         duration = format_duration(fit_seconds(name, dataset))
         text = _("Fitting {model} ({time})", model=title, time=duration)
-        cancel = _("Cancel *fitting {model}*", model=escape_markdown(title))
-        tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel, f"stop-{name}")
+        cancel_label = _("Cancel *fitting {model}*", model=escape_markdown(title))
+        tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel_label, f"stop-{name}")
         return None
     if task and task.error:
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    is_fitted = task and not task.is_cancelled  # in memory only if the checkpoint could not be written
+    is_fitted = task and not task.is_cancelled  # not READY if the fit is only in memory, because it could not be stored
     if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)
@@ -198,7 +204,7 @@ def start(names: Iterable[str], dataset: Dataset) -> None:
 
 def restart(name: str, dataset: Dataset) -> None:
     """Start the fit of a recommender again, after an error or a cancellation."""
-    tasks.forget(_task_name(name, dataset.name))
+    tasks.remove(_task_name(name, dataset.name))
     start([name], dataset)
 
 
@@ -237,7 +243,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         text = _(
             "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to "
             "hours.",
-            members=listed([cache.recommender_title(by_name[member]) for member in missing]),
+            members=join_escaped([cache.recommender_title(by_name[member]) for member in missing]),
             **fields,
         )
     st.info(text, icon=":material/model_training:")
@@ -249,14 +255,14 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
                 st.switch_page(TRAIN_PAGE)
     errors.show_command(predictors.training_command(name, dataset.name))
     if quick := _quick_titles(dataset.name):
-        st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=listed(quick)))
+        st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=join_escaped(quick)))
 
 
-def _quick_titles(data: str) -> list[str]:
+def _quick_titles(dataset_name: str) -> list[str]:
     """Return the titles of recommenders without training that answer within seconds, one for each family."""
     by_family: dict[str, Recommender] = {}
     for name, recommender in cache.all_recommenders().items():
-        if not recommender.needs_training and can_answer(name, data):
+        if not recommender.needs_training and can_answer(name, dataset_name):
             by_family.setdefault(recommender.family, recommender)
     return [cache.recommender_title(recommender) for recommender in by_family.values()][:MAX_QUICK_TITLES]
 
@@ -268,5 +274,5 @@ def _label(recommender: Recommender, model_state: State) -> str:
     return title if model_state in (State.READY, State.QUICK) else _("{model} · not fitted", model=title)
 
 
-def _task_name(name: str, data: str) -> str:
-    return f"fit/{data}/{name}"
+def _task_name(name: str, dataset_name: str) -> str:
+    return f"fit/{dataset_name}/{name}"

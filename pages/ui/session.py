@@ -1,4 +1,4 @@
-"""The visitor's watch list, marked films and ratings. The session stores them, and the URL has a copy."""
+"""The visitor's list of watched films, marked films and ratings. The session stores them, and the URL has a copy."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui import cache, url
 from pages.ui.browser import announce
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, SEEN, ListState, visitor
+from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, visitor
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -26,21 +26,24 @@ from recsys.serving.recommend import Ratings
 UNDO_STEPS = 50  # maximum length of the undo stack
 BACK_STEPS = 200  # URLs to which Back restores the list
 # one of LISTS → name of its URL parameter
-URL_NAMES = {"films": "s", LATER: "later", SEEN: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
+URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
 FILMS_PARAM = URL_NAMES["films"]
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
-ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses it
+ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses the mark
     LATER: (N_("{film} is on your list to watch later."), N_("{film} is no longer on your list to watch later.")),
-    SEEN: (N_("{film} counts as watched and will not be recommended."), N_("{film} can be recommended again.")),
+    WATCHED_BEFORE: (
+        N_("{film} counts as watched and will not be recommended."),
+        N_("{film} can be recommended again."),
+    ),
     NOT_INTERESTED: (N_("{film} will not be recommended again."), N_("{film} can be recommended again.")),
 }
-MAX_RATING_CHARACTERS = 2_500  # in a URL
+MAX_RATING_CHARACTERS = 2_500  # characters of all ratings in a URL
 _RATING = re.compile(url.RATING)
 
 
 def load() -> None:
     """Read the URL at the start of a session, and after Back and Forward in the browser."""
-    is_new = "visitor" not in st.session_state  # before `visitor` creates it
+    is_new = "visitor" not in st.session_state  # `visitor()` creates it
     state, params = visitor(), st.query_params.to_dict()
     if is_new:
         state.current_url = urlencode(params)
@@ -50,7 +53,7 @@ def load() -> None:
     elif not _exists(state.current.dataset):
         _leave_deleted_dataset()
     elif not params:  # the visitor opened another page, and Streamlit cleared the URL
-        write_url()  # now, because a later change of the URL would need a second click on Back
+        write_url()  # before the page runs, because after a later change Back would need two clicks
     _reload_replaced_dataset()
     st.session_state.noun = cache.item_noun(state.current.dataset)  # for translations
 
@@ -58,7 +61,7 @@ def load() -> None:
 def _leave_deleted_dataset() -> None:
     """Open the default data set after the open data set was deleted."""
     state, deleted = visitor(), visitor().current.dataset
-    _forget_dataset(deleted)
+    _remove_lists(deleted)
     _set_current(state.by_dataset.get(DEFAULT_DATASET) or ListState())
     text = "The data set {data} was deleted, so this shows the films that come with the app."
     state.notices = [Message(text, data=deleted)]
@@ -67,16 +70,17 @@ def _leave_deleted_dataset() -> None:
 def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the visitor's own data set."""
     state, name = visitor(), visitor().current.dataset
-    fingerprint = prepared.fingerprint(name) if name not in datasets.SETS else ""
-    previous, state.last_dataset = state.last_dataset, (name, fingerprint)
-    if previous and previous != (name, fingerprint) and previous[0] == name:
-        _forget_dataset(name)
+    fingerprint = prepared.fingerprint(name) if name not in datasets.SETS else ""  # visitors replace only their own
+    previous_name, previous_fingerprint = state.last_dataset or (None, None)
+    state.last_dataset = (name, fingerprint)
+    if previous_name == name and previous_fingerprint != fingerprint:
+        _remove_lists(name)
         state.by_url = {}
-        _set_current(ListState(name, pending_ids=_ids_in(dict(parse_qsl(state.current_url)))))
+        _set_current(ListState(name, pending_ids=_movie_ids(dict(parse_qsl(state.current_url)))))
 
 
-def _forget_dataset(name: str) -> None:
-    """Remove the lists of a data set that was deleted or replaced."""
+def _remove_lists(name: str) -> None:
+    """Remove the lists of a data set that was deleted or replaced from the stored states."""
     state = visitor()
     state.by_dataset.pop(name, None)
     state.undo_stack = [entry for entry in state.undo_stack if entry.dataset != name]
@@ -93,7 +97,7 @@ def _read_url(params: url.Params) -> None:
     """Read the lists and all settings from a URL. `films` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
-        _set_current(ListState(name, pending_ids=_ids_in(params)))
+        _set_current(ListState(name, pending_ids=_movie_ids(params)))
     else:
         _set_current(ListState())
         text = "The link names a data set that does not exist, so this shows the films that come with the app."
@@ -101,8 +105,8 @@ def _read_url(params: url.Params) -> None:
     url.apply(params)
 
 
-def _ids_in(params: url.Params) -> dict[str, str]:
-    """Return the movie ids of LISTS in URL parameters."""
+def _movie_ids(params: url.Params) -> dict[str, str]:
+    """Return one of LISTS → movie ids, for the lists in URL parameters."""
     return {name: ids for name, param in URL_NAMES.items() if (ids := params.get(param, ""))}
 
 
@@ -119,7 +123,7 @@ def _restore(params: url.Params) -> None:
         current, state.undo_stack = entry
         _set_current(current)
         url.apply(params)
-    else:  # the URL of an earlier session, or older than BACK_STEPS
+    else:  # the URL is from an earlier session, or more than BACK_STEPS URLs ago
         _push_undo()
         _read_url(params)
 
@@ -151,25 +155,25 @@ def url_params() -> dict[str, str]:
 
 
 def films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the film numbers of the visitor's list, oldest first. Pending ids and titles are converted first."""
+    """Convert pending ids and titles to film numbers. Return the film numbers of the visitor's list, oldest first."""
     state = visitor()
     if ids := state.current.pending_ids:
-        items: dict[str, Any] = {}
+        lists: dict[str, Any] = {}
         for name, text in ids.items():
             numbers, notices = history.from_url_params({FILMS_PARAM: text}, dataset.catalog)
-            items[name] = tuple(numbers)
+            lists[name] = tuple(numbers)
             if name == "films":
                 state.notices = [*state.notices, *notices]
-        state.current = replace(state.current, pending_ids={}, **items)
+        state.current = replace(state.current, pending_ids={}, **lists)
     if state.current.pending_titles:
         _find_pending_titles(dataset)
     return state.current.films
 
 
 def is_in_watch_order(dataset: Dataset) -> bool:
-    """Return whether the list is a history: most films have a watch date, or a user of the data set watched them.
+    """Return whether the list is a history: most films have a watch date, or the list begins with the films of a user.
 
-    A typed list is taken for favourites in no order.
+    Any other list is treated as favourites in no order.
     """
     items, user = films(dataset), visitor().user
     if user and items[: len(user.items)] == tuple(user.items):
@@ -179,7 +183,7 @@ def is_in_watch_order(dataset: Dataset) -> bool:
 
 
 def for_current_list(predictor: Predictor, dataset: Dataset) -> Predictor:
-    """Return a predictor whose probabilities are right for the visitor's list: a history, or favourites in no order."""
+    """Return a predictor whose probabilities fit the visitor's list: a history, or favourites in no order."""
     return predictor if is_in_watch_order(dataset) else for_unordered_list(predictor)
 
 
@@ -190,6 +194,7 @@ def _set_current(new: ListState) -> None:
 
 
 def _push_undo() -> None:
+    """Put the current list state on the undo stack, before a change."""
     state = visitor()
     state.undo_stack = [*state.undo_stack, state.current][-UNDO_STEPS:]
 
@@ -204,27 +209,27 @@ def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | Non
 
 
 def add_film(item: int) -> None:
-    """Append a film to the list. It loses its mark."""
+    """Append a film to the list and remove its mark."""
     items = (*visitor().current.films, item)
     set_films(items)
     _set_lists(_without_mark(item))
-    announce(_("{film} added. Films in your list: {n}.", film=_label(item), n=len(items)))
+    announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items)))
 
 
 def remove_film(position: int) -> None:
     """Remove the film at a position, counted from 0."""
     items = visitor().current.films
     set_films([*items[:position], *items[position + 1 :]])
-    announce(_("{film} removed. Films in your list: {n}.", film=_label(items[position]), n=len(items) - 1))
+    announce(_("{film} removed. Films in your list: {n}.", film=_film_label(items[position]), n=len(items) - 1))
 
 
 def move_film(position: int, by: int) -> None:
     """Swap the film at a position with the film `by` positions later."""
-    items = list(visitor().current.films)
-    items[position], items[position + by] = items[position + by], items[position]
+    items, new_position = list(visitor().current.films), position + by
+    items[position], items[new_position] = items[new_position], items[position]
     set_films(items)
-    label = _label(items[position + by])
-    announce(_("{film} is now number {n} of {all}.", film=label, n=position + by + 1, all=len(items)))
+    label = _film_label(items[new_position])
+    announce(_("{film} is now number {n} of {all}.", film=label, n=new_position + 1, all=len(items)))
 
 
 def mark_film(item: int, mark: str) -> None:
@@ -232,18 +237,18 @@ def mark_film(item: int, mark: str) -> None:
     _push_undo()
     marks = _without_mark(item)
     _set_lists(marks | {mark: (*marks[mark], item)})
-    announce(_(ANNOUNCEMENTS[mark][0], film=_label(item)))
+    announce(_(ANNOUNCEMENTS[mark][0], film=_film_label(item)))
 
 
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
     _push_undo()
     _set_lists(_without_mark(item))
-    announce(_(ANNOUNCEMENTS[mark][1], film=_label(item)))
+    announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
 
 
 def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
-    """Return the films with each of MARKS, without one film."""
+    """Return one of MARKS → films with this mark, except `item`."""
     current = visitor().current
     return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
 
@@ -254,18 +259,18 @@ def _set_lists(lists: Mapping[str, Any]) -> None:
 
 
 def set_choice(items: Sequence[int]) -> None:
-    """Replace the list of films to choose from. An empty list allows all films."""
+    """Replace the list of films to choose from. If it is empty, all films can be recommended."""
     _push_undo()
     _set_lists({CHOICE: tuple(items)})
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
-    """Return a random user of the data set, or None if there are no ratings. Each call samples again."""
+    """Return a random user of the data set, or None if there are no ratings."""
     return history.sample_user(dataset, visitor().rng)
 
 
 def load_user(user: history.UserHistory) -> None:
-    """Replace the list by the films of a user of the data set, without the watch dates of an imported history."""
+    """Replace the list by the films of a user of the data set, and remove the watch dates of an imported history."""
     visitor().user = user
     set_films(user.items, watch_dates={})
 
@@ -279,7 +284,7 @@ def undo() -> None:
         _announce_length()
 
 
-def _label(item: int) -> str:
+def _film_label(item: int) -> str:
     return cache.dataset(visitor().current.dataset).catalog.films[item].label
 
 
@@ -288,7 +293,7 @@ def _announce_length() -> None:
 
 
 def open_dataset(name: str) -> None:
-    """Open a data set with the list that the visitor last had in it, or else with the films of the current list."""
+    """Open a data set with the lists that the visitor last had in it, or else with the films of the current lists."""
     state, current = visitor(), visitor().current
     if name == current.dataset or not _exists(name):
         return
@@ -300,7 +305,7 @@ def open_dataset(name: str) -> None:
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
-    """Return the titles of the films in LISTS."""
+    """Return one of LISTS → titles of its films."""
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
     catalog_films = cache.dataset(current.dataset).catalog.films
@@ -308,7 +313,7 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
 
 
 def _find_pending_titles(dataset: Dataset) -> None:
-    """Convert the pending titles to film numbers of this data set. A notice counts the missing films."""
+    """Convert the pending titles to film numbers of this data set. A notice counts the missing films of the list."""
     state, index = visitor(), cache.title_index(dataset.name)
     titles = state.current.pending_titles
     numbers = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
@@ -322,8 +327,8 @@ def _find_pending_titles(dataset: Dataset) -> None:
             data=cache.dataset_title(dataset.name),
         )
         state.notices = [*state.notices, notice]
-    items: dict[str, Any] = {name: tuple(dict.fromkeys(numbers[name])) for name in numbers}
-    state.current = replace(state.current, pending_titles={}, **items)
+    lists: dict[str, Any] = {name: tuple(dict.fromkeys(numbers[name])) for name in numbers}  # each film once
+    state.current = replace(state.current, pending_titles={}, **lists)
 
 
 def film_key(film: Film) -> str:
@@ -336,7 +341,7 @@ def film_key(film: Film) -> str:
 
 
 def _film_keys(catalog_films: Sequence[Film]) -> list[str]:
-    """Return the `film_key` of each film. The table of duplicates is looked up once, because that takes a while."""
+    """Return the `film_key` of each film. Faster than a call of `film_key` for each film."""
     keys_of_duplicates = _keys_of_duplicates(visitor().current.dataset)
     return [keys_of_duplicates.get(film.movie_id, film.label) for film in catalog_films]
 
@@ -346,20 +351,24 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     """Return movie id → key of the films that share title and year with a more popular film."""
     catalog_films, index = cache.dataset(name).catalog.films, cache.title_index(name)
     n_films = Counter(film.label for film in catalog_films)
-    most_popular = {label: film.movie_id for label, n in n_films.items() if n > 1 and (film := index.exact(label))}
+    duplicates = [film for film in catalog_films if n_films[film.label] > 1]
+    most_popular = {label: index.exact(label) for label in {film.label for film in duplicates}}
     return {
         film.movie_id: f"{film.label} [{film.movie_id}]"
-        for film in catalog_films
-        if film.label in most_popular and film.movie_id != most_popular[film.label]
+        for film in duplicates
+        if (best := most_popular[film.label]) and film.movie_id != best.movie_id
     }
 
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the visitor's ratings of the films of a list. Ratings of a new URL (session key "rated") replace them."""
+    """Return the visitor's ratings of the films of a list.
+
+    The ratings of a new URL, which `url.apply` stores in the session key "rated", replace the ratings of these films.
+    """
     state, films_in_list = visitor(), [dataset.catalog.films[item] for item in items]
     keys = _film_keys(films_in_list)
     text = st.session_state.setdefault("rated", "")
-    if text != state.url_ratings:
+    if text != state.url_ratings:  # the URL is new
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
         ratings_by_key = dict(state.ratings)
         for key, film in zip(keys, films_in_list, strict=True):

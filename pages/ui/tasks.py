@@ -19,16 +19,16 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-Function = Callable[[ProgressCallback], object]  # calls the callback, which raises Cancelled after `cancel`
+TaskFunction = Callable[[ProgressCallback], object]  # the callback raises Cancelled after `BackgroundTask.cancel`
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 _LOCK = threading.Lock()
 
 
 class BackgroundTask:
-    """A function that runs in its own thread."""
+    """A function that runs in its own thread, from the creation of the task."""
 
-    def __init__(self, function: Function) -> None:
-        self.event: dict[str, Any] = {}  # the latest progress event; events of the stage "wait" are ignored
+    def __init__(self, function: TaskFunction) -> None:
+        self.event: dict[str, Any] = {}  # the latest progress event that is not of the stage "wait"
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)
@@ -48,7 +48,7 @@ class BackgroundTask:
         """Stop the task at its next progress event."""
         self.is_cancelled = True
 
-    def _run(self, function: Function) -> None:
+    def _run(self, function: TaskFunction) -> None:
         try:
             function(self._report)
         except Cancelled:
@@ -63,13 +63,13 @@ class BackgroundTask:
             self.event = event
 
 
-def progress(event: dict[str, Any]) -> float:
-    """Return the completed share of a progress event, 0…1. It is 0 for an event without a total."""
+def completed_share(event: dict[str, Any]) -> float:
+    """Return the completed share after a progress event, 0…1. It is 0 for an event without a total."""
     total = event.get("total") or 0
     return min(event.get("done", 0) / total, 1.0) if total else 0.0
 
 
-def start(name: str, function: Function) -> BackgroundTask:
+def start(name: str, function: TaskFunction) -> BackgroundTask:
     """Start a task, or return the running task of that name."""
     with _LOCK:
         task = _tasks().get(name)
@@ -79,7 +79,7 @@ def start(name: str, function: Function) -> BackgroundTask:
 
 
 def find(name: str) -> BackgroundTask | None:
-    """Return the running or finished task of a name, or None."""
+    """Return the running or finished task of that name, or None."""
     return _tasks().get(name)
 
 
@@ -89,8 +89,8 @@ def is_running(name: str) -> bool:
     return task is not None and not task.is_finished
 
 
-def forget(name: str) -> None:
-    """Remove a finished task from the registry."""
+def remove(name: str) -> None:
+    """Remove a task from the registry if it is finished."""
     with _LOCK:
         if (task := _tasks().get(name)) and task.is_finished:
             del _tasks()[name]
@@ -112,16 +112,17 @@ def show_progress(
     task = find(name)
     if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
+    label = _("Stopping") if task.is_cancelled else text(task.event)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.progress(progress(task.event), escape_markdown(_("Stopping") if task.is_cancelled else text(task.event)))
+        st.progress(completed_share(task.event), escape_markdown(label))
         with suppress(StreamlitDuplicateElementKey):
             button(cancel_label, key, "close", task.cancel, disabled=task.is_cancelled)
 
 
 def show_failure(name: str, error: BaseException, key: str, retry: Callable[[], Any]) -> None:
-    """Show why a task failed, and a button that calls `retry`. An error that is no RecsysError is raised."""
+    """Show a RecsysError of a task, and a button that calls `retry`. Any other error is raised again."""
     if not isinstance(error, RecsysError):
-        forget(name)
+        remove(name)
         raise error
     show_error(error)
     with suppress(StreamlitDuplicateElementKey):

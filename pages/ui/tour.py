@@ -11,13 +11,13 @@ from pages.ui import browser
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import button
 
-STEPS = (
+STEPS = (  # title, text
     (N_("Your films."), N_("Search for a film and add it, or start with an example. The latest film goes last.")),
     (N_("What comes next."), N_("The films you are likely to watch next. Add one, or open its menu to see why.")),
     (N_("Order matters."), N_("Move or remove a film and see new predictions. Undo or Back restores your list.")),
     (N_("More pages."), N_("Compare recommenders, see how accurate they are, and look inside the network.")),
 )
-TARGETS = (  # outlined in each step, if they are on the page; on a phone the navigation is behind a button
+TARGETS = (  # elements outlined in each step, if they are on the page; on a phone, a button opens the navigation
     ".st-key-search",
     ".st-key-picks",
     ".st-key-sequence, .st-key-undo, .st-key-surprise",
@@ -38,7 +38,7 @@ def panel(page: st.Page) -> None:
     """Show the current step above Watch next, or the button that starts the tour."""
     state, is_default_page = st.session_state, page.url_path == ""
     step = state.tour if is_default_page else None
-    browser.show_page(page.title, step, state.tour_closed)
+    browser.place_page_script(page.title, step, state.tour_closed)
     if step is not None:
         _show_step(step)
     elif is_default_page:
@@ -46,10 +46,11 @@ def panel(page: st.Page) -> None:
 
 
 def _show_step(step: int) -> None:
+    """Show the text and the buttons of a step, and outline its targets."""
     title, text = map(_, STEPS[step])
-    number, is_last = _("{n} of {all}", n=step + 1, all=len(STEPS)), step == len(STEPS) - 1
+    position, is_last = _("{n} of {all}", n=step + 1, all=len(STEPS)), step == len(STEPS) - 1
     with st.container(key="tour", horizontal=True, vertical_alignment="center", gap="small", border=True):
-        st.html(f'<p class="nr-tour" role="status"><span class="nr-quiet">{number}</span> <b>{title}</b> {text}</p>')
+        st.html(f'<p class="nr-tour" role="status"><span class="nr-quiet">{position}</span> <b>{title}</b> {text}</p>')
         if is_last:
             st.button(_("Done"), key="tour-next", type="primary", on_click=close)
         else:

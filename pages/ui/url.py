@@ -1,6 +1,6 @@
 """Settings in the URL. URL_PARAMS has a row for each setting. A URL only contains settings that are not the default.
 
-The sections of pages are declared here, because a link can open them.
+The sections of pages are declared here, because a URL can open them.
 """
 
 import re
@@ -22,7 +22,9 @@ from recsys.serving.group import RULES, SHARED_LIST_PATTERN
 from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
-MAX_VALUES = 30  # values of one parameter
+MAX_VALUES = 30  # values of one parameter. Further values are ignored
+MAX_LABEL_CHARACTERS = 40  # longer genres and tags are cut
+MAX_QUERY_CHARACTERS = 100  # of the text in a search box
 RATING = r"(\d{1,9})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 MAX_RATINGS = 1000
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")
@@ -61,7 +63,7 @@ EVALUATION_SECTIONS = {
 }
 
 Params = Mapping[str, str]
-Parse = Callable[[str], Any]  # text → value; raises ValueError for an invalid text
+Parser = Callable[[str], Any]  # text → value; raises ValueError for an invalid text
 
 
 def _slug(value: Any) -> str:
@@ -74,8 +76,8 @@ class UrlParam:
     """A setting in the URL. It is omitted if it has the default value or an empty text."""
 
     name: str  # in the URL
-    key: str  # field of `Filters`, or session key; `_key` replaces {results_of} in it by the data set of Evaluation
-    parse: Parse
+    key: str  # field of `Filters`, or session key. {results_of} stands for the data set of Evaluation, see `_key`
+    parse: Parser
     default: Any  # value, or a function that returns it
     format: Callable[[Any], str] = _slug  # value → text
 
@@ -85,8 +87,8 @@ class UrlParam:
         return self.default() if callable(self.default) else self.default
 
 
-def one_of(options: Callable[[], Iterable[Any]]) -> Parse:
-    """Return a function that returns the option whose `_slug` is a text. It calls `options` each time."""
+def one_of(options: Callable[[], Iterable[Any]]) -> Parser:
+    """Return a parser that converts a slug to its option. `options` is called each time, because options can change."""
     return lambda text: _find_option(text, options())
 
 
@@ -96,6 +98,7 @@ def _parse_recommenders(text: str) -> list[str]:
 
 
 def _find_option(text: str, options: Iterable[Any]) -> Any:
+    """Return the option whose `_slug` is a text."""
     for value in options:
         if _slug(value) == text:
             return value
@@ -108,6 +111,7 @@ def _split(text: str) -> list[str]:
 
 
 def _parse_years(text: str) -> tuple[int, int]:
+    """Return (1980, 1999) for "1980-1999"."""
     oldest, newest = (int(year) for year in text.split("-"))
     if not 1800 <= oldest <= newest <= 2200:
         raise ValueError(text)
@@ -120,18 +124,18 @@ def _format_years(years: tuple[int, int] | None) -> str:
 
 def _parse_labels(text: str) -> tuple[str, ...]:
     """Return genres or tags. Unknown names are valid, because each data set has its own."""
-    return tuple(part[:40] for part in _split(text) if part.isprintable())
+    return tuple(part[:MAX_LABEL_CHARACTERS] for part in _split(text) if part.isprintable())
 
 
 def _parse_query(text: str) -> str:
     """Return the text of a search box."""
-    if len(text) > 100 or not text.isprintable():
+    if len(text) > MAX_QUERY_CHARACTERS or not text.isprintable():
         raise ValueError(text)
     return text
 
 
-def _matching(pattern: str | re.Pattern[str], convert: Parse = str) -> Parse:
-    """Return a function that converts a text, or raises ValueError if the text does not match the pattern."""
+def _matching(pattern: str | re.Pattern[str], convert: Parser = str) -> Parser:
+    """Return a parser that calls `convert` if the text matches a pattern."""
 
     def parse(text: str) -> Any:
         if not re.fullmatch(pattern, text):
@@ -152,7 +156,7 @@ def _from_open_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
 
 
 def evaluation_datasets() -> list[str]:
-    """Return the public data sets with results or, if the visitor has added the open data set, only this one."""
+    """Return the published data sets with results or, if a visitor has added the open data set, only this one."""
     current = visitor().current.dataset
     if current not in datasets.SETS:
         return [current]
@@ -161,10 +165,10 @@ def evaluation_datasets() -> list[str]:
 
 
 def default_evaluation_dataset() -> str:
-    """Return the data set that was open when Evaluation was last shown or, if it has no results, the first one."""
+    """Return the data set that was open when Evaluation was last shown or, if it is not listed, the first one."""
     names = evaluation_datasets()
-    open_dataset = st.session_state.get("results_for", visitor().current.dataset)
-    return open_dataset if open_dataset in names or not names else names[0]
+    last_open = st.session_state.get("results_for", visitor().current.dataset)
+    return names[0] if names and last_open not in names else last_open
 
 
 def _evaluation_dataset() -> str:
@@ -179,7 +183,8 @@ def _protocols() -> list[str]:
 
 
 def _default_protocol() -> str:
-    return next(iter(_protocols()), "") or datasets.serving_split(_evaluation_dataset()).protocol
+    with_results = _protocols()
+    return with_results[0] if with_results else datasets.serving_split(_evaluation_dataset()).protocol
 
 
 def _evaluation_sections() -> list[str]:
@@ -190,7 +195,7 @@ def _evaluation_sections() -> list[str]:
         """Ignore a warning, because the section itself shows it."""
 
     has_data = {"studies": bool(studies(ignore)), "ties": bool(dataset and read_ties(dataset, ignore))}
-    return [name for name in EVALUATION_SECTIONS if has_data.get(name, True)]
+    return [name for name in EVALUATION_SECTIONS if has_data.get(name, True)]  # the other sections are always shown
 
 
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
@@ -198,7 +203,7 @@ PARSE_POPULARITY = one_of(lambda: POPULARITY_LEVELS)
 PARSE_FLAG = one_of(lambda: (True, False))
 
 URL_PARAMS = (
-    UrlParam("lang", "lang", one_of(lambda: i18n.LANGUAGES), i18n.preferred),
+    UrlParam("lang", "lang", one_of(lambda: i18n.LANGUAGES), i18n.preferred_language),
     # Watch next
     UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
@@ -246,7 +251,7 @@ URL_PARAMS = (
     UrlParam(
         "variety",
         "diversity",
-        _matching(r"\d|10", lambda text: int(text) / 10),
+        _matching(r"\d|10", lambda text: int(text) / 10),  # in tenths
         Filters.diversity,
         lambda share: str(round(share * 10)),
     ),
@@ -277,7 +282,7 @@ def apply(params: Params) -> None:
             continue
         if value is None and key in state:
             value = param.default_value
-        if value is None:  # the widget chooses its default
+        if value is None:  # the widget sets its default itself
             state.pop(key, None)
         else:
             state[key] = value
@@ -285,11 +290,12 @@ def apply(params: Params) -> None:
 
 
 def _key(param: UrlParam) -> str:
+    """Return the field of `Filters` or the session key of a parameter."""
     return param.key.format(results_of=_evaluation_dataset()) if "{" in param.key else param.key
 
 
 def _parse(param: UrlParam, params: Params) -> Any:
-    """Return the value of a parameter, or None if it is missing or invalid."""
+    """Return the value of a parameter, or None if the parameter is missing or invalid."""
     try:
         return param.parse(params[param.name]) if params.get(param.name) else None
     except ValueError:

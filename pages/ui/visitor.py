@@ -11,12 +11,12 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
 from recsys.serving.history_import import WatchedFilm
 
-# fields of `ListState`
+# names of fields of `ListState`
 LATER = "later"
-SEEN = "watched_before"
+WATCHED_BEFORE = "watched_before"
 NOT_INTERESTED = "not_interested"
 CHOICE = "choice"
-MARKS = (LATER, SEEN, NOT_INTERESTED)
+MARKS = (LATER, WATCHED_BEFORE, NOT_INTERESTED)
 LISTS = ("films", *MARKS, CHOICE)
 
 
@@ -26,14 +26,14 @@ class ListState:
 
     dataset: str = DEFAULT_DATASET
     films: tuple[int, ...] = ()  # film numbers, oldest first
-    later: tuple[int, ...] = ()  # film numbers of films to watch later
+    later: tuple[int, ...] = ()  # films to watch later
     watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
-    choice: tuple[int, ...] = ()  # film numbers of a list to choose from, see `pages.watch.choice`
-    # one of LISTS → movie ids of a URL, titles in another data set. `session.films` converts both to film numbers.
-    pending_ids: Mapping[str, str] = field(default_factory=dict)
-    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # by `session.film_key`
+    choice: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or none of them, are recommended
+    # not yet converted to film numbers by `session.films`
+    pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
+    pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
+    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film
 
     @property
     def excluded(self) -> tuple[int, ...]:
@@ -72,14 +72,14 @@ class VisitorState:
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
     rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars
-    url_ratings: str = ""  # ratings in the URL after the last run, to notice a new URL
+    url_ratings: str = ""  # ratings that were read from or written to the URL last
     notices: list[Message] = field(default_factory=list)  # about the list; a change of the list removes them
     flash: dict[str, RecsysError] = field(default_factory=dict)  # widget key → error of the last click, shown once
     tasks: list[DatasetTask] = field(default_factory=list)  # tasks whose status this visitor sees
 
 
 def visitor() -> VisitorState:
-    """Return the state of the visitor. It is created at the start of a session."""
+    """Return the state of the visitor. The first call of a session creates it."""
     if "visitor" not in st.session_state:
         st.session_state.visitor = VisitorState()
     state: VisitorState = st.session_state.visitor

@@ -1,4 +1,4 @@
-"""Buttons, uploads, and widgets to choose one of several options. A choice stays when another page opens."""
+"""Buttons, uploads, and widgets to choose one of several options. Choices stay when the visitor opens another page."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -25,13 +25,13 @@ def file_uploader(label: str, key: str, max_bytes: int, **options: Any) -> Any:
 
 
 def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
-    """Show options as buttons side by side, and return the chosen one.
+    """Show options as buttons side by side, and return the chosen option.
 
     Args:
         label: Label of the widget.
         labels: Option → label in the visitor's language.
         key: Widget key.
-        default: Option that is chosen at first; None: the first one.
+        default: Option that is chosen at the start. None: the first option.
         options: Further arguments of `st.segmented_control`.
     """
     chosen: T = st.segmented_control(
@@ -48,7 +48,7 @@ def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T 
 
 
 def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
-    """Show options as a menu, and return the chosen one. For the arguments, see `segmented_control`."""
+    """Show options as a menu, and return the chosen option. For the arguments, see `segmented_control`."""
     index = 0 if default is None else list(labels).index(default)
     chosen: T = st.selectbox(
         label, list(labels), index, format_func=labels.__getitem__, key=key, persist_state="session", **options

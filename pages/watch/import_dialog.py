@@ -198,7 +198,7 @@ def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None
 
 def _format_day(day: datetime) -> str:
     """Return a date in the visitor's language: "5 February 2025"."""
-    return format_date(day, "d MMMM y", locale=i18n.current())
+    return format_date(day, "d MMMM y", locale=i18n.current_language())
 
 
 def _column_menus(

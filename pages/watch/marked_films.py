@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import browser, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
+from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 
@@ -31,7 +31,7 @@ TEXTS = {
         "later_open",
         "bookmark",
     ),
-    SEEN: MarkTexts(
+    WATCHED_BEFORE: MarkTexts(
         N_("Seen · {n}"),
         N_("These films are not recommended to you. They do not count as the films you watched last."),
         N_("Recommend {film} again"),

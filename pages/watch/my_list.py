@@ -95,7 +95,7 @@ def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
     """Render a film with its rating and the buttons that move or remove it."""
     name, is_last = format.escape_markdown(film.label), position == n_films - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        html = film_cards.list_row(position + 1, film, is_last, note)
+        html = film_cards.watched_row(position + 1, film, is_last, note)
         if st.session_state.get("rate_by") == "stars":
             with st.container(gap=None):
                 st.html(html)

@@ -14,7 +14,7 @@ from babel import Locale
 from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
-from pages.ui.visitor import LATER, NOT_INTERESTED, SEEN, visitor
+from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
 from recsys.data.dataset import Dataset
@@ -221,7 +221,7 @@ def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None
     labels = {
         WHY: _("Why this film?"),
         LATER: _("Remove from “Watch later”") if is_later else _("Watch later"),
-        SEEN: _("Seen it"),
+        WATCHED_BEFORE: _("Seen it"),
         NOT_INTERESTED: _("Not for me"),
     }
     option = st.menu_button(
@@ -253,7 +253,7 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
         else:
             session.mark_film(item, LATER)
         browser.focus_on(menu_key, "picks")
-    elif mark in (SEEN, NOT_INTERESTED):
+    elif mark in (WATCHED_BEFORE, NOT_INTERESTED):
         session.mark_film(item, mark)
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
@@ -329,7 +329,7 @@ def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
 
 def _language_name(code: str) -> str:
     """Return the name of a language in the visitor's language, with a capital letter."""
-    name = Locale(i18n.current()).languages.get(code, code)
+    name = Locale(i18n.current_language()).languages.get(code, code)
     return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.ui import browser, cache, errors, film_search, format, session
 from pages.ui.i18n import N_, _
-from pages.ui.tasks import progress
+from pages.ui.tasks import completed_share
 from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.data import prepared
@@ -101,7 +101,9 @@ def _download_encoder(dataset_name: str) -> None:
 
     def report(event: dict[str, Any]) -> None:
         is_encoding = event.get("stage") == "encode"
-        bar.progress(progress(event), _("Reading the tags") if is_encoding else _("Downloading the language model"))
+        bar.progress(
+            completed_share(event), _("Reading the tags") if is_encoding else _("Downloading the language model")
+        )
 
     try:
         themes.fetch_encoder(report)

@@ -80,10 +80,10 @@ def _placeholder(name, spec, conversion):
 
 def mark(monkeypatch):
     """Show every page in the pseudo-language, with numbers as in Ukrainian."""
-    current = i18n.current
+    original = i18n.current_language
     for module in [module for name, module in sys.modules.items() if name.startswith("pages.")]:
-        if vars(module).get("current") is current:
-            monkeypatch.setattr(module, "current", lambda: "uk")
+        if vars(module).get("current_language") is original:
+            monkeypatch.setattr(module, "current_language", lambda: "uk")
     monkeypatch.setattr(i18n, "translations", lambda language, kind: PseudoTranslations())
 
 

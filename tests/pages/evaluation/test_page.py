@@ -410,7 +410,7 @@ def test_errors_of_predicted_stars_are_shown_where_they_were_measured(visit, mea
 def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
     visit, measured, monkeypatch, code, figure
 ):
-    monkeypatch.setattr(i18n, "current", lambda: code)
+    monkeypatch.setattr(i18n, "current_language", lambda: code)
     app = visit("evaluation", data="ml-1m", metric="hr@1")
     assert figure in board(app)[0]
     figures(app)

@@ -18,7 +18,7 @@ def page():
 @pytest.fixture
 def said(caplog, monkeypatch):
     """What the console says when something raises an error."""
-    logs.tidy()
+    logs.set_up()
     monkeypatch.setattr(logging.getLogger(logs.PAGES_LOGGER), "propagate", True)  # Streamlit prints it itself
 
     def log(raises, *arguments):

@@ -307,7 +307,7 @@ def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
 
 
 def test_the_help_of_a_setting_is_in_the_visitors_language(visit, monkeypatch):
-    monkeypatch.setattr(i18n, "current", lambda: "uk")
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
     app = visit("train")
     name = app.selectbox(key=recommenders.TRAIN_MENU_KEY).value
     text = app.number_input(key=f"train-{DATA}-{name}-epochs").help.replace("\\", "")

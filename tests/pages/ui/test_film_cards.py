@@ -17,7 +17,7 @@ def pick(probability=0.02, title="Heat", rank=1):
     [
         film_cards.card(pick(title=SCRIPT), 0.02),
         film_cards.row(1, pick(title=SCRIPT).film, 0.02, 0.02),
-        film_cards.list_row(1, Film(6, SCRIPT, None, SCRIPT), is_latest=True),
+        film_cards.watched_row(1, Film(6, SCRIPT, None, SCRIPT), is_latest=True),
         film_cards.compared_list([pick(title=SCRIPT)], {5: 1}, 2),
     ],
 )
@@ -32,7 +32,7 @@ def test_a_card_tells_a_screen_reader_title_year_and_genres():
 
 
 def test_bars_are_relative_to_the_first_film_and_figures_are_not():
-    html = film_cards.card(pick(0.01), best=0.04)
+    html = film_cards.card(pick(0.01), full_bar=0.04)
     assert "width:25.0%" in html
     assert ">1.0%<" in html
 

@@ -34,7 +34,7 @@ def ukrainian(tmp_path, monkeypatch):
     (tmp_path / "uk.po").write_text(PO, "utf-8")
     (tmp_path / "uk@item.po").write_text(ITEMS, "utf-8")
     monkeypatch.setattr(i18n, "CATALOGS", tmp_path)
-    monkeypatch.setattr(i18n, "current", lambda: "uk")
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
     i18n.translations.cache_clear()
     yield tmp_path / "uk.po"
     i18n.translations.cache_clear()
@@ -103,7 +103,7 @@ def test_a_text_without_a_certain_translation_stays_english(ukrainian, text):
 
 
 def test_a_set_of_items_has_texts_of_its_own_and_all_others_of_its_language(ukrainian, monkeypatch):
-    monkeypatch.setattr(i18n, "noun", lambda: "item")
+    monkeypatch.setattr(i18n, "current_noun", lambda: "item")
     assert texts() == ("Додати об’єкт", "1\xa0202 фільми, списків: 3")
 
 

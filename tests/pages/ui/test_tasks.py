@@ -22,7 +22,7 @@ def test_the_last_event_that_says_something_is_kept():
     done = tasks.start("one", task)
     assert done.wait(LONG)
     assert done.event == {"stage": "download", "done": 1, "total": 4}
-    assert tasks.progress(done.event) == 0.25
+    assert tasks.completed_share(done.event) == 0.25
     assert done.error is None
 
 
@@ -35,7 +35,7 @@ def test_what_goes_on_is_not_begun_again_and_what_has_ended_is():
 
     first = tasks.start("one", task)
     assert tasks.start("one", task) is first
-    tasks.forget("one")
+    tasks.remove("one")
     assert tasks.find("one") is first
     go_on.set()
     assert first.wait(LONG)
@@ -43,7 +43,7 @@ def test_what_goes_on_is_not_begun_again_and_what_has_ended_is():
     assert second is not first
     assert second.wait(LONG)
     assert len(begun) == 2
-    tasks.forget("one")
+    tasks.remove("one")
     assert tasks.find("one") is None
 
 
@@ -77,4 +77,4 @@ def test_what_ended_it_is_kept_for_the_page(error):
     [({}, 0), ({"stage": "parse"}, 0), ({"done": 5, "total": None}, 0), ({"done": 9, "total": 6}, 1)],
 )
 def test_the_share_is_between_nothing_and_all(event, share):
-    assert tasks.progress(event) == share
+    assert tasks.completed_share(event) == share
