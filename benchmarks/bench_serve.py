@@ -104,7 +104,7 @@ def _untrained_predictor(options: Options) -> "Predictor":
     model.module.eval()
     if options.memory:
         counted = generated(users=N_COUNTED_USERS, films=options.films, mean_length=COUNTED_MEAN_LENGTH)
-        model.memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
+        model.count_memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
     dataset = generated(users=1, films=options.films, mean_length=1)  # only its catalogue is used
     return Predictor(dataset, registry.get("bert4rec"), model)
 

@@ -81,6 +81,7 @@ class AblatedEncoder(TransformerEncoder):
         """Return position embeddings if they replace the relative bias."""
         if config.without != "relative bias":
             return None
+        # newest first for SASRec, oldest first for BERT4Rec, as in sasrec_paper.py and bert4rec_paper.py
         return PositionEmbedding(config.length, config.dim, self.padding, newest_first=self.causal)
 
 

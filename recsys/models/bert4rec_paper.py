@@ -51,4 +51,5 @@ class Bert4RecPaper(Bert4Rec):
 
     Encoder = Bert4RecPaperEncoder
     has_paper_architecture = True
+    # of stored documents, see `Model.former_settings`
     former_settings = Bert4Rec.former_settings | {"relative_bias": False, "pre_norm": False, "projection": True}

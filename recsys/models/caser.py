@@ -10,11 +10,11 @@ and the mean x̄ of the embeddings so far, ours is
 
     z = LayerNorm(W [o; õ] + b + U x̄), score(j) = z · e_j + b_j
 
-The loss is binary cross-entropy of the target and of 3 items drawn uniformly, as in the paper.
+The loss is the binary cross-entropy of the target and of 3 items drawn uniformly.
 
 Departures from the paper, besides those of docs/models.md:
-- The loss subtracts log I from the scores of the I items, as our gBCE does, see `losses.py`. With t = 0 and without
-  this shift it would be the paper's loss.
+- The cross-entropy is computed for the scores minus log I, as in our gBCE, see `losses.py`. The paper computes it for
+  the scores themselves.
 - All windows of a history are computed together, by convolutions along it. Each window predicts the next item only. In
   the paper it predicts the next three items.
 - The mean x̄ of the start token and all items so far replaces the paper's vector P_u of the user. So users without

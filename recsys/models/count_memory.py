@@ -33,7 +33,7 @@ from recsys.models.presets import MANY_ITEMS
 from recsys.training.options import RunOptions
 
 LENGTH_EDGES = (10, 50)  # shortest histories of the second and third range, as in `PoolConfig`
-MAX_TRANSITIONS = 75  # per item, the highest counts; without this limit, NDCG@10 on ML-1M is .0007 higher
+MAX_TRANSITIONS = 75  # per item, the highest counts; costs .0007 of NDCG@10 on ML-1M and makes checkpoints smaller
 RANK = 96  # of EASE: with 64, NDCG@10 on ML-1M is .001 lower; with more, a request would be too slow
 REDUCED_RANK = 64  # of EASE for more than MANY_ITEMS: with 27,000 items, a request takes .2 ms less than with RANK
 # Settings of the Markov chain that `score` reads. They are stored. Only `fit` reads the other settings.
@@ -83,6 +83,11 @@ class CountMemory:
         """Return the sum of the network's scores (B, I) and the scores of the count models, (B, I) float32."""
         return self.length_weights.combine(self._all_scores(scores, queries), queries)
 
+    @property
+    def _models(self) -> dict[str, Model]:
+        """The count models by their names in the state, which stored checkpoints have: Markov chain, EASE."""
+        return {"followers": self.markov, "companions": self.ease}
+
     def state(self) -> dict[str, np.ndarray]:
         """Return the arrays of both count models, the weights (W, 3), and each of SCORING_SETTINGS as an array ()."""
         arrays: dict[str, np.ndarray] = {}
@@ -106,11 +111,6 @@ class CountMemory:
             model.load_state(arrays, n_items)
         self.length_weights.set_weights(state[f"{MEMORY_PREFIX}pool"])
 
-    @property
-    def _models(self) -> dict[str, Model]:
-        """The count models by their names in the state, which stored checkpoints have: Markov chain, EASE."""
-        return {"followers": self.markov, "companions": self.ease}
-
     def _all_scores(self, network_scores: np.ndarray, queries: Queries) -> list[np.ndarray]:
         """Return the scores of the network, the Markov chain and EASE, (B, I) float32 each."""
         n_items = network_scores.shape[1]
@@ -121,7 +121,7 @@ def top_per_row(matrix: sparse.csr_array, n: int) -> sparse.csr_array:
     """Return the matrix with the n highest values of each row. Ties at the n-th place are resolved arbitrarily."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     order = np.lexsort((-matrix.data, rows))  # row after row, each from its highest to its lowest value
-    rank_in_row = np.arange(matrix.nnz) - matrix.indptr[rows]
+    rank_in_row = np.arange(matrix.nnz) - matrix.indptr[rows]  # of each value in this order
     kept = np.sort(order[rank_in_row < n])
     row, column = rows[kept].astype(np.int32), matrix.indices[kept].astype(np.int32)  # 64 bits would double the memory
     return sparse.csr_array((matrix.data[kept], (row, column)), shape=matrix.shape)

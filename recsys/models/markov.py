@@ -23,7 +23,7 @@ class MarkovConfig:
     decay: NonNegative = 0.7  # a transition over d positions counts d^-decay
     recent: Count = 100  # newest items of a history that are used
     history_decay: NonNegative = 1.0  # the item at position d from the end of a history counts d^-history_decay
-    normalisation: NonNegative = 0.7  # 1: transitions count as a share of all transitions from an item; 0: as numbers
+    normalisation: NonNegative = 0.7  # 1: transitions from an item are divided by their sum; 0: not divided
     popularity_discount: NonNegative = 0.3  # 1: divided by how often the following item was watched; 0: not divided
     both_directions: bool = added_later(False)  # items watched shortly before an item count too
 

@@ -101,7 +101,8 @@ class Als(FactorModel):
         """
         alpha = self.config.alpha
         watched = [self.factors[np.unique(np.asarray(history, np.int64))] for history in queries.histories]  # rows of Y
-        right_sides = np.array([alpha * factors.sum(0) for factors in watched], np.float32).reshape(-1, len(self.gram))
+        right_sides = np.array([alpha * factors.sum(0) for factors in watched], np.float32)
+        right_sides = right_sides.reshape(-1, len(self.gram))  # (B, F), also for B = 0
         if alpha == 1:  # C = E: all users have the same matrix
             return np.linalg.solve(self.gram, right_sides.T).T
         users = np.empty_like(right_sides)
@@ -119,7 +120,7 @@ class BprMfConfig:
     lr: Rate = 0.05  # learning rate
     regularization: NonNegative = 0.003  # the paper's λ, per sampled pair
     epochs: Count = 20  # one pair is sampled per rating and epoch
-    fold_in: NonNegative = 0.1  # L2 penalty of user factors outside training, see `BprMf._derive`
+    fold_in: NonNegative = 0.1  # L2 penalty φ of the user factors of a query, see `BprMf._derive`
 
 
 class BprMf(FactorModel):
@@ -150,6 +151,7 @@ class BprMf(FactorModel):
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         super()._fit(train, run)
+        # implicit returns (I, F + 1): the last column is the bias.
         self.factors, self.bias = self.factors[:, :-1].copy(), self.factors[:, -1].copy()
 
     def _score(self, queries: Queries) -> np.ndarray:
@@ -161,8 +163,9 @@ class BprMf(FactorModel):
         """Compute the mean item factors (F,) and the matrix of the Newton step (F, F).
 
         The criterion for one user, without biases, is the mean of ln σ(x·(y_i - y_j)) over watched items i and all
-        items j, minus λ/2 |x|². At x = 0 its gradient is (mean y_i - mean y_j) / 2. Its Hessian is approximated by
-        -(Cov y / 2 + λE), with the covariance of all items in place of the items of the history.
+        items j, minus φ/2 |x|², where φ is the setting `fold_in`. At x = 0 its gradient is (mean y_i - mean y_j) / 2.
+        Its Hessian is approximated by -(Cov y / 2 + φE). Cov y is the covariance over all items. It replaces the
+        covariance over the watched items.
         """
         self.mean_factors = self.factors.mean(0)
         centred = self.factors - self.mean_factors

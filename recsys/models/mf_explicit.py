@@ -91,4 +91,4 @@ class MfExplicit(ArrayModel):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`."""
         super().load_state(state, n_items)
-        self.mean = np.float32(state["mean"].reshape(())[()])  # raises ValueError for an array of several numbers
+        self.mean = np.float32(state["mean"].item())  # raises ValueError for an array of several numbers

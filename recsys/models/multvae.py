@@ -46,7 +46,7 @@ class MultVaeConfig:
     schedule: TrainConfig = TrainConfig(epochs=24, batch_size=64, warmup_steps=50, ema_decay=0.98, validate_every=4)
     hidden: Size = 600  # units of the hidden layers
     latent: Size = 200  # latent dimensions
-    length: Length = 50  # newest items of a history that are read; 32766 for all, as in the paper
+    length: Length = 50  # newest items of a history that are read; 32766, the maximum, for all, as in the paper
     dropout: DropoutRate = 0.5  # share of the input x_u set to zero
     kl_weight: NonNegative = 0.2  # the paper's β after annealing
     anneal_share: Rate = 0.5  # share of the training over which β rises from 0
@@ -92,7 +92,7 @@ class MultVaeEncoder(SequenceEncoder):
 
 
 class MultVae(SequenceModel):
-    """The model. A score is the logit of π, a distribution of all items of a user, not of the next item."""
+    """The model. A score is the logit of π, which predicts all items of a user and not only the next item."""
 
     Config = MultVaeConfig
     Encoder = MultVaeEncoder

@@ -33,8 +33,8 @@ from recsys.models.sequence_model import SequenceEncoder, SequenceModel
 from recsys.training.losses import Loss
 from recsys.training.options import TrainConfig
 
-# Upper bound of the number of values that `pair_logits` computes for a block of users. A user has (D + D/2 + …) · I
-# values, fewer than `output`, which has 2D · I. 1 MB in float32 stays in a core's cache. A single user may exceed it.
+# `logits` scores users in blocks of at most this many values, or of one user. 1 MB in float32 stays in a core's cache.
+# A user counts as 2D · I values, the size of `output`, more than the (D + D/2 + …) · I values of `pair_logits`.
 BLOCK_VALUES = 1 << 18
 MlpLayers = Annotated[int, Field(ge=1, le=16)]  # each layer halves the width
 

@@ -79,7 +79,11 @@ GRU4REC: dict[str, Changes] = {
     SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
 }
 GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
-CASER = SMALL_SET_SETTINGS | {"warmup_steps": 100, "validate_every": 4}
+CASER_ON_SMALL_SETS = SMALL_SET_SETTINGS | {"warmup_steps": 100, "validate_every": 4}
+CASER: dict[str, Changes] = {
+    **dict.fromkeys(SMALL_SETS, CASER_ON_SMALL_SETS),
+    SAMPLE: CASER_ON_SMALL_SETS | {"batch_size": 32, "epochs": 20, "validate_every": 2},
+}
 SESSION_MODELS: dict[str, Changes] = {
     **{name: {"epochs": 12, "validate_every": 3, "batch_size": 16} for name in SMALL_SETS},  # not tuned
     SAMPLE: {"epochs": 12, "validate_every": 3},
@@ -130,8 +134,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "gru4rec-plus": GRU4REC,
     "lstm": GRU4REC,
     "rnn": GRU4REC,
-    "caser": dict.fromkeys(SMALL_SETS, CASER)
-    | {SAMPLE: {**CASER, "batch_size": 32, "epochs": 20, "validate_every": 2}},
+    "caser": CASER,
     "narm": SESSION_MODELS,
     "stamp": SESSION_MODELS,
     "mult-vae": {name: {"batch_size": 16} for name in SMALL_SETS},  # not tuned
@@ -187,7 +190,7 @@ def nearest_tuned(size: DataSize, needs_training: bool) -> str:
 def scale_to(settings: Any, size: DataSize) -> Any:
     """Return a config adapted to a data set that is much larger or sparser than the data set of its tuning."""
     changes: dict[str, Any] = {}
-    if size.items > MANY_ITEMS and getattr(settings, "rank", None) == 0:
+    if size.items > MANY_ITEMS and getattr(settings, "rank", None) == 0:  # EASE of full rank
         changes["rank"] = LARGE_SET_RANK
     if not hasattr(settings, "schedule") or size.users < MAX_USERS_OF_SMALL:
         return replace(settings, **changes)

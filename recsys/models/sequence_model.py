@@ -2,8 +2,8 @@
 
 Departures from the papers that most models share, such as the start token, are listed in docs/models.md.
 
-Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions per sequence with a needed hidden
-state, M targets, each with a loss, D dimensions, I items, W ranges of history lengths.
+Shapes: B sequences, b sequences scored at once, T tokens of a sequence, Q positions of a sequence whose hidden states
+are returned, M targets, each with a loss, D dimensions, I items, W ranges of history lengths.
 """
 
 import math
@@ -96,7 +96,7 @@ class SequenceModel(Model):
     has_item_embeddings: bool = True
     module: SequenceEncoder
     item_loss: Loss  # the result of `make_loss`
-    memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to the scores of the network
+    count_memory: CountMemory | None = None  # Markov chain and EASE, whose scores are added to the network's scores
     calibration: LengthWeights | None = None  # factors of the logits by the length of the history, see `calibrate`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
@@ -104,14 +104,14 @@ class SequenceModel(Model):
         # settings that some configs lack
         self.loss_name = getattr(self.config, "loss", "")  # "": the model overrides `make_loss` or `loss`
         self.only_unseen = getattr(self.config, "only_unseen", False)
-        self.uses_memory = getattr(self.config, "memory", False)
+        self.uses_count_memory = getattr(self.config, "memory", False)
         self.reshuffles_ties = getattr(self.config, "redraw", False)
         self.uses_times_or_ratings = self.reshuffles_ties
 
     @property
     def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
-        """Whether there is a count memory with fitted weights. The fit of `calibrate` does not change the ranking."""
-        return self.memory is not None and self.memory.has_fitted_weights
+        """Whether a count memory with fitted weights changes the ranking. `calibrate` never changes it."""
+        return self.count_memory is not None and self.count_memory.has_fitted_weights
 
     @property
     def has_probabilities(self) -> bool:  # type: ignore[override]
@@ -168,9 +168,9 @@ class SequenceModel(Model):
         it. Other items of the history are excluded at all columns.
         """
         excluded_from = exclude_histories(histories, rows, n_items)
-        row, column = (index.numpy()[::-1] for index in batch.loss_cells)
-        # A repeated target is excluded after its first column. NumPy keeps the last write, so columns are reversed.
-        excluded_from[row, batch.targets.numpy()[::-1]] = column + 1
+        # A repeated target is excluded after its first column. NumPy keeps the last write, so all arrays are reversed.
+        row, column, target = (array.numpy()[::-1] for array in (*batch.loss_cells, batch.targets))
+        excluded_from[row, target] = column + 1
         return excluded_from
 
     def input_tokens(self, history: np.ndarray, is_whole: bool = False) -> np.ndarray:
@@ -198,9 +198,9 @@ class SequenceModel(Model):
         self.item_loss = self.make_loss(train)
         self.training_summary = trainer.train(self._task(train, valid, run), self.config.schedule, run)
         self.module.eval()
-        if self.uses_memory:
+        if self.uses_count_memory:
             count_data = train if run.count_data is None else run.count_data
-            self.memory = CountMemory(run.count_configs).fit(count_data, valid, self.network_scores, run)
+            self.count_memory = CountMemory(run.count_configs).fit(count_data, valid, self.network_scores, run)
         elif self.has_probabilities and valid:
             self.calibrate(valid, run.seed)
         return self
@@ -285,13 +285,13 @@ class SequenceModel(Model):
     def score(self, queries: Queries) -> np.ndarray:
         """Return the scores of the next item (B, I) float32: calibrated logits, or logits combined with the memory."""
         scores = self.network_scores(queries)
-        if self.memory is not None:
-            return self.memory.combine(scores, queries)
+        if self.count_memory is not None:
+            return self.count_memory.combine(scores, queries)
         return scores if self.calibration is None else self.calibration.combine([scores], queries)
 
     def remove_count_memory(self) -> None:
         """Remove the count memory, if any. After that, the scores come from the network alone."""
-        self.memory = None
+        self.count_memory = None
 
     def network_scores(self, queries: Queries) -> np.ndarray:
         """Return the logits of the network, (B, I) float32."""
@@ -366,8 +366,8 @@ class SequenceModel(Model):
     def state(self) -> dict[str, np.ndarray]:
         """Return the weights of the module, the arrays of the memory, and the factors of the calibration (W, 1)."""
         state = {name: value.detach().cpu().numpy() for name, value in self.module.state_dict().items()}
-        if self.memory is not None:
-            state |= self.memory.state()
+        if self.count_memory is not None:
+            state |= self.count_memory.state()
         if self.calibration is not None:
             state[CALIBRATION_KEY] = self.calibration.weights
         return state
@@ -377,9 +377,9 @@ class SequenceModel(Model):
         if CALIBRATION_KEY in state:  # older checkpoints have none
             self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
             self.calibration.set_weights(state[CALIBRATION_KEY])
-        if self.uses_memory:
-            self.memory = CountMemory()
-            self.memory.load_state(state, n_items)
+        if self.uses_count_memory:
+            self.count_memory = CountMemory()
+            self.count_memory.load_state(state, n_items)
         weights = {
             name: torch.from_numpy(np.array(value))
             for name, value in state.items()

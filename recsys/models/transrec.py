@@ -50,7 +50,7 @@ class TransRecEncoder(SequenceEncoder):
 
     def __init__(self, config: TransRecConfig, n_items: int) -> None:
         super().__init__(n_items, config.dim)  # creates `items`, an nn.Embedding: γ, and `bias`: β
-        self.people = nn.Embedding(n_items + 2, config.dim)  # (I + 2, D); t_u is the mean of these vectors
+        self.people = nn.Embedding(n_items + 2, config.dim)  # a vector for each token; their running mean is t_u
         self.step = nn.Parameter(torch.zeros(config.dim))  # t
         self.dropout = Dropout(config.dropout)
         init_weights(self, config.init)

@@ -37,7 +37,7 @@ def choose(name: str) -> torch.device:
                 # Bind before the first tensor, which would otherwise open a context on GPU 0.
                 device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
                 torch.cuda.set_device(device)
-        torch.empty(0, device=device)
+        torch.empty(0, device=device)  # raises if the device does not exist
     except (RuntimeError, AssertionError) as error:
         raise RecsysError("this machine has no device {name}; use --device cpu or --device auto", name=name) from error
     return device

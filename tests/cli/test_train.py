@@ -103,7 +103,7 @@ def test_a_memory_counts_with_the_settings_that_are_tuned_for_the_data_set(toy_h
     monkeypatch.setitem(presets.PRESETS, "markov", {"ml-latest-sample": {"recent": 2, "history_decay": 0.5}})
     assert main(["train", "sasrec-memory", *SMALL]) == 0
     model = checkpoints.load(checkpoint("sasrec-memory"), datasets.load("ml-latest-sample"))
-    assert (model.memory.markov.config.recent, model.memory.markov.config.history_decay) == (2, 0.5)
+    assert (model.count_memory.markov.config.recent, model.count_memory.markov.config.history_decay) == (2, 0.5)
 
 
 def test_protocols_that_split_alike_share_what_is_trained_and_others_do_not(toy_home):

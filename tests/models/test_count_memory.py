@@ -49,7 +49,7 @@ def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
     ).fit(split.train)
     said = [model.network_scores(queries)]
     said += [comparable_scores(counted, counted.score(queries)) for counted in (followers, companions)]
-    weights = model.memory.length_weights.weights[1]  # the histories have 11 items
+    weights = model.count_memory.length_weights.weights[1]  # the histories have 11 items
     np.testing.assert_allclose(model.score(queries), np.tensordot(weights, said, 1), rtol=1e-4, atol=1e-5)
     assert (weights > 0).all()
 
@@ -59,8 +59,8 @@ def test_the_counts_have_the_settings_of_the_run():
     model = variant.model(changed(variant.preset(""), memory=True, **QUICK))
     configs = CountConfigs(MarkovConfig(window=3, recent=2), EaseConfig(regularization=7.0))
     model.fit(split.train, split.valid, RunOptions(count_configs=configs))
-    assert model.memory.markov.config == configs.markov
-    assert model.memory.ease.config == EaseConfig(regularization=7.0, rank=count_memory.RANK)
+    assert model.count_memory.markov.config == configs.markov
+    assert model.count_memory.ease.config == EaseConfig(regularization=7.0, rank=count_memory.RANK)
 
 
 def test_the_memory_counts_another_data_set_than_the_network_learns_from():
@@ -69,7 +69,7 @@ def test_the_memory_counts_another_data_set_than_the_network_learns_from():
     model = variant.model(changed(variant.preset(""), memory=True, **QUICK))
     model.fit(split.train, split.valid, RunOptions(count_data=backwards))
     expected = Markov(MarkovConfig()).fit(backwards).transitions
-    np.testing.assert_array_equal(model.memory.markov.transitions.toarray(), expected.toarray())
+    np.testing.assert_array_equal(model.count_memory.markov.transitions.toarray(), expected.toarray())
 
 
 def test_the_settings_of_a_run_are_those_that_are_tuned_for_the_data_set():

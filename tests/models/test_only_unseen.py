@@ -69,5 +69,5 @@ def test_a_model_trained_so_need_not_learn_what_was_seen(name):
 
 
 def test_it_asks_for_the_softmax():
-    with pytest.raises(ConfigError, match="only_unseen is for the softmax, and loss is gbce"):
+    with pytest.raises(ConfigError, match="only_unseen needs the loss softmax, but loss is gbce"):
         changed(registry.get("gsasrec").preset(""), only_unseen=True)
