@@ -27,7 +27,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
             icon="search",
             on_click=select,
             args=(dataset.name, film),
-            disabled_reason=_(film.unknown_reason),
+            disabled_reason=_(film.unscored_reason),
         ),
         limit=6,
         on_enter=lambda film: select(dataset.name, film),

@@ -22,7 +22,8 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """
     slots = show_headings(names)
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
-    get_predictor, lists = answers.start_fits(dataset, names), {}
+    get_predictor = answers.start_fits(dataset, names)  # a function that waits for the fit of one recommender
+    lists = {}
     for name, slot in slots.items():
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):

@@ -85,13 +85,13 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given)): effect
         for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
     }
-    labels, ordered = list(effect_by_label), list(effect_by_label.values())
+    labels, sorted_effects = list(effect_by_label), list(effect_by_label.values())
     shuffled_overlaps, shuffled_labels = [], []
     for label, effect in effect_by_label.items():
         shuffled_overlaps += effect.overlaps[1:]
         shuffled_labels += [label] * len(effect.overlaps[1:])
-    reversed_overlaps = [effect.overlaps[0] for effect in ordered]
-    means = [effect.mean_overlap for effect in ordered]
+    reversed_overlaps = [effect.overlaps[0] for effect in sorted_effects]
+    means = [effect.mean_overlap for effect in sorted_effects]
     marks = (  # name, symbol, colour, size, overlaps, label of each overlap
         (_("shuffled"), "circle", ACCENT, 10, shuffled_overlaps, shuffled_labels),
         (_("latest first"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),

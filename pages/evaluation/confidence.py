@@ -122,7 +122,7 @@ def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, 
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Show the probabilities of a user's first 100 films, and beside them how often the hidden film has each rank."""
+    """Show the probabilities of the top 100 films for a user, and the shares of the ranks of all hidden films."""
     st.header(_("Probabilities in one list"))
     dataset_title = cache.dataset_title(view.dataset)
     available = [variant for variant in variants if is_available(variant, view.dataset)]
@@ -138,7 +138,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
     )
     st.caption(text)
-    if protocols.get_or_former(view.protocol).splitting != serving_protocol.splitting:
+    if protocols.get_current_or_former(view.protocol).splitting != serving_protocol.splitting:
         text = _(
             "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
             data=dataset_title,
@@ -183,7 +183,7 @@ def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> 
 def show_list_of_user(
     view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
 ) -> None:
-    """Show the probabilities of a user's first 100 films for each recommender (name → table), and their sums."""
+    """Show the probabilities of the top 100 films of each recommender for a user (name → table), and their sums."""
     films = dataset.catalog.films
     st.markdown(f"**{_('Prediction')}**")
     ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)

@@ -93,8 +93,8 @@ def show(view: EvaluationView) -> None:
         )
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
-    protocol = protocols.get_or_former(view.protocol)
-    if protocol.n_newest or protocol.n_given:
+    protocol = protocols.get_current_or_former(view.protocol)
+    if protocol.n_newest or protocol.n_given:  # recommenders get lists of a fixed length
         list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:
@@ -182,7 +182,7 @@ def _local_rows(
 ) -> list[Row]:
     """Return the rows of recommenders that were evaluated here, the highest metric first."""
     test_by_variant = {} if tests is None else {test["variant"]: test for test in tests.to_dict("records")}
-    best = None if tests is None or tests.empty else tests["other"].iloc[0]
+    best = None if tests is None or tests.empty else tests["other"].iloc[0]  # all tests are against the best
     rows = []
     records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, record in enumerate(records, start=1):
@@ -387,7 +387,7 @@ def show_missing(view: EvaluationView) -> None:
     missing = report.missing(view.board["variant"])
     if not missing:
         return
-    retraining_reason = protocols.get_or_former(view.protocol).retraining_reason
+    retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
         for needs_training, text, note in (

@@ -99,7 +99,7 @@ def show(dataset: str, protocol: str) -> None:
     board, load_errors = data.leaderboard(dataset, protocol)
     view = EvaluationView(dataset, protocol, board)
     if board.empty:
-        st.caption(_(recsys_protocols.get_or_former(protocol).meaning))
+        st.caption(_(recsys_protocols.get_current_or_former(protocol).meaning))
     else:
         show_protocol(view)
     is_own = dataset not in datasets.SETS
@@ -110,7 +110,7 @@ def show(dataset: str, protocol: str) -> None:
     available_studies = [study for study in all_studies if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
-    if recsys_protocols.get_or_former(protocol).n_given:  # each person has several hidden films
+    if recsys_protocols.get_current_or_former(protocol).n_given:  # each person has several hidden films
         sections = [name for name in sections if name not in NEED_ONE_TARGET]
     if available_studies:
         sections.append("studies")
@@ -140,7 +140,7 @@ def select_section(sections: list[str]) -> str:
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
     rules = next(iter(data.documents(view).values()))["protocol"]  # of the best recommender
-    meaning = _(recsys_protocols.get_or_former(view.protocol).meaning)
+    meaning = _(recsys_protocols.get_current_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
     st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
     if len(rules) == 1:  # only the name of the protocol

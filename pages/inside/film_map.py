@@ -62,7 +62,10 @@ def _tsne_regions(predictor: Predictor) -> list[Region]:
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the menus, the map with its tables, the search, and the neighbours of the chosen film."""
+    """Show the menus, the map with its tables, the search, and the neighbours of the chosen film.
+
+    films: Items of the visitor's list. A similar item replaces each infrequent film.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
@@ -86,18 +89,18 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with side_column:
         film_search.search_box(
             dataset.name,
-            _("Find a film"),
-            "map_search",
-            lambda film: film_search.film_button(
+            label=_("Find a film"),
+            key="map_search",
+            render=lambda film: film_search.film_button(
                 film,
-                f"mark-{film.movie_id}",
-                "location_searching",
-                choose_film,
-                (dataset.name, film.number),
-                _(film.unknown_reason),
+                key=f"mark-{film.movie_id}",
+                icon="location_searching",
+                on_click=choose_film,
+                args=(dataset.name, film.number),
+                disabled_reason=_(film.unscored_reason),
             ),
-            5,
-            "found-on-map",
+            limit=5,
+            results_key="found-on-map",
             on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
         )
         show_neighbours(predictor, film_map, chosen)

@@ -35,29 +35,29 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         st.caption(format.escape_markdown(text))
         return ()
     catalog = dataset.catalog if source == dataset.name else cache.dataset(source).catalog
-    items, messages = history.from_url_params({"s": ids}, catalog)  # the ids have the format of the URL parameter s
+    numbers, messages = history.from_url_params({"s": ids}, catalog)  # the ids have the format of the URL parameter s
     notices = [localize(message) for message in messages]
     if source != dataset.name:
         index = cache.title_index(dataset.name)
-        results = [index.exact(catalog.films[item].label) for item in items]
+        results = [index.exact(catalog.films[number].label) for number in numbers]
         matches = [result.number for result in results if result]
-        if n_missing := len(items) - len(matches):
+        if n_missing := len(numbers) - len(matches):
             text = ngettext(
                 "{n} of their {total} films is not in {data}.",
                 "{n} of their {total} films are not in {data}.",
                 n_missing,
-                total=len(items),
+                total=len(numbers),
                 data=cache.dataset_title(dataset.name),
             )
             notices.append(text)
-        items = list(dict.fromkeys(matches))
+        numbers = list(dict.fromkeys(matches))
     for notice in notices:
         st.caption(format.escape_markdown(notice))
-    return tuple(items)
+    return tuple(numbers)
 
 
-def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
-    """Render the controls that add and remove films of the other person. items: The current films."""
+def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
+    """Render the controls that add and remove films of the other person. numbers: Film numbers of the current films."""
     film_search.search_box(
         dataset.name,
         _("Add a film for the other person"),
@@ -67,18 +67,18 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
             key=f"other-{film.movie_id}",
             icon="add",
             on_click=add,
-            args=(dataset, items, film),
-            disabled_reason=_("already in their list") if film.number in items else "",
+            args=(dataset, numbers, film),
+            disabled_reason=_("already in their list") if film.number in numbers else "",
         ),
         limit=6,
-        on_enter=lambda film: add(dataset, items, film),
+        on_enter=lambda film: add(dataset, numbers, film),
     )
-    if items:
-        labels = {item: dataset.catalog.films[item].label for item in items}
-        st.session_state.other_films = list(items)
+    if numbers:
+        labels = {number: dataset.catalog.films[number].label for number in numbers}
+        st.session_state.other_films = list(numbers)
         st.multiselect(
             _("Their films, oldest first"),
-            items,
+            numbers,
             select_all=False,
             format_func=labels.__getitem__,
             key="other_films",
@@ -97,16 +97,16 @@ def choose(dataset: Dataset, items: tuple[int, ...]) -> None:
         link_popover()
 
 
-def replace_films(dataset: Dataset, items: Sequence[int]) -> None:
+def replace_films(dataset: Dataset, numbers: Sequence[int]) -> None:
     """Replace the films of the other person."""
-    ids = [dataset.catalog.films[item].movie_id for item in items]
+    ids = [dataset.catalog.films[number].movie_id for number in numbers]
     st.session_state.other = group.format_list(dataset.name, ids)
 
 
-def add(dataset: Dataset, items: tuple[int, ...], film: SearchResult) -> None:
+def add(dataset: Dataset, numbers: tuple[int, ...], film: SearchResult) -> None:
     """Add a search result unless the list has it. Clear the search box and keep the focus in it."""
-    if film.number not in items:
-        replace_films(dataset, [*items, film.number])
+    if film.number not in numbers:
+        replace_films(dataset, [*numbers, film.number])
     st.session_state.other_search = ""
     browser.focus_on("other_search")
 

@@ -106,7 +106,7 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
         x = bar_position(table, value)
         figure.add_vline(x, line=DOTTED_LINE)
         figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=label, showarrow=False, font={"size": 12})
-    ticks = table.index[:: max(1, len(table) // 6)]  # about six bars
+    ticks = table.index[:: max(1, len(table) // 6)]  # the bars with a tick, at most 11
     title = _("Films per person (bars further right cover a wider range)")
     tick_texts = [count(length) for length in table["from"][ticks]]
     figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of the bars
@@ -188,7 +188,7 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
-    """Plot the Lorenz curve of the ratings, points for the top shares, and the line of equal popularity."""
+    """Plot the Lorenz curve, points for the most watched 1%, 10% and 20% of films, and the line of equal popularity."""
     curve, hover = tail.curve, _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     figure = new_figure()
     equal_name = _("if all films were watched equally often")

@@ -87,7 +87,7 @@ def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the visitor's list."""
     bars = []
     for person, position in zip((_("You"), _("Other")), pick.positions, strict=True):
-        # the rank is not None, because both rankings have a recommended film
+        # every recommended film is in both rankings, so the rank is never None
         text = format.ordinal(position.rank or position.n_ranked)
         if position.probability is not None:
             text += f", {format.precise_percent(position.probability)}"

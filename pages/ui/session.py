@@ -182,7 +182,7 @@ def is_in_watch_order(dataset: Dataset) -> bool:
     return sum(key in dates for key in keys) > len(keys) / 2
 
 
-def for_current_list(predictor: Predictor, dataset: Dataset) -> Predictor:
+def adapt_to_current_list(predictor: Predictor, dataset: Dataset) -> Predictor:
     """Return a predictor whose probabilities fit the visitor's list: a history, or favourites in no order."""
     return predictor if is_in_watch_order(dataset) else for_unordered_list(predictor)
 

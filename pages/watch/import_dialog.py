@@ -82,7 +82,7 @@ def open_button(dataset: Dataset) -> None:
         _open(dataset, ImportState())
 
 
-def saved_history_on_start(dataset: Dataset) -> None:
+def offer_saved_history_on_start(dataset: Dataset) -> None:
     """Offer the history in the local storage, if any, and open it in the dialog after a click on Load."""
     if text := _offer_saved_history("start"):
         _open(dataset, ImportState(saved=text))
@@ -417,7 +417,7 @@ def _request_browser_save(text: str, n_films: int) -> None:
     st.session_state.keep_in_browser = (n_requests + 1, request)
 
 
-def save_in_browser() -> None:
+def save_requested_history() -> None:
     """Render the script that stores the requested history, if any, and show whether it succeeded."""
     n_requests, request = st.session_state.get("keep_in_browser", (0, {}))
 

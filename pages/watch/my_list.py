@@ -41,10 +41,10 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random viewer."))
         if dataset.noun == "film":
-            import_dialog.saved_history_on_start(dataset)
+            import_dialog.offer_saved_history_on_start(dataset)
     _tools(dataset, films, recommended)
     _note_shortened_link(dataset, films)
-    import_dialog.save_in_browser()
+    import_dialog.save_requested_history()
     if not films:
         ui_page.show_examples(dataset)
 

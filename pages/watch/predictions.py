@@ -76,7 +76,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         _filter_popover(dataset)
-        choice.popover(dataset)
+        choice.popover(dataset)  # a pasted list of films to recommend from, or to exclude
         marked_films.popovers(dataset)
     predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
     filters = list_kinds.adapt_filters(kind, _filters())
@@ -100,7 +100,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     """Return the predictor of a recommender. If it is not ready, show a caption and return the fallback."""
     if predictor := recommenders.predictor(recommender, dataset):
-        return session.for_current_list(predictor, dataset)
+        return session.adapt_to_current_list(predictor, dataset)
     fallback = cache.popularity_predictor(dataset.name)
     st.caption(_("Until then, you see the recommendations of {model}.", model=cache.recommender_title(fallback)))
     return fallback

@@ -304,14 +304,14 @@ def get(name: str) -> Protocol:
     return PROTOCOLS[name]
 
 
-def get_or_former(name: str) -> Protocol:
+def get_current_or_former(name: str) -> Protocol:
     """Return the protocol with this name. A name that only old results have gives a protocol without texts."""
     return PROTOCOLS.get(name) or Protocol(name, title=name, meaning="", rules={})
 
 
 def title(name: str) -> str:
     """Return the title of a protocol, or the name of a former protocol."""
-    return get_or_former(name).title
+    return get_current_or_former(name).title
 
 
 def menu_position(name: str) -> tuple[int, str]:

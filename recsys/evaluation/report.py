@@ -131,7 +131,7 @@ def members(document: dict[str, Any]) -> tuple[str, ...]:
 def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
     """Return the command that trains a recommender for a protocol. `also` is a second training data set."""
     # protocols with the same splitting share their models, which are trained with `--protocol` of the splitting
-    training_protocol = protocols.get_or_former(protocol).splitting.protocol
+    training_protocol = protocols.get_current_or_former(protocol).splitting.protocol
     return checkpoints.training_command(variant, dataset, training_protocol, seed, also)
 
 

@@ -121,7 +121,7 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     Raises ResultError as `load`, and if seed 0 is missing.
     """
     all_ranks = ranks(dataset, protocol, variant)
-    if not protocols.get_or_former(protocol).splitting.is_seeded:
+    if not protocols.get_current_or_former(protocol).splitting.is_seeded:
         return all_ranks
     board, document = _find(dataset, protocol, variant, errors.warn)
     seeds = [row["seed"] for row in document["seeds"]]

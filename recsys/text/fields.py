@@ -77,7 +77,7 @@ def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return directors, cast, countries and subjects · idf. Films without details have zeros."""
-    details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
+    details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]  # never None
     counts = _count_values([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details)
     return _multiply_by_idf(counts)
 

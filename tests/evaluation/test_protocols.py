@@ -125,7 +125,7 @@ def test_every_protocol_has_words_for_people():
     for name, protocol in PROTOCOLS.items():
         assert protocols.title(name) == protocol.title != name
         assert len(protocol.meaning) > 50
-    former = protocols.get_or_former("gone")
+    former = protocols.get_current_or_former("gone")
     assert (protocols.title("gone"), former.meaning, former.retraining_reason) == ("gone", "", "")
 
 
@@ -134,8 +134,8 @@ def test_protocols_are_shown_in_their_order_and_those_that_are_gone_come_last():
 
 
 def test_a_former_protocol_is_taken_to_split_as_most_do():
-    assert protocols.get_or_former("time") is TIME
-    assert protocols.get_or_former("gone").splitting is LEAVE_ONE_OUT
+    assert protocols.get_current_or_former("time") is TIME
+    assert protocols.get_current_or_former("gone").splitting is LEAVE_ONE_OUT
 
 
 @pytest.mark.parametrize(

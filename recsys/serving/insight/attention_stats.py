@@ -67,7 +67,7 @@ class MeanAttention:
 
     @property
     def labels(self) -> list[str]:
-        """The distance of each position to the predicted film, from N down to 1, or [mask]."""
+        """The distance of each film to the predicted film, down to 1. A mask at the end has the label [mask]."""
         n_films = self.n_tokens - 1 if self.ends_with_mask else self.n_tokens
         distances = [str(distance) for distance in range(n_films, 0, -1)]
         return [*distances, attention.MASK_LABEL] if self.ends_with_mask else distances
@@ -185,13 +185,13 @@ def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray
     distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W), shifted to 0…2W - 2
     row_sums = weights.sum(2, dtype=np.float64)
     distance_sums = _sum_by_distance(distance, weights.sum(0, dtype=np.float64))
-    pair_weights = is_pair.astype(np.float32)  # 0 or 1
+    pair_indicator = is_pair.astype(np.float32)
     film_factor = np.ones(weights.shape[:2])  # r, (P, W)
     distance_factor = np.ones(2 * width - 1)  # c
     for _ in range(N_ROUNDS):
-        film_factor_sums = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, pair_weights))
+        film_factor_sums = _sum_by_distance(distance, np.einsum("pi,pij->ij", film_factor, pair_indicator))
         distance_factor = _ratio(distance_sums, film_factor_sums)
-        film_factor = _ratio(row_sums, np.einsum("ij,pij->pi", distance_factor[distance], pair_weights))
+        film_factor = _ratio(row_sums, np.einsum("ij,pij->pi", distance_factor[distance], pair_indicator))
     return film_factor[:, :, None] * distance_factor[distance] * is_pair
 
 

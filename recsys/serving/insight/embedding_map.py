@@ -27,7 +27,7 @@ MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
 MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
 # criteria for a term of a region
-MIN_Z_SCORE = 6.0  # of the share of the region's films that have the term, given the share of all films that have it
+MIN_Z_SCORE = 6.0  # share of the region's films with the term minus share of all films, in standard errors
 MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # kind of term → share of the region's films
 MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
 # criteria for a tag, so that the private tags of one user are no terms
@@ -107,8 +107,8 @@ def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
 def main_genres(genres: pd.Series) -> np.ndarray:
     """Return the rarest genre of each film, (I,), because it describes the film best. `genres` are "Drama|Horror".
 
-    A genre of less than MIN_GENRE_SHARE of the films is only returned if all genres of a film are that rare. Then it is
-    the rarest one. A film without genres has OTHER_GENRE.
+    Genres of less than MIN_GENRE_SHARE of the films are skipped, unless the film has no other genre. A film without
+    genres has OTHER_GENRE.
     """
     film_genres = [text.split("|") if text else [] for text in genres]
     counts = pd.Series([genre for names in film_genres for genre in names], dtype="str").value_counts()
@@ -226,7 +226,10 @@ def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[
 
 
 def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
-    """Return which tags each film has, (I, number of tags) bool, and the tags with MIN_TAG_USES for MIN_TAG_FILMS."""
+    """Return which tags each film has, (I, number of tags) bool, and the tags.
+
+    A tag is included if at least MIN_TAG_FILMS films got it MIN_TAG_USES times. A film has such a tag from one use on.
+    """
     events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "word": np.asarray(catalog.tags.word)})
     pairs = events.groupby(["movie", "word"]).size().reset_index(name="uses")
     n_films = pairs[pairs["uses"] >= MIN_TAG_USES].groupby("word").size()

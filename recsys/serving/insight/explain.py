@@ -28,7 +28,7 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # strength (see `_strengths`) of the recommended film with minus without this film; above 0: it helps
+    effect: float  # decrease of the recommended film's strength (see `_strengths`) without this film; above 0: it helps
     rank_without: RankPosition  # rank of the recommended film without this film in the history
 
 

@@ -66,7 +66,7 @@ class SearchResult:
     matched_person: str = ""  # the director or actor that the query matched
 
     @property
-    def unknown_reason(self) -> str:
+    def unscored_reason(self) -> str:
         """Why models have no score for the film; "" if they have one."""
         return TOO_FEW if self.is_infrequent else ""
 

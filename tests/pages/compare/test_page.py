@@ -297,7 +297,7 @@ def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeyp
         adapted.add(predictor.recommender.name)
         return predictor
 
-    monkeypatch.setattr(session, "for_current_list", record)
+    monkeypatch.setattr(session, "adapt_to_current_list", record)
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
     adapted.clear()  # the default selection has also been asked
     app.button(key="try_all").click().run()

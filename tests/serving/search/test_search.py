@@ -153,12 +153,12 @@ def test_one_letter_is_the_beginning_of_popular_films_rather_than_a_word(index):
 def test_films_left_out_of_training_are_found_under_the_numbers_after_the_items(index):
     film = index.search("unseen")[0]
     assert (film.number, film.movie_id, film.is_infrequent) == (len(FILMS), 1001, True)
-    assert film.unknown_reason == "too few ratings to learn from"
+    assert film.unscored_reason == "too few ratings to learn from"
 
 
 def test_films_that_models_know_have_their_item(index):
     film = index.search("toy story")[0]
-    assert (film.number, film.movie_id, film.is_infrequent, film.unknown_reason) == (0, 1, False, "")
+    assert (film.number, film.movie_id, film.is_infrequent, film.unscored_reason) == (0, 1, False, "")
 
 
 def test_of_equally_good_matches_films_left_out_come_last():
