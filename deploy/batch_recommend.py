@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from recsys.data import datasets
@@ -64,7 +63,9 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
     replace_file(path, json.dumps(parameters, indent=1).encode())
 
 
-def write_with_ray(make_worker: partial[Worker], todo: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
+def write_with_ray(
+    worker_args: tuple[str, str, int, Path], todo: Sequence[range], options: argparse.Namespace
+) -> Iterator[int]:
     """Write the parts `todo` in several processes, and yield the number of users of each finished part."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
@@ -76,7 +77,7 @@ def write_with_ray(make_worker: partial[Worker], todo: Sequence[range], options:
     local_options = {} if options.address else {"num_cpus": options.workers, "_node_ip_address": "127.0.0.1"}
     ray.init(address=options.address, include_dashboard=False, log_to_driver=False, **local_options)
     remote_class = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
-    pool = ActorPool([remote_class.remote(*make_worker.args) for _ in range(options.workers)])
+    pool = ActorPool([remote_class.remote(*worker_args) for _ in range(options.workers)])
     try:
         yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), todo)
     finally:
@@ -104,11 +105,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     missing_parts = [part for part in parts(n_users, options.part) if not part_path(folder, part).exists()]
     if not missing_parts:
         return 0
-    make_worker = partial(Worker, options.dataset, options.model, options.k, folder)
+    worker_args = (options.dataset, options.model, options.k, folder)
     if options.workers == 1:
-        part_sizes: Iterator[int] = map(make_worker().write, missing_parts)
+        part_sizes: Iterator[int] = map(Worker(*worker_args).write, missing_parts)
     else:
-        part_sizes = write_with_ray(make_worker, missing_parts, options)
+        part_sizes = write_with_ray(worker_args, missing_parts, options)
     n_done = n_users - sum(map(len, missing_parts))
     for part_size in part_sizes:
         n_done += part_size

@@ -137,7 +137,7 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
         The content of the file: one part, or several parts for a ZIP archive, or none after an error.
     """
     is_month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
-    answers = importing.answers.setdefault(file_id, Answers(is_language_month_first=is_month_first))
+    answers = importing.answers.setdefault(file_id, Answers(prefers_month_first=is_month_first))
     if (file_id, answers) not in importing.files:
         try:
             importing.files[file_id, answers] = read(name, content, answers)

@@ -146,10 +146,13 @@ def _joined_profiles(train: Dataset, other: Dataset, added_users: np.ndarray) ->
     """Return the profiles of all users of `train` and the added users of `other`. Unknown values are ""."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
-    unknown = pd.DataFrame("", range(max(train.n_users, other.n_users)), list(PROFILE_COLUMNS), "str")
-    tables = (unknown if table is None else table for table in (train.user_profiles, other.user_profiles))
-    train_profiles, other_profiles = tables
-    return pd.concat([train_profiles.iloc[: train.n_users], other_profiles.iloc[added_users]], ignore_index=True)
+    train_profiles, other_profiles = (
+        pd.DataFrame("", range(dataset.n_users), list(PROFILE_COLUMNS), "str")
+        if dataset.user_profiles is None
+        else dataset.user_profiles
+        for dataset in (train, other)
+    )
+    return pd.concat([train_profiles, other_profiles.iloc[added_users]], ignore_index=True)
 
 
 def _movie_ids(dataset: Dataset) -> np.ndarray:

@@ -75,7 +75,7 @@ _PUNCTUATION = re.compile(r"[\W_]+")
 
 
 def normalise_name(name: str) -> str:
-    """Return a lower-case name without punctuation and the type suffix of RecBole: "user_id:token" → "userid"."""
+    """Return a lower-case name without punctuation and without RecBole's type suffix: "user_id:token" → "userid"."""
     return _PUNCTUATION.sub("", name.strip().casefold().partition(":")[0])
 
 
@@ -94,7 +94,7 @@ def is_header(lines: Sequence[Sequence[str]]) -> bool:
     """Return whether the first line is a header: it has usual column names, or a word above a column of numbers."""
     header, rows = lines[0], lines[1:]
     usual_names = [normalise_name(cell) for cell in header if is_usual(cell)]
-    # the other usual names, such as "book", can also be values, so one of them is not enough
+    # a usual name such as "book" can also be a value, so a single name is only enough if it is clear
     has_clear_name = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
     if (has_clear_name or len(usual_names) > 1) and not any(_is_number(cell) for cell in header):
         return True

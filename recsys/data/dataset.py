@@ -122,18 +122,18 @@ class Catalog:
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
         """Film numbers of each film that the data set lists several times, by `_is_same_film`."""
-        # The table has only the films whose hash of title and year is repeated, because a table of all films of a large
-        # catalogue would need much memory.
+        # A film's name is its title without brackets. `candidates` has only the films whose hash of name and year is
+        # repeated, because a table of all films of a large catalogue would need much memory.
         hashes = pd.Series([hash((film.title.partition(" (")[0], film.year)) for film in self.films], dtype=np.int64)
         numbers = np.flatnonzero(hashes.duplicated(keep=False))
         columns = ["imdb_id", "tmdb_id"]
         ids = pd.concat([self.movies[columns], self.infrequent[columns]], ignore_index=True)
-        films = ids.loc[numbers].fillna({"tmdb_id": 0})  # `_is_same_film` treats 0 as unknown
-        films["title"] = [self.films[number].title for number in numbers]
-        films["year"] = [self.films[number].year for number in numbers]
-        films["name"] = [title.partition(" (")[0] for title in films["title"]]
+        candidates = ids.loc[numbers].fillna({"tmdb_id": 0})  # `_is_same_film` treats 0 as unknown
+        candidates["title"] = [self.films[number].title for number in numbers]
+        candidates["year"] = [self.films[number].year for number in numbers]
+        candidates["name"] = [title.partition(" (")[0] for title in candidates["title"]]
         duplicates = []
-        for _, group in films.dropna(subset="year").groupby(["name", "year"], sort=False):
+        for _, group in candidates.dropna(subset="year").groupby(["name", "year"], sort=False):
             clusters: list[list[Any]] = []  # two different films can have the same title and year
             for film in group.itertuples():
                 matching = [cluster for cluster in clusters if any(_is_same_film(film, other) for other in cluster)]
@@ -176,7 +176,8 @@ class Catalog:
     def as_of(self, time: int) -> "Catalog":
         """Return the catalogue as it was at a time, in seconds since 1970.
 
-        Tags given at this time or later, tags without a time, and the subjects of the details are removed.
+        Tags given at this time or later and tags without a time are removed. The subjects of the details are also
+        removed, because their dates are unknown.
         """
         tags, details = self.tags.before(time), self.details.without_subjects()
         movies, infrequent = tags.assign_to(self.movies), tags.assign_to(self.infrequent)
@@ -194,8 +195,8 @@ class Catalog:
 def _is_same_film(film: Any, other: Any) -> bool:
     """Return whether two films with the same year and the same title without brackets are the same film.
 
-    One equal id is enough. Otherwise the whole titles must be equal, and the TMDB ids must not differ. IMDb ids may
-    differ if only one film has a TMDB id, because TMDB deletes duplicates.
+    One equal id is enough. Otherwise the whole titles must be equal, and the TMDB ids must not differ. If only one film
+    has a TMDB id, IMDb ids may differ, because TMDB may have deleted the other film as a duplicate.
     """
     if (film.imdb_id and film.imdb_id == other.imdb_id) or (film.tmdb_id and film.tmdb_id == other.tmdb_id):
         return True

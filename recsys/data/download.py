@@ -165,17 +165,17 @@ class _Download:
 
     def run(self, attempts: int) -> None:
         """Complete the part, by several connections if necessary."""
-        max_size, failures = self.size, 0
+        largest_size, failures = self.size, 0
         while True:
             try:
                 return self._connect()
             except _ConnectionLostError as error:
-                failures = 1 if self.size > max_size else failures + 1
+                failures = 1 if self.size > largest_size else failures + 1
                 if failures >= attempts:
                     raise _NetworkError(
                         "{host}: {why}", "check the network and run it again", host=self.host, why=error
                     ) from error
-            max_size = max(max_size, self.size)
+            largest_size = max(largest_size, self.size)
             pause(min(PAUSE_SECONDS * 2**failures, self.deadline - time.monotonic()), self.report)
 
     def _connect(self) -> None:

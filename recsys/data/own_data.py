@@ -181,7 +181,7 @@ def check(
     """
     column_names = assign_columns(table, wanted)
 
-    def cells(role: Role) -> pd.Series:  # computed at each call to save memory: 10 MB may be two million rows
+    def cells(role: Role) -> pd.Series:  # not cached, because a file of 10 MB may have two million rows
         return table.rows[column_names[role]].str.strip()
 
     is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
@@ -247,11 +247,11 @@ def _messages(
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)
         role_messages.append(Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column))
-    roles = role_messages[0]
+    joined = role_messages[0]
     for role_message in role_messages[1:]:
-        roles = Message("{roles}, {role}", roles=roles, role=role_message)
+        joined = Message("{roles}, {role}", roles=joined, role=role_message)
     text = "read as {columns}" if table.has_header else "the first row has no column names; read as {columns}"
-    read_as = Message(text, columns=roles)
+    read_as = Message(text, columns=joined)
     times = Message("there are no times, so the order of the rows is used")
     if time_format:
         start, end = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype("datetime64[D]")

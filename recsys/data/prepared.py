@@ -45,7 +45,7 @@ class MissingData(DataError):
 
 @with_config(ConfigDict(strict=True))
 class PreparedMeta(TypedDict):
-    """Content of about.json, without hashes."""
+    """Content of about.json, without its own hash."""
 
     format: int
     name: str
@@ -115,7 +115,7 @@ def check(name: str) -> None:
 
 
 def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
-    """Let `load` return, in this process, a data set that could not be written to disk. Return it."""
+    """Keep a data set that could not be written to disk, so that `load` can return it in this process. Return it."""
     _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, provenance))
     return dataset
 

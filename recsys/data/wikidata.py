@@ -90,6 +90,7 @@ class QueryError(Exception):
 class Row(BaseModel):
     """A row of an answer, by variables of QUERY: the name of a thing (person, country …), a running time or a title."""
 
+    # example of a row: {"imdb": {"value": "tt0114709", …}, "text": {"value": "Toy Story", "xml:lang": "en", …}, …}
     model_config = ConfigDict(
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
     )

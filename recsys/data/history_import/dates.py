@@ -10,12 +10,13 @@ from recsys.data.history_import.entries import Answers, DateQuestion
 Order = str  # "ymd", "dmy" or "mdy"
 Reader = Callable[[str], datetime | None]  # cell → date; None: no valid date
 MAX_DATE_LENGTH = 60  # characters of a cell that are read
-_NUMBERS = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
+# three numbers, perhaps after a few other characters: "'2024-01-31"
+_NUMERIC_DATE = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, with or without milliseconds
 _COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAMED = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
+_MONTH_NAME = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
 _DOTTED = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the month is never the first number
 _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 23 January 2024
 
@@ -32,7 +33,7 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
     best_orders = [order for order, n in n_valid.items() if n == max(n_valid.values())]
     order, question = best_orders[0], None
     if best_orders == ["dmy", "mdy"]:
-        question = _question(dates["dmy"], dates["mdy"], answers.is_language_month_first)
+        question = _question(dates["dmy"], dates["mdy"], answers.prefers_month_first)
     if question:  # until the user answers it, the more likely order is used
         is_day_first = question.is_day_first_likely if answers.day_first is None else answers.day_first
         order = "dmy" if is_day_first else "mdy"
@@ -47,18 +48,18 @@ def _orders(cells: list[str]) -> list[Order]:
 
 
 def _question(
-    day_first: dict[str, datetime], month_first: dict[str, datetime], is_language_month_first: bool
+    day_first: dict[str, datetime], month_first: dict[str, datetime], prefers_month_first: bool
 ) -> DateQuestion | None:
     """Return a question about the order, or None if no date depends on it.
 
     `day_first` and `month_first` are cell → date in file order.
     """
-    ambiguous = [cell for cell, date in day_first.items() if month_first.get(cell, date) != date]
+    ambiguous = [cell for cell in day_first if cell in month_first and day_first[cell] != month_first[cell]]
     if not ambiguous:
         return None
     is_day_first_likely = _is_sorted(list(day_first.values()))
     if is_day_first_likely == _is_sorted(list(month_first.values())):  # the order of the lines does not decide
-        is_day_first_likely = not is_language_month_first
+        is_day_first_likely = not prefers_month_first
     cell = ambiguous[0]
     return DateQuestion(cell.strip(), day_first[cell], month_first[cell], is_day_first_likely)
 
@@ -80,9 +81,9 @@ def read(cell: str, order: Order) -> datetime | None:
         return datetime.fromtimestamp(int(match[1]), UTC).replace(tzinfo=None)
     if match := _COMPACT.match(text):
         return _date(*map(int, match.groups()))
-    if _NAMED.search(text):
+    if _MONTH_NAME.search(text):
         return _parse_with_month_name(text)
-    if not (match := _NUMBERS.match(text)):
+    if not (match := _NUMERIC_DATE.match(text)):
         return None
     parts = dict(zip(order, match.groups(), strict=True))
     year, month, day = parts["y"], parts["m"], parts["d"]
@@ -96,7 +97,7 @@ def read(cell: str, order: Order) -> datetime | None:
 def _parse_with_month_name(text: str) -> datetime | None:
     """Read "19 Jun 2025", "June 19, 2025" or "Fri Jun 19 10:00:00 2025"."""
     rest = _TIME.sub(" ", text)
-    month, numbers = _NAMED.search(rest), re.findall(r"\d+", rest)
+    month, numbers = _MONTH_NAME.search(rest), re.findall(r"\d+", rest)
     if not month or len(numbers) != 2:
         return None
     day, year = sorted(numbers, key=len)  # if both have two digits, the day is first

@@ -116,7 +116,7 @@ class Answers:
     day_first: bool | None = None
     watchlist: bool | None = None  # whether the films were not watched yet
     columns: Columns | None = None
-    is_language_month_first: bool = False  # whether the user's language writes the month before the day; not an answer
+    prefers_month_first: bool = False  # not an answer: whether the user's language writes the month before the day
 
 
 NO_ANSWERS = Answers()

@@ -63,7 +63,7 @@ CSV_FORMATS = (  # the first format with a matching header is used
     FileFormat(
         N_("MovieLens ratings"),
         "movie_id,imdb_id,tmdb_id,rating,title",
-        replace(_NEXTREEL_COLUMNS, year="", rating="rating"),
+        Columns(title="title", rating="rating", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id"),
     ),
     FileFormat(
         N_("MovieLens ratings"),

@@ -68,9 +68,12 @@ def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
         else:
             works = _objects([record.get(key) for key in _WORK_KEYS])
             title = _text(works[0].get("title"))[:MAX_TITLE_LENGTH] if works else ""
-            reason = Reason.SERIES if works else Reason.NAMELESS
             if isinstance(movie, dict):  # in a list or a collection
                 reason = Reason.UNWATCHED
+            elif works:
+                reason = Reason.SERIES
+            else:
+                reason = Reason.NAMELESS
             skipped.append(Skipped(name, number, title, reason))
     imported = rows.convert_rows(name, lines, TRAKT_JSON)
     return replace(imported, skipped=(*skipped, *imported.skipped))

@@ -116,8 +116,8 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_about():
         "5/2/25", datetime(2025, 2, 5), datetime(2025, 5, 2),
     )  # fmt: skip
     assert question.is_day_first_likely
-    assert not one(text, Answers(is_language_month_first=True)).date_question.is_day_first_likely
-    assert one(text, Answers(day_first=True, is_language_month_first=True)).entries[-1].watched == datetime(2025, 2, 4)
+    assert not one(text, Answers(prefers_month_first=True)).date_question.is_day_first_likely
+    assert one(text, Answers(day_first=True, prefers_month_first=True)).entries[-1].watched == datetime(2025, 2, 4)
     assert one(text, Answers(day_first=False)).entries[-1].watched == datetime(2025, 4, 2)
 
 
@@ -125,7 +125,7 @@ def test_the_order_of_the_lines_says_which_of_two_readings_is_likely():
     month_first = files.NETFLIX.format("1/9/25", "1/12/25", "3/7/25")  # newest first only if the month comes first
     assert one(month_first).date_question.is_day_first_likely is False
     day_first = files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")
-    assert one(day_first, Answers(is_language_month_first=True)).date_question.is_day_first_likely is True
+    assert one(day_first, Answers(prefers_month_first=True)).date_question.is_day_first_likely is True
     assert one(month_first).entries[-1].watched == datetime(2025, 1, 12)
     assert one(day_first).date_question.is_day_first_likely is True
     assert one(files.NETFLIX.format("5/5/25", "5/5/25", "5/5/25")).date_question is None
