@@ -359,7 +359,7 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
 
     A member that is fitted on first use depends only on its preset and the data. Its version is the hash of the preset,
     which is the same on all machines, even before the first fit. So a shipped mixture is valid at once. If the command
-    `train` fitted it, perhaps with other settings, its version differs between fits too.
+    `train` fitted the member, perhaps with other settings, its version differs between fits too.
     """
     recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
