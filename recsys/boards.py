@@ -30,7 +30,7 @@ def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.n
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
-    payloads = path.parent.glob(f"{path.stem}-*.npz")  # in the version, so that a deleted payload is noticed
+    payloads = path.parent.glob(f"{path.stem}-*.npz")  # part of the version, so that a deleted payload is noticed
     all_ranks = _read_ranks(path, storage.version(path, *payloads))
     try:
         return dict(all_ranks) if names is None else {name: all_ranks[name] for name in names}

@@ -151,7 +151,8 @@ def load_or_fit(
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with storage.locked(folder):  # other threads and processes wait for this fit
         model = _load_if_current(folder, dataset, splitting, reject_stale)
-        return model or _fit(folder, variant, dataset, report, splitting, reject_stale)
+        fit_seed = int(folder.name.removeprefix("seed-"))  # without a seed, `find` has chosen it
+        return model or _fit(variant, dataset, fit_seed, report, splitting, reject_stale)
 
 
 def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[int]:
@@ -198,6 +199,7 @@ def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = L
 
 def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes when any checkpoint of a data set is written or deleted."""
+    # with the name "", these are the folders of all recommenders
     shipped = paths.shipped_checkpoint(dataset_name, splitting.name, "")
     trained = paths.checkpoint(dataset_name, splitting.name, "", 0).parent
     return storage.version(*sorted(trained.glob(f"*/seed-*/{META}")), *sorted(shipped.glob(f"*/{META}")))
@@ -353,22 +355,23 @@ def _stored_and_current_versions(
 
 
 def _member_version(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
-    """Return the version of a member, "" if it must be trained. For a trained member, it differs between fits.
+    """Return the version of a member, "" if it must be trained. The version of a trained member differs between fits.
 
     A member that is fitted on first use depends only on its preset and the data. Its version is the hash of the preset,
-    which is the same on all machines, even before the first fit. So a shipped mixture is valid at once.
+    which is the same on all machines, even before the first fit. So a shipped mixture is valid at once. If the command
+    `train` fitted the member, perhaps with other settings, its version differs between fits too.
     """
     recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
         folder = find(name, dataset_name, splitting=splitting)
     if recommender.needs_training:
         return _meta_hash(folder)
-    has_preset = folder is None  # a fit on first use will have it
+    uses_preset = folder is None  # the fit on first use will use it
     if folder:
-        with suppress(StoreError):  # a damaged checkpoint
-            has_preset = read_meta(folder).tuned
+        with suppress(StoreError):  # a damaged checkpoint counts as fitted by `train`
+            uses_preset = read_meta(folder).tuned
     settings = {"variant": name, "config": to_document(recommender.preset(dataset_name))}
-    return storage.sha256(json.dumps(settings, sort_keys=True).encode()) if has_preset else _meta_hash(folder)
+    return storage.sha256(json.dumps(settings, sort_keys=True).encode()) if uses_preset else _meta_hash(folder)
 
 
 def _meta_hash(folder: Path | None) -> str:
@@ -422,11 +425,10 @@ def _preset_changed(folder: Path, dataset_name: str) -> bool:
 
 
 def _fit(
-    folder: Path, variant: str, dataset: Dataset, report: ProgressCallback, splitting: Splitting, reject_stale: bool
+    variant: str, dataset: Dataset, seed: int, report: ProgressCallback, splitting: Splitting, reject_stale: bool
 ) -> Model:
     """Fit a model with its preset and save it. If it cannot be saved, warn."""
-    recommender, seed = registry.get(variant), int(folder.name.removeprefix("seed-"))
-    parts = splitting(dataset, seed)
+    recommender, parts = registry.get(variant), splitting(dataset, seed)
     model = recommender.model(recommender.preset(dataset.name))
     members = attach_members(model, dataset, seed, report, splitting, reject_stale)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))

@@ -1,6 +1,7 @@
-"""Checksums of the shipped text files that contain no hash: `assets/SHA256SUMS`, in the format of `sha256sum`.
+"""Checksums of the shipped text files that, unlike documents, do not contain their own hash.
 
-`python -m recsys data verify` checks the files. After a change to one of them, run `python -m recsys.checksums`.
+The list `assets/SHA256SUMS` has the format of `sha256sum`. `python -m recsys data verify` checks the files. After a
+change to one of them, run `python -m recsys.checksums`.
 """
 
 import os

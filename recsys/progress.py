@@ -1,8 +1,8 @@
 """Progress events of long work, their display in a terminal, and the log of a training.
 
 An event is a dictionary of JSON values. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note",
-"text"} is a message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} comes before the result is
-written. An epoch of a training is {"epoch", "epochs", "loss", …}.
+"text"} is a message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} is the last event of a
+download. An epoch of a training is {"epoch", "epochs", "loss", …}.
 
 A callback that raises Cancelled stops the work. Then no result is written.
 """
@@ -17,7 +17,8 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-STAGES = {  # name → text in the terminal, unit of "done" and "total"; {from}: of the event, {title}: of `Terminal`
+# Name → (text in the terminal, unit of "done" and "total"). {from} comes from the event, {title} from `Terminal`.
+STAGES = {
     "download": ("downloading from {from} …", "B"),
     "parse": ("reading …", ""),
     "describe": ("asking Wikidata about the films …", " films"),
@@ -119,9 +120,9 @@ def _is_incomplete(text: bytes) -> bool:
 
 
 class Terminal:
-    """A progress callback that shows a bar on stderr. If stderr is not a terminal, it prints a line per stage.
+    """A progress callback that shows a bar on stderr, in a `with` block, whose end removes the bar.
 
-    Use it in a `with` block, whose end removes the bar.
+    If stderr is not a terminal, it prints a line per stage, but none for "rank", whose text is only a title.
     """
 
     def __init__(self, title: str = "", bars: bool | None = None) -> None:
@@ -183,7 +184,7 @@ class Terminal:
 
 
 def epoch_line(event: dict[str, Any]) -> str:
-    """Format an epoch: `epoch  12/100  loss 5.912  640 sequences/s  413 MB  NDCG@10 .0981 (best .0981)  12:30 left`."""
+    """Format an epoch: `epoch  12/100  loss 5.912  64 sequences/s  413 MB  NDCG@10 0.0981 (best 0.0981)  9:30 left`."""
     text = f"epoch {event['epoch']:>3}/{event['epochs']}  loss {event['loss']:.3f}"
     text += f"  {event['sequences_per_second']:,.0f} sequences/s  {event['memory_mb']:,.0f} MB"
     if "ndcg@10" in event:

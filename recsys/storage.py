@@ -218,7 +218,7 @@ def _verify_document(path: Path, *identity: int) -> None:
 
 
 def _sign(document: dict[str, Any]) -> bytes:
-    """Return the bytes of `sign_document`. Changes the document, which must be as read from JSON."""
+    """Return the bytes of `sign_document`. The document must come from `json.loads`, and is changed."""
     target = document  # the object with the hash
     while isinstance(target.get("run"), dict):
         target = target["run"]
@@ -261,10 +261,10 @@ def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload
     """Delete the payloads of older versions, and temporary files of writers that were killed."""
     used_names = {path.name, *_payload_names(path)}
     for file in path.parent.iterdir():
-        final_name = TEMPORARY.sub("", file.name)
+        final_name = TEMPORARY.sub("", file.name)  # the name that a temporary file was going to get
         is_payload = final_name in previous_payload_names or HASH.sub("", final_name) in payloads
-        # a temporary file of the document or of a payload, or an old payload
-        if (final_name == path.name or is_payload) and file.name not in used_names:
+        is_of_artifact = is_payload or final_name == path.name
+        if is_of_artifact and file.name not in used_names:
             file.unlink(missing_ok=True)
 
 

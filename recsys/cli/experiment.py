@@ -22,18 +22,18 @@ PAPER_CODE = "P"  # of the BERT4Rec paper in the list of published figures
 
 CHOICES = "thesis: a published table; ties: how much the order of ratings within one second reveals; others: studies"
 
-# NDCG@10 under two protocols. "tied": the users who rated the held-out film in the same second as the film before it.
-# "other": all other users.
+# NDCG@10: "<protocol>" of all users, "<protocol> <group>" of a group of users. The group "tied" rated the held-out film
+# in the same second as the film before it, the group "other" did not.
 TIE_COLUMNS = ("full", "untied", "full tied", "full other", "untied tied", "untied other")
 
 
 def choose(name: Annotated[Literal["thesis", "ties", StudyName], conf.Positional, conf.arg(help=CHOICES)]) -> str:
     """Run a study or reproduce a published table. --help after the name lists its flags."""
-    return name
+    return name  # the docstring is the text of `experiment --help`
 
 
 def experiment(arguments: Sequence[str]) -> Call:
-    """Parse the arguments of `experiment`."""
+    """Parse the arguments of `experiment`. The decorator `command` makes `study`, `ties` and `thesis` parsers too."""
     name = read(choose, "experiment", arguments[:1])
     if name == "ties":
         return ties(arguments[1:])
@@ -108,6 +108,7 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
         result = measure(datasets.ensure(dataset, report), without_rating, report)
     path = write(result, ship)
     descending, pairs = result["lower"], result["pairs"]
+    # order: "ascending" film ids, or "hash" if the file was written from a hash table per user, see `file_order`
     lines = [
         f"order of ratings within one second: {result['order'] or 'neither film ids nor a hash table'}",
         f"rated in the same second as the film before: {result['share']:.1%} of all films, "
@@ -118,7 +119,7 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     if result["tables"]:
         sizes = ", ".join(f"{size} from user {user}" for size, user in result["tables"].items())
         lines.append(f"buckets of the hash table: {sizes}")
-    for row in result["rules"]:
+    for row in result["rules"]:  # simple recommenders, alone and with the scores of `file_order.OrderRule`
         alone, combined = short(row["alone"]), short(row["with the order"])
         lines.append(f"NDCG@10 of {row['title']}, {row['protocol']}: {alone}, combined with the order {combined}")
     if result["recommenders"]:

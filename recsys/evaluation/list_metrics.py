@@ -37,8 +37,8 @@ def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
 def novelty(items: np.ndarray, counts: np.ndarray) -> float:
     """Return the mean self-information of listed items in bits: -log2 of their share of the training events (I,).
 
-    An item without events counts as one with a single event. Zhou et al. (PNAS 2010) use the share of users. Their
-    novelty is lower by a number of bits that is the same for all models.
+    An item without events counts as one with a single event. Zhou et al. (PNAS 2010) use the share of users. So their
+    values are lower by log2(events / users), for all models.
     """
     share = np.maximum(counts, 1) / max(counts.sum(), 1)
     return float(-np.log2(share[items[items >= 0]]).mean())
@@ -69,7 +69,7 @@ def calibration(items: np.ndarray, probabilities: np.ndarray, targets: np.ndarra
     """
     is_listed, hits = items >= 0, items == targets[:, None]  # (B, K)
     bins = reliability(probabilities[is_listed], hits[is_listed])
-    columns = np.flatnonzero(is_listed.any(0))  # ranks - 1 at which a list has an item
+    columns = np.flatnonzero(is_listed.any(0))  # (rank - 1) at which at least one list has an item
     return {
         "ece": float(sum(row["share"] * abs(row["hit_rate"] - row["predicted"]) for row in bins)),
         "by_rank": {
@@ -112,10 +112,10 @@ def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd
 
 
 def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
-    """Return the share of the targets, with ranks (S, B), in bins of the ranks 1 to k.
+    """Return the share of the targets at a rank, averaged over the ranks of each bin. Bins divide the ranks 1 to k.
 
-    Columns: rank (middle of the bin on a log axis), first and last (ranks of the bin), share (of the targets, divided
-    by the number of ranks in the bin).
+    `ranks` (S, B) are of the targets. Columns: rank (middle of the bin on a log axis), first and last (ranks of the
+    bin), share.
     """
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
     low, high = edges[:-1], edges[1:] - 1

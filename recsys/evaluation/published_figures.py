@@ -40,7 +40,8 @@ def _table(dataset: str, protocol: str, content: dict[str, Any]) -> pd.DataFrame
         if (figure["dataset"], figure["protocol"]) == (dataset, protocol):
             rules = content["rules"][figure["code"]]
             code = figure["code"] + ("*" if "note" in figure else "")
-            texts = {"code": code, "rules": rules["text"], "source": content["sources"][figure["source"]]}
-            rows.append({"note": "", "knows_the_time": False} | rules | figure | texts)
+            texts = {"short": rules["short"], "rules": rules["text"], "source": content["sources"][figure["source"]]}
+            optional = {"note": figure.get("note", ""), "knows_the_time": rules.get("knows_the_time", False)}
+            rows.append(figure | texts | optional | {"code": code})
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)

@@ -1,6 +1,6 @@
 """Rank held-out items among all items that are not excluded, or among sampled items.
 
-Shapes: B queries, I items, K items of a list, N sampled candidates, T relevant items.
+Shapes: B queries, I items, K items of a list, N sampled candidates, T = MAX_RELEVANT.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,13 @@ LIST_LENGTH = 10  # K
 
 @dataclass(frozen=True)
 class HeldOutRanks:
-    """Ranks of the held-out items and, if requested, lists with the K best items of each query."""
+    """Ranks of the held-out items and, if requested, lists with the K best items of each query.
 
-    ranks: np.ndarray  # (B,) int64, 1 = best; with `Protocol.n_given` (users, ORDERS_PER_USER, T), see `best_ranks`
+    With `Protocol.n_given`, each user has ORDERS_PER_USER queries, with the liked items in different random orders, and
+    `ranks` are the `best_ranks` of each query, (users, ORDERS_PER_USER, T).
+    """
+
+    ranks: np.ndarray  # (B,) int64, 1 = best
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
     probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
 
@@ -63,8 +67,9 @@ def rank_held_out(
         if protocol.n_candidates:
             assert queries.users is not None, "held-out queries have users"
             counts = protocol.split(dataset, seed).train.counts
-            histories = [dataset.history(user) for user in queries.users]
-            candidates = protocol.candidates(counts, histories, queries.users)  # (B, N)
+            # with the target and later films, which must not be candidates either
+            whole_histories = [dataset.history(user) for user in queries.users]
+            candidates = protocol.candidates(counts, whole_histories, queries.users)  # (B, N)
             competing = np.column_stack([targets, candidates])  # (B, 1 + N), the target in column 0
             for row, row_scores in zip(rows, np.take_along_axis(scores, competing, 1), strict=True):
                 target_ranks[row] = Ranking.from_scores(row_scores).rank_ties_last(0)
@@ -77,7 +82,7 @@ def rank_held_out(
                     ranking = Ranking.from_scores(row_scores, history[history != target])
                 target_ranks[row] = ranking.rank_ties_last(target)
         report({"stage": "rank", "done": rows.stop, "total": n_queries})
-    # a dummy query, because all processes must agree, also a process without a batch
+    # of a dummy query, because a process without a batch must also take part in the sum of the probabilities
     zero_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
     has_probabilities = with_lists and model.log_probabilities(zero_scores, no_items) is not None
     return HeldOutRanks(  # rows of other processes are 0, so the sum over processes has all rows

@@ -50,7 +50,7 @@ class Result(TypedDict):
     protocol: dict[str, Any]  # its name and rules
     fingerprint: str  # `Dataset.fingerprint`: of the histories
     data_sha256: NotRequired[str]  # `Dataset.full_fingerprint`: of the histories, times and ratings
-    details: NotRequired[str]  # `Details.fingerprint`, if the model uses the details of films
+    details: NotRequired[str]  # `Details.fingerprint`: of the film details, if the model uses credits
     also: NotRequired[str]  # another data set that the model was trained on
     config: NotRequired[dict[str, Any]]
     users: int
@@ -82,7 +82,7 @@ def ship(dataset: str, protocol: str, variant: str) -> Path:
 
 
 def check(board: Path) -> None:
-    """Read a board again. Raises ResultError, with a command that restores the board, if it is damaged."""
+    """Verify that a board is intact and contains results. Raises ResultError, with a command that repairs it."""
     try:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:

@@ -32,8 +32,8 @@ def pairwise_tests(
 
     All p values are corrected together, so a pair has the same outcome on every page. `warn` is called with an error
     for each skipped result. The columns are COLUMNS. In a row, `variant` is worse than `other`. `difference` is the
-    mean over users, and `low` and `high` are its 95 % bootstrap interval. `p` is of the randomisation test, and
-    `p_holm` is corrected. `differs`: the difference is significant.
+    metric of `variant` minus the metric of `other`, averaged over users. `low` and `high` are its 95 % bootstrap
+    interval. `p` is of the randomisation test, and `p_holm` is corrected. `differs`: the difference is significant.
     """
     user_values: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, warn)):
@@ -106,8 +106,8 @@ def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
     If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
     The observed order counts as one permutation, so p is never 0. All pairs use the same permutations.
-    A swap reverses the sign of a user's difference. So the difference of two columns is the difference of two signed
-    sums, and V signed sums are enough for all P pairs.
+    A swap reverses the sign of a user's difference. So a permutation gives each user a sign. The sums of the V columns
+    with these signs are enough for all P pairs: the difference of a pair is the difference of two sums.
 
     Reference: Smucker, Allan and Carterette (CIKM 2007).
     """

@@ -86,22 +86,22 @@ def all_ranks(
     return ranks
 
 
-def compare_protocols(boards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
+def compare_protocols(leaderboards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
     """Return the metric and rank of recommenders under several protocols, the best under the first protocol first.
 
-    `boards` has the table of `leaderboard` by protocol. Only recommenders with a result under all protocols are ranked.
-    Equal values share the better rank. Columns: variant, title, family and, for each protocol, its name (the metric),
-    "rank <name>" and "users <name>".
+    `leaderboards` has the table of `leaderboard` by protocol. Only recommenders with a result under all protocols are
+    ranked. Equal values share the better rank. Columns: variant, title, family and, for each protocol, its name (the
+    metric), "rank <name>" and "users <name>".
     """
-    labels = pd.concat([board[["variant", "title", "family"]] for board in boards.values()])
+    labels = pd.concat([rows[["variant", "title", "family"]] for rows in leaderboards.values()])
     table = labels.drop_duplicates("variant").set_index("variant")
-    for name, board in boards.items():
-        columns = board.set_index("variant")[[metric, "users"]]
+    for name, rows in leaderboards.items():
+        columns = rows.set_index("variant")[[metric, "users"]]
         table = table.join(columns.rename(columns={metric: name, "users": f"users {name}"}), how="inner")
-    table = table.dropna(subset=list(boards))
-    for name in boards:
+    table = table.dropna(subset=list(leaderboards))
+    for name in leaderboards:
         table[f"rank {name}"] = table[name].rank(ascending=False, method="min").astype(int)
-    return table.sort_values(next(iter(boards)), ascending=False, kind="stable").reset_index()
+    return table.sort_values(next(iter(leaderboards)), ascending=False, kind="stable").reset_index()
 
 
 def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None:
@@ -121,9 +121,9 @@ def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None
     return float(1 - np.mean(signs)) / 2
 
 
-def best_of_families(board: pd.DataFrame, variants: Sequence[str], n: int) -> list[str]:
-    """Return the best recommender of each of the n best families, only of `variants`. `board`: see `leaderboard`."""
-    rows = board[board["variant"].isin(variants)]  # best first
+def best_of_families(leaderboard_table: pd.DataFrame, variants: Sequence[str], n: int) -> list[str]:
+    """Return the best recommender of each of the n best families, only of `variants`."""
+    rows = leaderboard_table[leaderboard_table["variant"].isin(variants)]  # best first
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
@@ -232,20 +232,22 @@ def held_out_user(dataset: Dataset, test: HeldOut, row: int) -> HeldOutUser:
 
 
 def matching_recommenders(
-    board: pd.DataFrame, ranks: dict[str, np.ndarray], dataset: Dataset, test: HeldOut
+    leaderboard_table: pd.DataFrame, ranks: dict[str, np.ndarray], dataset: Dataset, test: HeldOut
 ) -> list[str]:
-    """Return the recommenders of a leaderboard whose ranks (S, B) are for the users of `test`."""
-    variants = board.loc[board["fingerprint"] == dataset.fingerprint, "variant"]
+    """Return the recommenders of a `leaderboard` whose ranks (S, B) are for the users of `test`."""
+    variants = leaderboard_table.loc[leaderboard_table["fingerprint"] == dataset.fingerprint, "variant"]
     return [variant for variant in variants if variant in ranks and ranks[variant].shape[1] == len(test)]
 
 
-def ranks_of_user(board: pd.DataFrame, ranks: dict[str, np.ndarray], variants: list[str], row: int) -> pd.DataFrame:
-    """Return how each recommender ranks the target of one user, the best first.
+def ranks_of_user(
+    leaderboard_table: pd.DataFrame, ranks: dict[str, np.ndarray], variants: list[str], row: int
+) -> pd.DataFrame:
+    """Return how recommenders of a `leaderboard` rank the target of one user, the best first.
 
     Columns: variant, title, family, rank, low, high, found. `rank` is the median over seeds, `low` and `high` are the
     best and the worst seed. `found`: the median is at most MAX_FOUND_RANK.
     """
-    table = board.set_index("variant").loc[variants, ["title", "family"]].reset_index()
+    table = leaderboard_table.set_index("variant").loc[variants, ["title", "family"]].reset_index()
     for column, statistic in (("rank", np.median), ("low", np.min), ("high", np.max)):
         table[column] = [statistic(ranks[variant][:, row]) for variant in variants]
     table["found"] = table["rank"] <= MAX_FOUND_RANK
