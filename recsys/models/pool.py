@@ -41,8 +41,9 @@ MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 UNORDERED_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of lists in no order
-UNORDERED_FACTOR_BOUNDS = (0.05, 2.0)  # lowest and highest factor of the scores of lists in no order
-N_CALIBRATED = 10  # recommendations whose total probability is compared with the share of hits
+UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested factors of the scores of lists in no order, F
+N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
+LISTS_PER_USER = 2  # lists in no order per validation user and range; with one list, the factors are noisy
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
 ScoreMembers = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
@@ -122,46 +123,38 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
 
 
 def random_lists(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
-    """Return up to MAX_EXAMPLES queries of each range with random items in random order, like favourites of a visitor.
+    """Return lists of random items in random order, like the favourites of a visitor.
 
-    The items of a query are drawn from the MAX_RECENT newest items of a history. All items of the history are excluded.
-    In the last range, the lists have its lowest length.
+    For each range there are LISTS_PER_USER lists of up to MAX_EXAMPLES users. The items of a list are drawn from the
+    MAX_RECENT newest items of a history. All items of the history are excluded. In the last range, the lists have its
+    lowest length.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
     lists, rows = [], []
     for low, high in pairwise((1, *edges, edges[-1] + 1)):
-        for row in rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]:
+        users = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
+        for row in np.repeat(users, LISTS_PER_USER):
             size = rng.integers(low, high)
             lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:size])
             rows.append(row)
     return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
 
 
-def calibrated_factor(log_probabilities: np.ndarray, is_hit: np.ndarray) -> float:
-    """Return the factor of the scores with which the expected hit rate equals the observed hit rate.
-
-    The expected hit rate is the mean over queries of the total probability of the top N_CALIBRATED items. The factor is
-    limited by UNORDERED_FACTOR_BOUNDS. Without queries, it is 1.
+def promised_hit_rates(scores: np.ndarray) -> np.ndarray:
+    """Return the total probability of the top N_CALIBRATED items for each of UNORDERED_FACTORS, (B, F).
 
     Args:
-        log_probabilities: Scores of each query in descending order, (B, I).
-        is_hit: Whether the target is among the top N_CALIBRATED items, (B,).
+        scores: Log-probabilities up to a constant, (B, I); -∞ for excluded items.
     """
-    from scipy.optimize import brentq  # a slow import, see `_fit_weights`
-
-    def excess(factor: float) -> float:
-        expected = softmax(factor * log_probabilities, 1)[:, :N_CALIBRATED].sum(1).mean()
-        return float(expected - is_hit.mean())
-
-    low, high = UNORDERED_FACTOR_BOUNDS
-    if not len(is_hit):  # no validation user has such a list
-        return 1.0
-    if excess(low) >= 0:
-        return low
-    if excess(high) <= 0:
-        return high
-    return float(brentq(excess, low, high, xtol=1e-3))
+    n = min(N_CALIBRATED, scores.shape[1])
+    top = -np.partition(-scores, n - 1, axis=1)[:, :n]
+    highest = scores.max(1, keepdims=True)
+    rates = [
+        np.exp(factor * (top - highest)).sum(1) / np.exp(factor * (scores - highest)).sum(1)
+        for factor in UNORDERED_FACTORS
+    ]
+    return np.stack(rates, axis=1)
 
 
 class LengthWeights:
@@ -420,22 +413,29 @@ class VisitorPool(Pool):
         return self
 
     def _fit_unordered_factors(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set the factor of each range by `calibrated_factor`."""
+        """Set the factor of each range with which the expected hit rate equals the observed hit rate.
+
+        The expected hit rate is the mean of `promised_hit_rates`, linearly interpolated between the tested factors. A
+        hit is a target among the top N_CALIBRATED items. The factor of a range without queries stays 1.
+        """
         examples = random_lists(valid, UNORDERED_EDGES, np.random.default_rng(run.seed))
         n_queries = len(examples.queries)
-        sorted_scores = np.empty((n_queries, self.n_items), np.float32)  # in descending order
+        promises = np.empty((n_queries, len(UNORDERED_FACTORS)), np.float32)
         is_hit = np.zeros(n_queries, bool)
         for start in range(0, n_queries, SCORE_BATCH):
             queries = examples.queries[start : start + SCORE_BATCH]
-            for row, scores in enumerate(self.score(queries), start):
-                scores[examples.excluded[row]] = -np.inf
-                is_hit[row] = np.count_nonzero(scores >= scores[examples.targets[row]]) <= N_CALIBRATED
-                sorted_scores[row] = -np.sort(-scores)
+            scores = self.score(queries)
+            for row, row_scores in enumerate(scores, start):
+                row_scores[examples.excluded[row]] = -np.inf
+                is_hit[row] = np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED
+            promises[start : start + SCORE_BATCH] = promised_hit_rates(scores)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
+        factors = np.ones((len(UNORDERED_EDGES) + 1, 1), np.float32)
         ranges = self.unordered_factors.ranges(examples.queries)
-        rows_of_ranges = [ranges == number for number in range(len(UNORDERED_EDGES) + 1)]
-        factors = [calibrated_factor(sorted_scores[rows], is_hit[rows]) for rows in rows_of_ranges]
-        self.unordered_factors.set_weights(np.array(factors, np.float32)[:, None])
+        for number in np.unique(ranges):
+            rows = ranges == number
+            factors[number] = np.interp(is_hit[rows].mean(), promises[rows].mean(0), UNORDERED_FACTORS)
+        self.unordered_factors.set_weights(factors)
 
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""

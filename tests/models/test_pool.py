@@ -339,26 +339,26 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert model.favours_content(np.array([1, 2]))
 
 
-def test_the_factor_makes_the_promise_of_the_first_items_equal_to_the_share_of_hits():
-    rng = np.random.default_rng(0)
-    ranked = -np.sort(-rng.normal(size=(200, ITEMS)) * 3)
-    for share in (0.5, 0.7):
-        is_hit = np.arange(200) < share * 200
-        factor = pool.calibrated_factor(ranked, is_hit)
-        promise = softmax(factor * ranked, 1)[:, : pool.N_CALIBRATED].sum(1).mean()
-        assert promise == pytest.approx(share, abs=0.01)
-    low, high = pool.UNORDERED_FACTOR_BOUNDS
-    assert pool.calibrated_factor(ranked, np.zeros(200, bool)) == low
-    assert pool.calibrated_factor(ranked, np.ones(200, bool)) == high
-    assert pool.calibrated_factor(ranked[:0], np.zeros(0, bool)) == 1
+def test_the_promise_is_the_total_probability_of_the_first_items_that_are_not_excluded():
+    scores = np.log(np.array([[0.4, 0.3, 0.2, 0.06, 0.04], [0.5, 0.1, 0.3, 0.05, 0.05]], np.float32))
+    scores[1, 1] = -np.inf
+    rates = pool.promised_hit_rates(scores)
+    assert rates.shape == (2, len(pool.UNORDERED_FACTORS))
+    one = int(np.argmin(abs(pool.UNORDERED_FACTORS - 1)))
+    np.testing.assert_allclose(rates[:, one], [0.9, 0.85 / 0.9], rtol=1e-3)
+    assert (np.diff(rates, axis=1) > 0).all()  # a higher factor is a lower temperature
 
 
 def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths_of_a_range():
     valid = held_out([9, 80], n_items=90)
     examples = pool.random_lists(valid, (2, 5), np.random.default_rng(0))
-    assert sorted(len(history) for history in examples.queries.histories[:2]) == [1, 1]
-    assert all(2 <= len(history) < 5 for history in examples.queries.histories[2:4])
-    assert [len(history) for history in examples.queries.histories[4:]] == [5, 5]
+    lists = examples.queries.histories
+    assert len(lists) == 3 * 2 * pool.LISTS_PER_USER  # ranges, users
+    singles, pairs_to_fours, fives = np.split(np.array([len(history) for history in lists]), 3)
+    assert set(singles) == {1}
+    assert pairs_to_fours.min() >= 2
+    assert pairs_to_fours.max() < 5
+    assert set(fives) == {5}
     for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
         whole = valid.queries.histories[target]
         assert set(history) <= set(whole[-pool.MAX_RECENT :])
