@@ -72,7 +72,7 @@ def config_class(cls: type[T]) -> type[T]:
         try:
             validating_init(self, **values)
         except ValidationError as error:
-            raise _config_error(error, cls.__name__) from None
+            raise _config_error(error, owner=cls.__name__) from None
 
     dataclass_type.__init__ = init
     return dataclass_type  # type: ignore[no-any-return]
@@ -81,7 +81,7 @@ def config_class(cls: type[T]) -> type[T]:
 def added_later(default: Any) -> Any:
     """Return a field of which older documents have no value. Its default is the behaviour of older versions.
 
-    `to_document` omits a field with its default, so the documents of equal settings stay equal.
+    `to_document` omits a field with its default, so old and new versions write the same document for equal settings.
     """
     return field(default=default, metadata={OMIT_DEFAULT: True})
 
@@ -92,7 +92,7 @@ def check(value_type: Any, **values: Any) -> None:
         try:
             _adapter(value_type).validate_python(value)
         except ValidationError as error:
-            raise _config_error(error, name, name) from None
+            raise _config_error(error, owner=name, name=name) from None
 
 
 def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
@@ -142,11 +142,11 @@ def _adapter(value_type: Any) -> TypeAdapter[Any]:
 def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigError:
     """Return the first of pydantic's errors as one line for the user.
 
-    `owner` is the config class, or the setting in `check`. `name` is the setting, "" if the error contains its name.
+    `owner` names the config class or, in `check`, the setting. Only `check` needs `name`: pydantic does not know it.
+    In a config, pydantic's "loc" starts with the name of the setting. It is empty for an error of the whole config.
     """
     details = error.errors(include_url=False)[0]
-    names = [part for part in details["loc"] if isinstance(part, str)]
-    setting = name or (names[-1] if names else owner)
+    setting = name or (str(details["loc"][0]) if details["loc"] else owner)
     if details["type"] == "unexpected_keyword_argument":
         return ConfigError("{owner} has no setting {unknown}", owner=owner, unknown=setting)
     if details["type"] in ("missing", "missing_argument"):

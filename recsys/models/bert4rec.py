@@ -92,8 +92,8 @@ class Bert4Rec(TransformerModel):
         `items` (E,) are the items of B sequences of `lengths` (B,) ≥ 1, one sequence after another.
         """
         masked = choose_masks(lengths, rows, self.config, rng)
-        items = items.astype(np.int64)
-        return np.where(masked, n_items + 1, items), np.where(masked, items, IGNORE_INDEX)
+        items, mask_token = items.astype(np.int64), n_items + 1  # the `mask` of `SequenceEncoder`
+        return np.where(masked, mask_token, items), np.where(masked, items, IGNORE_INDEX)
 
     def first_excluded_column(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int

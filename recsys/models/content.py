@@ -81,7 +81,7 @@ class Content(ArrayModel):
         profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
         if sparse.issparse(profiles):
-            profiles = profiles.toarray()  # because the scores have few zeros
+            profiles = profiles.toarray()  # so that the scores are dense, because they have few zeros
         return (self.vectors @ profiles.T).T / np.where(lengths > 0, lengths, 1)[:, None]
 
     def item_embeddings(self) -> np.ndarray:

@@ -61,15 +61,15 @@ class Ease(ArrayModel):
                 n_items=train.n_items,
                 rank=presets.LARGE_SET_RANK,
             )
-        views = history_matrix(train.histories, train.n_items)  # X, (U, I)
+        interactions = history_matrix(train.histories, train.n_items)  # X, (U, I)
         if self.config.rank:
-            start = np.ones(min(views.shape))
-            _, singular_values, vectors = truncated_svd(views, self.config.rank, start)  # (r,), (r, I)
+            start = np.ones(min(interactions.shape))
+            _, singular_values, vectors = truncated_svd(interactions, self.config.rank, start)  # (r,), (r, I)
             eigenvalues = singular_values**2  # of G
             factor = vectors.T * np.sqrt(eigenvalues / (eigenvalues + self.config.regularization))
             self.weights = np.ascontiguousarray(factor, dtype=np.float32)
             return
-        gram = _gram(views)
+        gram = _gram(interactions)
         gram[np.diag_indices_from(gram)] += self.config.regularization
         weights = _inverse(gram)  # P
         weights /= -weights.diagonal().copy()  # equation 8 of the paper
@@ -100,15 +100,15 @@ class Ease(ArrayModel):
         return scores * self.scale
 
 
-def _gram(views: sparse.csr_array) -> np.ndarray:
-    """Return G = XᵀX (I, I) float32, the number of users who watched both items.
+def _gram(interactions: sparse.csr_array) -> np.ndarray:
+    """Return G = XᵀX (I, I) float32 of X (U, I): the number of users who watched both items.
 
     It is computed in blocks because a sparse product would take twice the memory.
     """
-    n_items = views.shape[1]
-    by_item, gram = views.T.tocsr(), np.empty((n_items, n_items), np.float32)
+    n_items = interactions.shape[1]
+    by_item, gram = interactions.T.tocsr(), np.empty((n_items, n_items), np.float32)
     for start in range(0, n_items, BLOCK_ROWS):
-        gram[start : start + BLOCK_ROWS] = (by_item[start : start + BLOCK_ROWS] @ views).toarray()
+        gram[start : start + BLOCK_ROWS] = (by_item[start : start + BLOCK_ROWS] @ interactions).toarray()
     return gram
 
 

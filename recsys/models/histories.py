@@ -39,7 +39,8 @@ def history_matrix(
     values = np.full(len(item), unrated, np.float32)
     if ratings is not None:
         ends = np.cumsum([len(history) for history in histories])
-        rating = np.concatenate([*ratings, np.empty(0)])[ends[row] - 1 - age]  # (N,)
+        event = ends[row] - 1 - age  # (N,), last occurrence of each pair
+        rating = np.concatenate([*ratings, np.empty(0)])[event]
         values = np.where(np.isnan(rating), values, rating).astype(np.float32)
     indices = row.astype(np.int32), item.astype(np.int32)  # half the memory of int64
     return sparse.csr_array((values, indices), shape=(len(histories), n_items))

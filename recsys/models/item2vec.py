@@ -142,11 +142,11 @@ class Item2Vec(SequenceModel):
             is_sample = (items < n_items) & (context != n_items).any(1)
             tokens, targets = context[is_sample], items[is_sample]
         else:
-            context = context.T  # (2 · `window`, E); the order of the samples affects the rounding of trained weights
-            distance, sample = np.nonzero(context < n_items)  # neither padding nor a start token
-            tokens, targets = items[sample][:, None], context[distance, sample]
-        samples = torch.arange(len(targets))  # all, until `Batch.without_targets` removes them
-        return Batch(torch.from_numpy(tokens), None, samples, torch.from_numpy(targets))
+            # Nearest neighbours first: the order of the samples affects the rounding of trained weights.
+            neighbour, event = (context < n_items).T.nonzero()  # (M,) each, neither padding nor a start token
+            tokens, targets = items[event][:, None], context[event, neighbour]
+        loss_index = torch.arange(len(targets))  # sample m has target m; `Batch.without_targets` removes all
+        return Batch(torch.from_numpy(tokens), None, loss_index, torch.from_numpy(targets))
 
     @torch.inference_mode()
     def fill(self, history: np.ndarray, masked_positions: np.ndarray) -> np.ndarray:
@@ -172,7 +172,7 @@ class Item2Vec(SequenceModel):
 
 
 def neighbours(items: np.ndarray, row: np.ndarray, window: np.ndarray, n_items: int, max_window: int) -> np.ndarray:
-    """Return the neighbours of each token in its history, the nearest first, with padding I, (E, 2 · `max_window`).
+    """Return the neighbours of each token in its history, (E, 2 · `max_window`), the nearest first. Padding is token I.
 
     `items`, `row` and `window` (E,) are the tokens of a batch, the history of each token, and its window.
     """

@@ -61,6 +61,21 @@ class UserKnn(ArrayModel):
     def _fit(self, train: Dataset, run: RunOptions) -> None:
         self.ratings = rating_matrix(train)  # (U, I)
 
+    def _derive(self) -> None:
+        """Set `votes`, the factor after the cosine in the formula, `base`, the first term, and other attributes."""
+        ratings = self.ratings
+        self.mean = float(ratings.data.mean())
+        self.votes, self.base = ratings, 0.0  # r_kj (U, I), and no first term
+        n_ratings = np.diff(ratings.indptr)  # (U,)
+        if self.config.centred:
+            means = (ratings.sum(1) / np.maximum(n_ratings, 1)).astype(np.float32)  # (U,)
+            self.votes = _with_values(ratings, ratings.data - np.repeat(means, n_ratings))  # r_kj - r̄_k
+            self.base = self.mean
+        self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
+        norms = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
+        directions = _with_values(ratings, ratings.data / np.repeat(norms, n_ratings))
+        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1
+
     def _score(self, queries: Queries) -> np.ndarray:
         scores = np.empty((len(queries), len(self.counts)), np.float32)
         for chunk, cosines in self._nearest_cosines(queries):
@@ -97,21 +112,6 @@ class UserKnn(ArrayModel):
             values = np.take_along_axis(cosines, nearest, 1)
             indptr = np.arange(0, nearest.size + 1, n_neighbours)
             yield chunk, sparse.csr_array((values.ravel(), nearest.ravel(), indptr), shape=cosines.shape)
-
-    def _derive(self) -> None:
-        """Set `votes`, the factor after the cosine in the formula, `base`, the first term, and other attributes."""
-        ratings = self.ratings
-        self.mean = float(ratings.data.mean())
-        self.votes, self.base = ratings, 0.0  # r_kj (U, I), and no first term
-        n_ratings = np.diff(ratings.indptr)  # (U,)
-        if self.config.centred:
-            means = (ratings.sum(1) / np.maximum(n_ratings, 1)).astype(np.float32)  # (U,)
-            self.votes = _with_values(ratings, ratings.data - np.repeat(means, n_ratings))  # r_kj - r̄_k
-            self.base = self.mean
-        self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
-        norms = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
-        directions = _with_values(ratings, ratings.data / np.repeat(norms, n_ratings))
-        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1
 
 
 def _with_values(matrix: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:

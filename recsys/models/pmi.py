@@ -71,7 +71,7 @@ def _positive_pmi(counts: sparse.csr_array) -> sparse.csr_array:
 def sinusoids(length: int, dim: int) -> np.ndarray:
     """Return the position vectors of the Transformer paper (arXiv:1706.03762, section 3.5), (length, D) float32.
 
-    Unlike in the paper, all sines come before all cosines. A shift by k positions is the same linear map everywhere.
+    Unlike in the paper, all sines come before all cosines. A shift by k is still one linear map for all positions.
     """
     angles = np.arange(length)[:, None] * 10_000.0 ** (-np.arange(0, dim, 2) / dim)
     return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, :dim].astype(np.float32)

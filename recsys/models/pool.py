@@ -100,6 +100,7 @@ def whole_or_cut_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.
         rows += [*whole_rows, *cut_rows]
         new_lengths += [*lengths[whole_rows], *cut_lengths]
     histories = [valid.queries.histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
+    # One flag holds for all queries, so the cut histories count as whole too.
     return Examples(Queries(histories, are_whole=valid.queries.are_whole), valid.targets[rows], histories)
 
 
@@ -376,7 +377,7 @@ class VisitorPool(Pool):
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
     - Count memories of the networks are removed, because Markov chain and EASE are members with weights of their own.
-      In a count memory, they could only have the weight of its network.
+      The counts in a count memory have the weight of the member that contains them.
     - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
       - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films, of which counts and networks have few

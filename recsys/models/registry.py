@@ -60,7 +60,7 @@ class Recommender:
         return getattr(import_module(module, __package__), name)
 
     def preset(self, dataset: str) -> Any:
-        """Return the settings for a data set: tuned, else scaled to its size, else (not prepared, "") the defaults."""
+        """Return settings for a data set: tuned, else scaled to its size. "" and unprepared sets get the defaults."""
         size = size_of(dataset) if dataset and not self.is_tuned_for(dataset) else None
         if size is None:
             return self._tuned_for(dataset)
@@ -83,7 +83,7 @@ class Recommender:
     def is_tuned_for(self, dataset: str) -> bool:
         """Return whether `preset` uses the settings of this data set as they are, without scaling to its size.
 
-        True also for a set of `presets.TUNED` without a preset of this recommender: it has the defaults.
+        True also if a data set of `presets.TUNED` has no preset of this recommender. Then `preset` returns defaults.
         """
         return dataset in (*presets.TUNED, *presets.PRESETS.get(self.name, ()))
 

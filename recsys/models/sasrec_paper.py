@@ -2,15 +2,15 @@
 
 Learnt position embeddings, x + Dropout(sublayer(LN(x))), one head, a feed-forward network with ReLU and the width of an
 embedding, binary cross-entropy with one negative, and no bias per item. The paper's sizes, learning rate and dropout
-are in `SASREC_ORIGINAL` of registry.py. The paper pads at the front, so a position there is a distance from the newest
-item. Here padding is at the end, so positions are counted from the newest item, which has position 0.
+are in `SASREC_ORIGINAL` of registry.py. The paper pads at the front, so a position is a distance from the newest item.
+Padding is at the end here. To keep this meaning, positions are counted from the newest item, which has position 0.
 
 Departures:
 
 - A start token, see docs/models.md.
 - No dropout on attention weights.
-- One more linear map follows the attention head. The paper needs none, because its product with the map of the values
-  is a linear map too.
+- One more linear map follows the attention head. The paper needs none: with one head, the map of the values and a map
+  after the head are together one linear map.
 - A negative may be another item of the same user.
 - The learning rate decays. β₂ of AdamW is .999, and .98 in the authors' code.
 - A LayerNorm after the last block, as in the authors' code.

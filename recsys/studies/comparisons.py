@@ -16,17 +16,17 @@ MIN_RECOMMENDERS = 5  # recommenders measured under both protocols; with fewer, 
 TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this share below the best
 
 
-def compare_protocols(dataset: str) -> dict[str, Any]:
+def correlate_protocols(dataset: str) -> dict[str, Any]:
     """Return a document, in the format of `evaluation.studies`, with the rank correlation of each pair of protocols.
 
     Pairs with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError
     if no pair remains.
     """
     names = protocols.in_order(name for data, name in results.available() if data == dataset)
-    boards = {name: tables.leaderboard(dataset, name) for name in names}
+    leaderboards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = []
-    for left, right in combinations(boards, 2):
-        table = tables.compare_protocols({left: boards[left], right: boards[right]}, METRIC)
+    for left, right in combinations(leaderboards, 2):
+        table = tables.compare_protocols({left: leaderboards[left], right: leaderboards[right]}, METRIC)
         min_users = table[[f"users {left}", f"users {right}"]].min(axis=None)
         if len(table) >= MIN_RECOMMENDERS and min_users >= FEW_USERS:
             tau = float(kendalltau(table[left], table[right]).statistic)
@@ -42,7 +42,7 @@ def compare_protocols(dataset: str) -> dict[str, Any]:
         )
     rows.sort(key=lambda row: row[1])  # by the correlation
     (low_pair, low_tau, *_), (high_pair, high_tau, *_) = rows[0], rows[-1]
-    sizes = "; ".join(f"{protocols.title(name)}: {len(board)}" for name, board in boards.items())
+    sizes = "; ".join(f"{protocols.title(name)}: {len(leaderboard)}" for name, leaderboard in leaderboards.items())
     return {
         "title": "Do protocols agree?",
         "dataset": dataset,
@@ -116,4 +116,4 @@ def _result(row: Any) -> str:
 
 
 # name on the command line → function from the name of a data set to the document
-COMPARISONS: dict[str, Callable[[str], dict[str, Any]]] = {"protocols": compare_protocols, "cost": compare_costs}
+COMPARISONS: dict[str, Callable[[str], dict[str, Any]]] = {"protocols": correlate_protocols, "cost": compare_costs}

@@ -38,7 +38,7 @@ CROPS: Changes = {  # parts of long histories that are training samples, see `Co
     "prefixes of the history": {"crop": "prefixes"},
 }
 LOSSES: Changes = {
-    "binary cross-entropy, one negative": {"loss": "gbce", "negatives": 1, "gbce_t": 0.0},  # of logits minus log I
+    "binary cross-entropy, one negative": {"loss": "gbce", "negatives": 1, "gbce_t": 0.0},  # as `sasrec-bce`
     "gBCE, 256 negatives": {"loss": "gbce", "negatives": 256, "gbce_t": 0.75},
     "softmax over all items": {"loss": "softmax"},
 }

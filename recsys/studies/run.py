@@ -155,8 +155,8 @@ def _row(point: Point, by_seed: Outcomes, baseline: Outcomes) -> dict[str, Any]:
         "hr": _by_user(by_seed.values(), "hr@10").mean(),
     }
     if common_seeds := by_seed.keys() & baseline.keys():
-        changed = _by_user([by_seed[seed] for seed in common_seeds], METRIC)
-        change = changed - _by_user([baseline[seed] for seed in common_seeds], METRIC)
+        paired_ndcg = _by_user([by_seed[seed] for seed in common_seeds], METRIC)
+        change = paired_ndcg - _by_user([baseline[seed] for seed in common_seeds], METRIC)
         low, high = bootstrap(change[:, None])
         row |= {"change": change.mean(), "change_low": low[0], "change_high": high[0]}
     return row

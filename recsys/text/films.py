@@ -143,9 +143,9 @@ def _as_unit_vectors(rounded: np.ndarray) -> np.ndarray:
 
 
 def tfidf(texts: Sequence[str]) -> sparse.csr_array:
-    """Return the TF-IDF vectors of texts, (I, D) float32, without English stop words.
+    """Return the TF-IDF vectors of texts, (I, D) float32, over words of two or more characters.
 
-    A row is a unit vector, or zeros for a text without other words of two or more characters. Raises
+    English stop words are left out. A row is a unit vector, or zeros for a text without words in the vocabulary. Raises
     MissingLibraryError without scikit-learn.
     """
     try:

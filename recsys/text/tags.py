@@ -54,9 +54,9 @@ class TagTable:
         """
         self.words = sorted(set(normalised) - {""})
         index_of = {word: index for index, word in enumerate(self.words)}
-        uses = catalog.tags  # each use has a film and a word
+        uses = catalog.tags  # each use has a film id and an index of `uses.words`
         item_of_use = np.array([catalog.item_of.get(movie, -1) for movie in uses.movie.tolist()], np.int64)
-        tag_of_use = np.array([index_of.get(normalised[word], -1) for word in uses.word.tolist()], np.int64)
+        tag_of_use = np.array([index_of.get(normalised[index], -1) for index in uses.word.tolist()], np.int64)
         is_listed = (item_of_use >= 0) & (tag_of_use >= 0)
         pairs = (item_of_use[is_listed], tag_of_use[is_listed])
         ones = np.ones(is_listed.sum(), np.float32)

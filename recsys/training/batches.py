@@ -1,7 +1,7 @@
 """Batches of sequences of similar length, with little padding, and reproducible random numbers for them.
 
-Shapes: B sequences of a batch, T positions, Q positions per sequence with a needed hidden state, M targets, each with
-a loss, I items.
+Shapes: B sequences of a batch, T positions, Q positions of a sequence whose hidden states are returned, M targets, each
+with a loss, I items.
 """
 
 import math
@@ -30,8 +30,8 @@ class Batch:
     targets: Tensor  # (M,) int64, the items to predict
     rating_ids: Tensor | None = None  # (B, T) int64, half stars of the tokens, 0 for none, see `side.to_rating_ids`
     attribute_ids: Tensor | None = None  # (B, 3) int64, ids of gender, age and occupation, see `side.PersonVectors`
-    # (B, I) int16: the softmax excludes an item from this column of the Q columns on, because the user has watched it
-    # before. NEVER_EXCLUDED: it excludes the item at no column. None: the softmax is over all items.
+    # (B, I) int16: the first of the Q columns at which the softmax excludes an item. It also excludes the item at all
+    # later columns, because the user has watched it before. NEVER_EXCLUDED: at no column. None: no item is excluded.
     excluded_from: Tensor | None = None
 
     @classmethod

@@ -97,7 +97,7 @@ def gbce(hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, negative
 
 
 # Pairwise losses take r⁺ (M, 1) and r⁻ (M, K). `is_negative` (M, K) is False where a drawn item equals the target. Such
-# an item adds 0, and the mean still divides by K. So targets that are drawn often get no higher weight.
+# an item adds 0. The mean still divides by K, or the other negatives of a target that is drawn would weigh more.
 
 
 def bpr(positive: Tensor, negative: Tensor, is_negative: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ class TrainConfig:
 
 @config_class
 class RunOptions:
-    """Options of a training run. Besides `seed`, only `count_configs` and `count_data` change more than rounding."""
+    """Options of a training run. Only `seed`, `count_configs` and `count_data` change results by more than rounding."""
 
     seed: Seed = 0
     device: str = "auto"  # auto, cpu, cuda, cuda:1 …

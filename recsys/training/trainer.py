@@ -51,7 +51,7 @@ class Task:
 
     module: nn.Module
     steps: int  # batches per epoch
-    batches: Callable[[int], Iterator[Batch]]  # epoch, the first is 0 → its batches, the same in every call
+    batches: Callable[[int], Iterator[Batch]]  # number of an epoch, from 0 → its batches, equal in every call
     loss: Callable[[Any, Batch], Tensor]  # module, batch → the sum of the losses of all targets, ()
     validate: Callable[[Any], dict[str, float]] | None  # module → metrics with METRIC; None: no validation data
     identity: dict[str, Any]  # config and data fingerprint; a run resumes only from a state with an equal identity

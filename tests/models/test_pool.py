@@ -241,9 +241,9 @@ def test_mixed_by_hand_it_gives_no_probabilities_to_people():
     ("settings", "what"),
     [
         ({"members": ()}, "members is empty"),
-        ({"members": ("a", "b", "a")}, "each can be named once"),
+        ({"members": ("a", "b", "a")}, "each member can be named only once"),
         ({"edges": (0, 5)}, "edges is 0"),
-        ({"edges": (10, 10)}, "must ascend"),
+        ({"edges": (10, 10)}, "must increase"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings, what):

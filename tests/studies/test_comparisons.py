@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.errors import RecsysError
-from recsys.studies.comparisons import COMPARISONS, compare_costs, compare_protocols
+from recsys.studies.comparisons import COMPARISONS, compare_costs, correlate_protocols
 from recsys.studies.plans import COMPARISON_NAMES
 from tests.evaluation.made_up import CIRCUMSTANCES, keep
 
@@ -27,7 +27,7 @@ def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_betwe
     measured("full", [1, 2, 3, 4, 5])
     measured("untied", [1, 2, 3, 5, 4])
     measured("uniform-100", [5, 4, 3, 2, 1])
-    document = compare_protocols("toy")
+    document = correlate_protocols("toy")
     taus = {row[0]: row[1] for row in document["rows"]}
     assert taus == {
         "All films – All films, random order": 0.8,
@@ -43,7 +43,7 @@ def test_pairs_with_few_recommenders_or_users_are_left_out(ranks, people):
     measured("full", [1, 2, 3, 4, 5])
     measured("time", ranks, people)
     with pytest.raises(RecsysError, match="fewer than two protocols"):
-        compare_protocols("toy")
+        correlate_protocols("toy")
 
 
 @pytest.mark.parametrize(
