@@ -25,7 +25,7 @@ from recsys.serving.history import OMITTED_PREFIX
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_positions, rankings
 
-MAX_FILMS = 100  # films of the list of the other person, the newest
+MAX_FILMS = 100  # of a shared list; the newest films are kept
 RULES = ("fair", "average")
 SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of the data set, and ids of its films
     rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"

@@ -21,7 +21,7 @@ MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web server
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # "e2400-": number of older films that do not fit in a link
 MAX_SAMPLE_LISTS = 5
 MIN_SAMPLE_FILMS = 4  # films of a sample list that the data set must have
-_DASH = re.compile(r"(?<!-)(?<!^)-")  # between ids. In "1--5" the second id is "-5", which is not valid
+_DASH = re.compile(r"(?<!-)(?<!^)-")  # between ids. "1--5" has the id "-5", which is skipped as invalid, not read as 5
 
 
 class UnknownTitleError(RecsysError):

@@ -44,6 +44,7 @@ STYLES: dict[str, Style] = {
     "Drama": ("#7a5791", (motifs.arches, motifs.waves, motifs.rain, motifs.moon, motifs.skyline, motifs.shards)),
     "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
 }
+# for genres that are not in STYLES
 _PLAIN_MOTIFS = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
 UNKNOWN_STYLE: Style = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
 
@@ -85,9 +86,8 @@ class Poster(NamedTuple):
 BACKGROUNDS = ("glow", "cut", "horizon", "bands", "gradient")
 SUPERSAMPLING = 2  # shapes are drawn larger by this factor and then scaled down, so that their edges are smooth
 SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
-# largest random shift of the hue, 0…1
-COLOUR_SHIFT = 0.055
-SECOND_COLOUR_SHIFT = 0.13
+COLOUR_SHIFT = 0.055  # largest random shift of the hue, 0…1
+SECOND_COLOUR_SHIFT = 0.13  # the same for the second colour
 
 
 def poster(title: str, year: int | None, genres: str) -> Poster:

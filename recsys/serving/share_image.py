@@ -212,14 +212,14 @@ def _draw_poster(canvas: Canvas, point: Point, width: float, film: Film) -> None
     canvas.paste(point, poster_art.poster_image(poster, scaled(width), scaled(height)), radius=8)
     title = _FINAL_BRACKETS.sub("", film.title) or film.title
     lines = wrap_text(canvas.fonts, title, width - 2 * inset, font_size, max_lines=4, title=True)
-    top = point[1] + height - inset  # of the line that was drawn last
+    y = point[1] + height - inset  # the lines are drawn from the bottom up
     if film.year is not None:
-        top -= font_size
-        canvas.text((point[0] + inset, top), str(film.year), font_size * 0.82, "#dddddd")
-        top -= font_size * 0.3
+        y -= font_size
+        canvas.text((point[0] + inset, y), str(film.year), font_size * 0.82, "#dddddd")
+        y -= font_size * 0.3
     for line in reversed(lines):
-        top -= font_size * 1.16
-        canvas.text((point[0] + inset, top), line, font_size, "#ffffff", title=True)
+        y -= font_size * 1.16
+        canvas.text((point[0] + inset, y), line, font_size, "#ffffff", title=True)
 
 
 def fits_image(table: pd.DataFrame) -> bool:
@@ -227,8 +227,8 @@ def fits_image(table: pd.DataFrame) -> bool:
     return 0 < len(table) <= MAX_TABLE_ROWS and 0 < table.shape[1] <= MAX_TABLE_COLUMNS
 
 
-def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
-    """Draw a table that `fits_image`. Numbers are aligned right. `by` is drawn below the table."""
+def table_png(table: pd.DataFrame, title: str, footer: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
+    """Draw a table that `fits_image`. Numbers are aligned right."""
     columns = {str(name): list(map(_cell_text, table.iloc[:, column])) for column, name in enumerate(table.columns)}
     widths = [
         min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, CELL_SIZE) for text in (name, *cells)))
@@ -241,14 +241,14 @@ def table_png(table: pd.DataFrame, title: str, by: str, fonts: Fonts = DEFAULT_F
     left: float = TABLE_MARGIN
     for (name, cells), width, dtype in zip(columns.items(), widths, table.dtypes, strict=True):
         for row, text in enumerate((name, *cells)):  # row 0 is the header
-            line = "".join(wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1))
+            line = "".join(wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1))  # cut, with a tolerance of 1
             indent = width - text_width(fonts, line, CELL_SIZE) if pd.api.types.is_numeric_dtype(dtype) else 0
             colour = TABLE_TEXT if row else TABLE_MUTED_TEXT
             canvas.text((left + indent, 84 + ROW_HEIGHT * row), line, CELL_SIZE, colour)
         left += width + COLUMN_GAP
     for row in range(len(table) + 1):
         canvas.rule((TABLE_MARGIN, 115 + ROW_HEIGHT * row), image_width - 2 * TABLE_MARGIN, TABLE_LINE)
-    canvas.text((TABLE_MARGIN, 126 + ROW_HEIGHT * len(table)), by, 17, TABLE_MUTED_TEXT)
+    canvas.text((TABLE_MARGIN, 126 + ROW_HEIGHT * len(table)), footer, 17, TABLE_MUTED_TEXT)
     return canvas.to_png()
 
 

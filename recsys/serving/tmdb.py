@@ -164,9 +164,9 @@ class TmdbService:
         return self.service_status(key)
 
     def _stop_waiting_if_slow(self) -> None:
-        """If a reply takes half of `max_wait`, do not wait for replies in the next FAILURE_PAUSE_SECONDS.
+        """If TMDB is slow, do not wait for replies in the next FAILURE_PAUSE_SECONDS.
 
-        The time before a request is sent does not count.
+        TMDB is slow if a sent request has had no reply for half of `max_wait`. Time in the queue does not count.
         """
         if self._client.longest_wait() >= self.max_wait / 2:
             self._no_wait_until = self._clock() + FAILURE_PAUSE_SECONDS

@@ -50,10 +50,10 @@ def _check_positions(history: Sequence[int], *positions: int) -> None:
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """Return the rank changes of the first k films after the change, then of the other first k films before it.
+    """Return the rank changes of the films in the list after the change, then of the films only in the list before it.
 
-    k is `after.k`. Diversity has no effect, because ranks are compared. A film that was removed from the history can be
-    recommended.
+    A list is the first `after.k` films of a ranking, so diversity has no effect. A film that was removed from the
+    history can be recommended.
     """
     k = after.k
     ranking_before, ranking_after = rankings(predictor, [before, after])

@@ -82,7 +82,7 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
 
 
 def paper_differences(predictor: Predictor) -> list[str]:
-    """Return the keys, described below, of the differences of this network from the paper (arXiv:1904.06690).
+    """Return the names of the differences of this network from the paper (arXiv:1904.06690). Comments explain them.
 
     Raises ServingError if the model is not BERT4Rec.
     """
@@ -141,7 +141,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     masked_items = example[masked_positions]
     masked_example = example.copy()
     masked_example[masked_positions] = mask
-    embeddings, positions = model.embed_tokens(tokens)
+    embeddings, position_embeddings = model.embed_tokens(tokens)
     layers = run_layers(predictor, tokens)
     ranking = Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities)
     return Steps(
@@ -149,7 +149,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         masked_labels=token_labels(dataset, masked_items),
         masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, masked_items),
         embeddings=embeddings,
-        positions=positions,
+        positions=position_embeddings,
         attention=prediction_attention,
         layers=layers,
         predictions=_prediction_table(dataset, ranking, k),
@@ -178,15 +178,15 @@ def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -
 
 
 def _masked_film_table(
-    dataset: Dataset, model: Bert4Rec, example: np.ndarray, positions: np.ndarray, items: np.ndarray
+    dataset: Dataset, model: Bert4Rec, masked_example: np.ndarray, positions: np.ndarray, items: np.ndarray
 ) -> pd.DataFrame:
     """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability).
 
-    `example` (T,) are the tokens of the training example. Masks at `positions` (Q,) have replaced the `items` (Q,).
+    `masked_example` (T,) are the tokens of a training example. Masks at `positions` (Q,) replace the `items` (Q,).
     """
-    logits = model.fill(example, positions)  # (Q, I)
+    logits = model.fill(masked_example, positions)  # (Q, I)
     if model.only_unseen:
-        logits[:, np.delete(example, positions)] = -np.inf  # as in the loss
+        logits[:, np.delete(masked_example, positions)] = -np.inf  # as in the loss
     rows = []
     for scores, item in zip(logits, items.tolist(), strict=True):
         loss = log_sum_exp(scores) - float(scores[item])

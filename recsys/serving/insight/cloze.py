@@ -34,7 +34,7 @@ class Blank:
 def insert_blanks(
     films: Sequence[int], replaced: Sequence[int], inserted: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
-    """Return a sequence with blanks (None), and position in it → true film for the blanks that replace films.
+    """Return the sequence with blanks (None), and position of a blank in it → the film that it replaces.
 
     The films at the positions `replaced` become blanks. A blank is inserted before each film at a position of
     `inserted`, and at the end for the position len(films). Positions outside the sequence are ignored.
@@ -84,7 +84,7 @@ def fill_blanks(
 
 @dataclass(frozen=True)
 class SideRanks:
-    """The rank of the true film of a blank by the films that the model reads.
+    """The ranks of the true film of a blank if the model reads the films on one side of the blank, or on both sides.
 
     None: the blank is too old for the model, or the true film is excluded.
     """

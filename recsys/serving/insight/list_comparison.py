@@ -1,6 +1,8 @@
-"""Compare lists of recommendations: for other orders of a history, between recommenders, and with hidden films.
+"""Compare recommendations for other orders of a history, lists of several recommenders, and ranks of hidden films.
 
-Shapes: O other orders, F hidden films. Lists have k films, best first.
+A hidden film is a film of the history that is ranked from the films before it. Lists have k films, best first.
+
+Shapes: O other orders, F hidden films.
 """
 
 from collections import Counter
@@ -121,7 +123,7 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
 
 
 def orders_of_examples(lists: Sequence[SampleList]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
-    """Return two orders of the films of two sample lists, each with the name of the list whose films are last.
+    """Join two sample lists in both orders. Return for each order the name of the last list, and the films.
 
     The sample lists are the first two with several films. Returns None if there are fewer than two.
     """
@@ -205,11 +207,11 @@ class HitStatistics:
     worst: float  # upper end of the interval of the median
 
 
-def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
+def hit_statistics(film_ranks: Sequence[RankPosition]) -> HitStatistics:
     """Return the metrics of F ≥ 1 hidden films."""
     from scipy.stats import binom, binomtest  # imported late: takes half a second
 
-    ranks = np.sort(_ranks(positions))
+    ranks = np.sort(_ranks(film_ranks))
     n, hits = len(ranks), int((ranks <= TOP_K).sum())
     interval = binomtest(hits, n).proportion_ci(method="wilson")
     ndcg = float(np.mean(metrics.rank_values(ranks, f"ndcg@{TOP_K}")))
@@ -219,23 +221,21 @@ def hit_statistics(positions: Sequence[RankPosition]) -> HitStatistics:
     return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
 
 
-def hit_table(positions_by_recommender: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
+def hit_table(ranks_by_recommender: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
     """Return a row per recommender, best first, with the fields of `HitStatistics`. The column of hits is "found"."""
-    rows = [
-        {"recommender": name, **vars(hit_statistics(positions))} for name, positions in positions_by_recommender.items()
-    ]
+    rows = [{"recommender": name, **vars(hit_statistics(ranks))} for name, ranks in ranks_by_recommender.items()]
     table = pd.DataFrame(rows).rename(columns={"hits": "found"})
     return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
 
 
-def mean_reciprocal_rank(positions: Sequence[RankPosition]) -> float:
+def mean_reciprocal_rank(film_ranks: Sequence[RankPosition]) -> float:
     """Return the MRR of F ≥ 1 hidden films. An excluded film counts as 0."""
-    return metrics.mrr(_ranks(positions))
+    return metrics.mrr(_ranks(film_ranks))
 
 
-def _ranks(positions: Sequence[RankPosition]) -> np.ndarray:
+def _ranks(film_ranks: Sequence[RankPosition]) -> np.ndarray:
     """Return the ranks of F films, (F,) float64, infinite for an excluded film."""
-    return np.array([np.inf if position.rank is None else position.rank for position in positions], np.float64)
+    return np.array([np.inf if position.rank is None else position.rank for position in film_ranks], np.float64)
 
 
 def is_hit(position: RankPosition) -> bool:
@@ -243,14 +243,14 @@ def is_hit(position: RankPosition) -> bool:
     return position.rank is not None and position.rank <= TOP_K
 
 
-def rank_table(positions_by_recommender: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
+def rank_table(ranks_by_recommender: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
     """Return a row per recommender and hidden film: rank, number of ranked films, probability.
 
-    `titles` are the titles of the hidden films, in the order of the positions of each recommender.
+    `titles` are the titles of the hidden films, in the order of the ranks of each recommender.
     """
     rows = [
-        {"film": title, "recommender": name, "rank": film.rank, "of": film.n_ranked, "probability": film.probability}
-        for name, positions in positions_by_recommender.items()
-        for title, film in zip(titles, positions, strict=True)
+        {"film": title, "recommender": name, "rank": rank.rank, "of": rank.n_ranked, "probability": rank.probability}
+        for name, film_ranks in ranks_by_recommender.items()
+        for title, rank in zip(titles, film_ranks, strict=True)
     ]
     return pd.DataFrame(rows).astype({"rank": "Int64"})

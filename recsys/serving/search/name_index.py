@@ -50,7 +50,7 @@ class NameIndex:
         ordered = sorted(form for form in forms if form[0])
         self._names = [name for name, _ in ordered]  # N, sorted; the number of a name is its index in this list
         self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,) row of the film
-        # names without article, and names without article and spaces; `…_order` are the numbers of the names in order
+        # `_bare`: names without article; `_spaceless…`: also without spaces; `…_order`: the numbers of the sorted names
         self._bare = [strip_article(name) for name in self._names]
         self._bare_order, self._bare_sorted = _sort(self._bare)
         self._spaceless_order, self._spaceless_sorted = _sort([name.replace(" ", "") for name in self._bare])
@@ -82,7 +82,7 @@ class NameIndex:
         Numbers in the query can be digits, words or Roman numerals.
         """
         scores = self._word_scores(query)
-        self._raise_without_spaces(scores, query, MIN_CHAR, WITHOUT_SPACES)
+        self._score_without_spaces(scores, query, MIN_CHAR, WITHOUT_SPACES)
         with_digits = numbers_to_digits(query)
         return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
 
@@ -125,13 +125,13 @@ class NameIndex:
             return scores
         guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
         if by_words:
-            self._raise_without_spaces(scores, query, MAX_CHAR, PREFIX_WITHOUT_SPACES)
+            self._score_without_spaces(scores, query, MAX_CHAR, PREFIX_WITHOUT_SPACES)
             guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(numbers_to_digits(query).split()))
         numbers = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
         np.maximum.at(scores, self._film_of[numbers], guesses[numbers])
         return scores
 
-    def _raise_without_spaces(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
+    def _score_without_spaces(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
         """Raise the scores (F,) of films whose name matches the query without the spaces of both: "walle" is "wall e".
 
         `end` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.
@@ -150,14 +150,14 @@ class NameIndex:
         total, has_all = np.zeros(len(self._names)), np.ones(len(self._names), bool)
         for index, word in enumerate(query_words[:MAX_QUERY_WORDS]):
             is_last = index == len(query_words) - 1
-            similarity = self._best_word(_word_similarity(word, self._words, max_edits, allow_prefix=is_last))
+            similarity = self._best_similarity(_word_similarity(word, self._words, max_edits, allow_prefix=is_last))
             total += similarity
             has_all &= similarity > 0
             if not has_all.any():
                 break
         return np.where(has_all, total, 0) / min(len(query_words), MAX_QUERY_WORDS)
 
-    def _best_word(self, similarity: np.ndarray) -> np.ndarray:
+    def _best_similarity(self, similarity: np.ndarray) -> np.ndarray:
         """Return the similarity of the most similar word of each name, (N,), from the similarities of words, (W,)."""
         result = np.zeros(len(self._names))
         similar = np.flatnonzero(similarity)

@@ -11,7 +11,8 @@ MAX_CHAR = "\U0010ffff"  # all names from "x" up to "x" + MAX_CHAR begin with "x
 ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
 _MOVED_ARTICLE = re.compile(rf"^(.+), ({ARTICLES}|l')$", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
-_BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")  # not within a word: "Assassin(s)"
+# brackets that are not within a word ("Assassin(s)") but can contain such a word; the final bracket can be missing
+_BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")
 _ALSO_KNOWN_AS = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
 _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
 _SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")

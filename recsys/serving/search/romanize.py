@@ -10,7 +10,7 @@ Titles of MovieLens follow the latter.
 import unicodedata
 from typing import NamedTuple
 
-_COMMON = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {
+_COMMON = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {  # RUSSIAN replaces и, й, ю and я
     "ж": "zh",
     "х": "kh",
     "ц": "ts",

@@ -3,8 +3,8 @@
 Titles of a series have a common prefix: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the" ("Harry
 Potter and the …"), or up to a number ("Rocky II"). The normalized prefix identifies the series.
 
-The data has no series, so both functions guess. `find_series` is strict. `same_series` is loose: a plan must not have
-two films of a series, and it can do without a film that only seems to be of one ("Casino", "Casino Royale").
+The data has no series, so `find_series` and `same_series` guess. `find_series` is strict. `same_series` is loose,
+because a plan must not have two films of a series: "Casino" and "Casino Royale" count as one, too.
 
 Shapes: I items.
 """
@@ -20,14 +20,14 @@ from recsys.data.dataset import Dataset, Film, cache_by_dataset
 from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
 
 # for `find_series`
-MAX_GAP_YEARS = 12  # between a film titled like the series and the next film; with a longer gap, they are no series
+MAX_GAP_YEARS = 12  # from a film titled like the series ("Rocky") to the next film; with a longer gap, it is unrelated
 _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
 _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
 # for `same_series`
 MIN_PREFIX_CHARS = 5  # a shorter title, such as "Up", does not count as the prefix of other titles
-MAX_FIRST_WORD_FILMS = 10  # films whose titles begin with a word; a more frequent word, "American", is not a series
+COMMON_WORD_FILMS = 10  # a word at the beginning of this many titles or more, such as "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "007": "james bond",
     "007 (series)": "james bond",
@@ -186,11 +186,12 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     movies = dataset.catalog.movies
     films = dataset.catalog.films[: len(movies)]
     item_names = [series_names(film, tags) for film, tags in zip(films, movies["tags"].fillna(""), strict=True)]
-    n_films: Counter[str] = Counter()  # word → number of films with a name that begins with this word
+    first_word_counts: Counter[str] = Counter()  # word → number of films with a name that begins with this word
     for names in item_names:
-        n_films.update({name.split()[0] for name in names if name})
+        first_word_counts.update({name.split()[0] for name in names if name})
     long_names = {name for names in item_names for name in names if len(name) >= MIN_PREFIX_CHARS}
-    prefixes = {name for name in long_names if n_films[name] < MAX_FIRST_WORD_FILMS}
+    # the count of a name of several words is 0
+    prefixes = {name for name in long_names if first_word_counts[name] < COMMON_WORD_FILMS}
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
     items_of_name: dict[str, list[int]] = {}
     for item, names in enumerate(names_of_item):
