@@ -45,7 +45,7 @@ class Admission:
         """Count a page while it is open, or close its connection if there are too many."""
         if self.n_open >= self.max_visitors:
             monitoring.count("visitors_refused")
-            await receive()
+            await receive()  # ASGI: "websocket.connect" is read before the connection is closed
             await send({"type": "websocket.close", "code": 1013, "reason": "busy"})  # 1013: try again later
             return
         self.n_open += 1

@@ -51,8 +51,8 @@ class Headers:
 
 
 def _relative(address: str) -> str:
-    """Return an address without scheme and host. Starlette copies the host from the request, so it is not trusted."""
-    return re.sub(r"^https?://[^/?#]*/*", "/", address)
+    """Return an address without scheme and host. Starlette copies the host from the request, which is not trusted."""
+    return re.sub(r"^https?://[^/?#]*/*", "/", address)  # several slashes become one: "//name" is a host
 
 
 class Hosts(TrustedHostMiddleware):

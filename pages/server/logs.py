@@ -20,7 +20,7 @@ def set_up() -> None:
 
 
 def is_caused_by_forged_value(error: BaseException) -> bool:
-    """Return whether a forged widget value has caused an error: one that the page itself cannot send."""
+    """Return whether a forged widget value, which the page itself cannot send, has caused an error."""
     return any(frame.name in WIDGET_READERS for frame in traceback.extract_tb(error.__traceback__))
 
 

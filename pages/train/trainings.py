@@ -76,7 +76,7 @@ def show_job(job: Job) -> None:
     label, icon, colour = BADGES[job.state]
     with st.container(border=True, gap="small", key=f"run-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if job.variant:
+            if job.variant:  # empty if the file of the job is damaged
                 dataset_title = format.escape_markdown(cache.dataset_title(job.dataset))
                 text = _("**{model}** for {data}", model=format.escape_markdown(model_title), data=dataset_title)
                 st.markdown(text, width="content")
@@ -98,7 +98,7 @@ def show_job(job: Job) -> None:
 
 
 def title(job: Job) -> str:
-    """Return the title of the recommender, or its name if this version of the app does not have it."""
+    """Return the title of the recommender, its name if this version of the app lacks it, or the ID of a damaged job."""
     recommender = cache.all_recommenders().get(job.variant)
     return cache.recommender_title(recommender) if recommender else job.variant or job.id
 
@@ -155,7 +155,7 @@ def status_text(job: Job, progress: Progress) -> str:
 
 def show_buttons(job: Job, model_title: str) -> None:
     """Show the buttons for the state of a training. model_title: Escaped for Markdown."""
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small"):  # only screen readers read the part of a label in *…*
         if job.state is State.DONE:
             text, icon = _("Use it *: {model}*", model=model_title), ":material/arrow_forward:"
             if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_result, args=(job,)):

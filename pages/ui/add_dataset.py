@@ -93,7 +93,7 @@ def _choose_columns(events: Table) -> dict[str, str]:
         for role, title in ROLES.items():
             can_be_none = role not in REQUIRED_ROLES or role not in recognised
             options = [own_data.NONE, *columns] if can_be_none else columns
-            index = options.index(recognised.get(role, own_data.NONE))
+            index = options.index(recognised.get(role, own_data.NONE))  # a role that was not recognised can be NONE
             key = f"own_column_{role}_{events.name}"
             chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
     if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NONE]:

@@ -1,4 +1,4 @@
-"""Caches that all visitors share: data sets, title indexes, recommenders and ranks of hidden films.
+"""Caches for all visitors: data sets, title indexes, recommenders, and ranks of films hidden from a recommender.
 
 Pages cache results for a data set with `cached_for_dataset`, results for a recommender with `cached_for_predictor`, and
 other results with `cached_by` or `functools`. Slow computations that a visitor starts are tasks (`pages.ui.tasks`).
@@ -92,7 +92,7 @@ def catalog_index(name: str) -> TitleIndex:
 
 
 def load_predictor(name: str, dataset_name: str) -> Predictor:
-    """Return the predictor of a recommender, with a spinner the first time. A newer checkpoint is loaded again.
+    """Return the predictor of a recommender, with a spinner the first time. It is reloaded if its checkpoint changes.
 
     Raises:
         StoreError: If the recommender is not trained. The error has the command that trains it.

@@ -65,7 +65,7 @@ def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -
 
 
 def download_numbers(table: pd.DataFrame, name: str) -> None:
-    """Show `download_buttons` for a table, without frames."""
+    """Show `download_buttons` without borders for a table."""
     download_buttons(table, name, quiet=True)
 
 
@@ -107,7 +107,7 @@ def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: boo
         name: Name of the files, without suffix.
         label: Label of the CSV button.
         index: Whether the index is a column of the files.
-        quiet: Whether the buttons have no frame.
+        quiet: Whether the buttons have no border.
     """
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     table = add_headings(table.reset_index() if index else table)

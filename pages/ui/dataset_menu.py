@@ -193,7 +193,7 @@ def _licence(name: str, size: DatasetSize) -> str:
     address = README_URL.format(name=readme, ending="txt" if name in TEXT_READMES else "html")
     licence = escape_markdown(_(published.licence))
     text = _("For {licence} ([conditions of {data}]({address})).", licence=licence, data=title, address=address)
-    if size.n_trained_films is not None:
+    if size.n_trained_films is not None:  # the data set is on this computer
         return text
     return _("{n} MB to download.", n=published.megabytes) + " " + text
 
@@ -247,7 +247,7 @@ def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object]
     def act_and_close() -> None:
         action()
         add_dataset.clear_cache()
-        st.rerun()  # a run of the whole page closes the dialog
+        st.rerun()  # without this, only the dialog would run again, and it would stay open
 
     button(label, key, icon, act_and_close, **options)
 

@@ -79,8 +79,10 @@ def extra_digits(explanation: Explanation) -> int:
 
     It is 0 if there are no probabilities, or if MAX_EXTRA_DIGITS are too few.
     """
-    with_all = explanation.rank_position.probability
-    without = explanation.influences[0].rank_without.probability if explanation.influences else None
+    if not explanation.influences:
+        return 0
+    position_with_all, position_without = explanation.rank_position, explanation.influences[0].rank_without
+    with_all, without = position_with_all.probability, position_without.probability
     if with_all is None or without is None:
         return 0
     for n_digits in range(MAX_EXTRA_DIGITS + 1):

@@ -25,7 +25,7 @@ def card(
     """Return a recommended film as a card.
 
     full_bar: Probability of a full bar. photo: URL of a poster, in place of the drawn one.
-    credits_text: Running time and directors, "" if unknown. None: the cards of the list have no line for them.
+    credits_text: Running time and directors, "" if unknown. None: omit the line, if the data set has no details.
     """
     genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
     credits_line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
@@ -91,13 +91,13 @@ def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_
 
 
 def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
-    """Return a list in which each film has its earlier rank. before: Items of the earlier list."""
+    """Return a list with earlier ranks, in which new films are highlighted. before: Items of the earlier list."""
     rows = []
     for pick in picks:
         earlier_rank = before.index(pick.item) + 1 if pick.item in before else None
         text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(earlier_rank, pick.rank)}")
-        css_class = "" if earlier_rank else " nr-shared"
-        rows.append(f'<li class="nr-line{css_class}" style="--nr-share:0.6">{text}</li>')
+        highlight = "" if earlier_rank else " nr-shared"  # in `compared_list`, films of several lists have it
+        rows.append(f'<li class="nr-line{highlight}" style="--nr-share:0.6">{text}</li>')  # at 60% of its strength
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 

@@ -90,7 +90,7 @@ def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) ->
     if confident and confident[0].score > PHRASE:  # the title of the best result starts with the query
         return ""
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
-    if confident:  # only a better match than in this data set is worth a note
+    if confident:  # then only a title that starts with the query is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
     if not confident:

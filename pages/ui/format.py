@@ -20,7 +20,7 @@ _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGN
 
 
 def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. links: Whether URLs become links, or a word joiner (U+2060) in each prevents this."""
+    """Escape a text for Markdown. links: Whether URLs become links. If not, a word joiner (U+2060) splits each."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
 
 

@@ -234,7 +234,7 @@ def user_popover(
 ) -> None:
     """Show a popover with `user_input` and a button that calls `on_use` with the user's history."""
     open_key = f"{key}-open"
-    panel = popover(_("By number"), open_key, "tag", help, focus=(key,))
+    panel = popover(_("By number"), open_key, "tag", help)
     if panel.open:
         with panel, popover_content(open_key):
             if user := user_input(dataset, key, input_help):

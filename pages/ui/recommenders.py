@@ -141,7 +141,8 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
     if name == SENTENCE_MODEL and _has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
-        n_users = 0 if predictors.has_fit(name, dataset.name) else min(dataset.n_users, MAX_POOL_USERS)
+        has_weights = predictors.has_fit(name, dataset.name)
+        n_users = 0 if has_weights else min(dataset.n_users, MAX_POOL_USERS)
         missing = [member for member in members if not predictors.is_available(member, dataset.name)]
         return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in missing)
     million_ratings, thousand_films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
@@ -153,9 +154,8 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
 
 def _has_film_vectors(dataset_name: str) -> bool:
     """Return whether the sentence vectors of the films are stored."""
-    return paths.shipped_vectors("film", dataset_name).exists() or any(
-        paths.vectors("film", dataset_name, "").parent.glob("*.safetensors")
-    )
+    folder = paths.vectors("film", dataset_name, "").parent
+    return paths.shipped_vectors("film", dataset_name).exists() or any(folder.glob("*.safetensors"))
 
 
 def find_fit(name: str, dataset_name: str) -> tasks.BackgroundTask | None:
@@ -185,7 +185,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    is_fitted = task and not task.is_cancelled  # not READY if the fit is only in memory, because it could not be stored
+    is_fitted = task and not task.is_cancelled  # a fit that could not be stored is not READY
     if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)
@@ -226,7 +226,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         "data": cache.dataset_title(dataset.name),
         "time": format_duration(fit_seconds(name, dataset)),
     }
-    if model_state in (State.QUICK, State.NEEDS_CLICK):
+    if model_state in (State.QUICK, State.NEEDS_CLICK):  # QUICK: the visitor cancelled the automatic fit
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
         st.info(text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender

@@ -106,7 +106,7 @@ def _read_url(params: url.Params) -> None:
 
 
 def _movie_ids(params: url.Params) -> dict[str, str]:
-    """Return one of LISTS → movie ids, for the lists in URL parameters."""
+    """Return the movie ids of each list in URL parameters, by the name in LISTS."""
     return {name: ids for name, param in URL_NAMES.items() if (ids := params.get(param, ""))}
 
 
@@ -146,7 +146,7 @@ def url_params() -> dict[str, str]:
         ids = current.pending_ids
     else:
         catalog = cache.dataset(current.dataset).catalog
-        ids = {
+        ids = {  # `to_url_params` encodes each list as if it were the list of watched films
             name: history.to_url_params(current.dataset, catalog, getattr(current, name)).get(FILMS_PARAM, "")
             for name in LISTS
         }
@@ -248,7 +248,7 @@ def unmark_film(item: int, mark: str) -> None:
 
 
 def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
-    """Return one of MARKS → films with this mark, except `item`."""
+    """Return the films of each of MARKS, without `item`."""
     current = visitor().current
     return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
 
@@ -305,7 +305,7 @@ def open_dataset(name: str) -> None:
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
-    """Return one of LISTS → titles of its films."""
+    """Return the titles of the films of each list, by the name in LISTS."""
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
     catalog_films = cache.dataset(current.dataset).catalog.films
@@ -353,11 +353,12 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     n_films = Counter(film.label for film in catalog_films)
     duplicates = [film for film in catalog_films if n_films[film.label] > 1]
     most_popular = {label: index.exact(label) for label in {film.label for film in duplicates}}
-    return {
-        film.movie_id: f"{film.label} [{film.movie_id}]"
-        for film in duplicates
-        if (best := most_popular[film.label]) and film.movie_id != best.movie_id
-    }
+    keys: dict[int, str] = {}
+    for film in duplicates:
+        best = most_popular[film.label]
+        if best and film.movie_id != best.movie_id:
+            keys[film.movie_id] = f"{film.label} [{film.movie_id}]"
+    return keys
 
 
 def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
@@ -377,6 +378,7 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
                 ratings_by_key[key] = by_id[film.movie_id]
         state.ratings = ratings_by_key
     ratings = [(item, state.ratings[key]) for item, key in zip(items, keys, strict=True) if key in state.ratings]
+    # store the ratings of this list for the URL
     parts = [f"{dataset.catalog.films[item].movie_id}.{stars:g}" for item, stars in ratings]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
     st.session_state.rated = state.url_ratings = text

@@ -28,7 +28,7 @@ class BackgroundTask:
     """A function that runs in its own thread, from the creation of the task."""
 
     def __init__(self, function: TaskFunction) -> None:
-        self.event: dict[str, Any] = {}  # the latest progress event that is not of the stage "wait"
+        self.event: dict[str, Any] = {}  # the latest progress event, except {"stage": "wait"}, which has no counts
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)

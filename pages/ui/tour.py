@@ -17,11 +17,11 @@ STEPS = (  # title, text
     (N_("Order matters."), N_("Move or remove a film and see new predictions. Undo or Back restores your list.")),
     (N_("More pages."), N_("Compare recommenders, see how accurate they are, and look inside the network.")),
 )
-TARGETS = (  # elements outlined in each step, if they are on the page; on a phone, a button opens the navigation
+TARGETS = (  # elements outlined in each step, if they are on the page
     ".st-key-search",
     ".st-key-picks",
     ".st-key-sequence, .st-key-undo, .st-key-surprise",
-    '[data-testid="stTopNavLink"], [data-testid="stExpandSidebarButton"]',
+    '[data-testid="stTopNavLink"], [data-testid="stExpandSidebarButton"]',  # on a phone, the button of the navigation
 )
 OUTLINE = "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; }}</style>"
 

@@ -167,12 +167,12 @@ def evaluation_datasets() -> list[str]:
 def default_evaluation_dataset() -> str:
     """Return the data set that was open when Evaluation was last shown or, if it is not listed, the first one."""
     names = evaluation_datasets()
-    last_open = st.session_state.get("results_for", visitor().current.dataset)
+    last_open = st.session_state.get("results_for", visitor().current.dataset)  # Evaluation writes it
     return names[0] if names and last_open not in names else last_open
 
 
 def _evaluation_dataset() -> str:
-    """Return the data set that Evaluation shows."""
+    """Return the data set that Evaluation shows: the choice in its menu (`results_of`) or the default."""
     return str(st.session_state.get("results_of") or default_evaluation_dataset())
 
 
@@ -280,7 +280,7 @@ def apply(params: Params) -> None:
             if value is not None:
                 filters[key] = value
             continue
-        if value is None and key in state:
+        if value is None and key in state:  # the value of an earlier URL or click must not stay
             value = param.default_value
         if value is None:  # the widget sets its default itself
             state.pop(key, None)

@@ -29,7 +29,7 @@ def preload() -> None:
 
 
 def is_ready() -> bool:
-    """Return whether the server can recommend films. The first call after `preload` makes a recommendation."""
+    """Return whether the server can recommend films. The first call after `preload` asks FALLBACK, which is quick."""
     if _is_warm.is_set() and not _has_answered.is_set():
         fallback = predictor.load(predictor.FALLBACK, datasets.load(datasets.DEFAULT_DATASET))
         if recommend(fallback, Request(())):

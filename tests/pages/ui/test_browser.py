@@ -1,4 +1,8 @@
+from types import SimpleNamespace
+
 from streamlit.testing.v1 import AppTest
+
+from pages.ui import page
 
 
 def script():
@@ -20,3 +24,18 @@ def test_each_request_for_the_focus_is_a_new_one():
     assert app.session_state.focus == (1, ("up-1", "down-1"))  # asked for once
     app.button(key="move").click().run()
     assert app.session_state.focus == (2, ("up-1", "down-1"))
+
+
+def test_the_popover_of_users_focuses_on_its_input_whatever_its_kind(monkeypatch):
+    on_change, requests = [], []
+
+    def popover(*_args, **options):
+        on_change.append(options["on_change"])
+        return SimpleNamespace(open=False)
+
+    monkeypatch.setattr(page.st, "popover", popover)
+    monkeypatch.setattr(page.st, "session_state", {"person-open": True})
+    monkeypatch.setattr(page.browser, "focus_on", lambda *keys: requests.append(keys))
+    page.user_popover(None, "person", "", print)
+    on_change[0]()
+    assert requests == [("in-person-open",)]  # the container: the key of the input of names is not "person"
