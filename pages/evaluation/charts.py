@@ -125,7 +125,8 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
 def spread(heights: Sequence[float], gap: float) -> np.ndarray:
     """Move heights so that they are at least `gap` apart. Their order stays, and the sum of squared moves is minimal.
 
-    Sorted new heights minus `offsets` must not decrease. The nearest values of this kind are an isotonic regression.
+    The sorted heights minus `offsets` are replaced by the nearest values that do not decrease (isotonic regression).
+    Adding `offsets` to these values makes neighbours at least `gap` apart.
     """
     from scipy.optimize import isotonic_regression  # imported late: takes half a second
 
@@ -200,7 +201,7 @@ def label_points(
             y=y,
             text=[label if side else "" for label, side in zip(labels, sides, strict=True)],
             textposition=[side or "middle right" for side in sides],  # any side for an empty label
-            mode="markers+text",  # transparent markers keep a distance to the labels
+            mode="markers+text",  # Plotly keeps labels off markers, even transparent ones
             marker={"size": 11, "opacity": 0},
             textfont={"size": 11},
             hoverinfo="skip",
@@ -236,8 +237,8 @@ def free_sides(
     """
     sides = list(placed) or [None] * len(points)
     layouts = [_LabelLayout(points, labels, width, height) for width in widths]
-    placed_before_others = sorted(range(len(sides)), key=lambda point: sides[point] is None)
-    for point in placed_before_others:
+    placed_first = sorted(range(len(sides)), key=lambda point: sides[point] is None)  # others must avoid placed labels
+    for point in placed_first:
         sides_with_room = (side for side in SIDES if all(layout.has_room(point, side) for layout in layouts))
         side = sides[point] or next(sides_with_room, None)
         if side:

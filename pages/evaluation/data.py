@@ -113,7 +113,7 @@ def ranks(view: EvaluationView) -> tuple[dict[str, np.ndarray], LoadErrors]:
 
 
 def comparable_variants(view: EvaluationView, dataset: Dataset) -> list[str]:
-    """Return the variants whose ranks are of the test users of this data set. Raises DataError."""
+    """Return the variants with ranks that were evaluated on this version of the data set. Raises DataError."""
     return tables.matching_recommenders(view.board, ranks(view)[0], dataset, split(view, dataset).test)
 
 

@@ -104,7 +104,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot the number of users by margin, which is positive if `left` is better, in the better recommender's colour."""
+    """Plot users by margin: positive margins in the colour of `left`, negative margins in the colour of `right`."""
     figure = go.Figure()
     ticks = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
     for rows, winner in (

@@ -51,13 +51,12 @@ def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     """Plot loss and validation of the selected recommenders. logs: Result of `training_logs`."""
-    # recommenders without a result, which only have a log, come last
-    titles = view.titles | {variant: view.title(variant) for variant in logs}
-    variants = [variant for variant in titles if variant in logs]
-    preferred = list(dict.fromkeys([cache.DEFAULT_MODEL, *variants]))[:N_DEFAULT_LINES]
-    default = [variant for variant in variants if variant in preferred]
+    in_board_order = dict.fromkeys([*view.titles, *logs])  # recommenders without a result come last
+    titles = {variant: view.title(variant) for variant in in_board_order if variant in logs}
+    best_others = [variant for variant in titles if variant != cache.DEFAULT_MODEL][: N_DEFAULT_LINES - 1]
+    default = [variant for variant in titles if variant in (cache.DEFAULT_MODEL, *best_others)]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        selected = data.select_recommenders(view, variants, default, "curves")
+        selected = data.select_recommenders(view, list(titles), default, "curves")
         axis = segmented_control(_("Horizontal axis"), translated(X_AXES), "curves_by")
     text = _(
         "Validation uses the film before the last one of each person and decides when training stops. "
@@ -102,10 +101,9 @@ def show_costs(view: EvaluationView) -> None:
         rows = costs.table.assign(title=costs.table["title"].map(_))
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
         chart(figure, alt, costs.table, f"cost-{view.key}")
-    lines = [
-        _(text, models=format.join_escaped([_(title) for title in titles]))
-        for field, text in WITHOUT_TIME.items()
-        if (titles := getattr(costs, field))
-    ]
+    lines = []
+    for field, text in WITHOUT_TIME.items():
+        if titles := getattr(costs, field):
+            lines.append(_(text, models=format.join_escaped([_(title) for title in titles])))
     if lines:
         st.caption(_("Not in the chart:") + "\n" + "\n".join(f"- {line}" for line in lines))

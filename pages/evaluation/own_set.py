@@ -101,7 +101,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                evaluate(name, data, protocol, report=_repeat(event, report))
+                evaluate(name, data, protocol, report=_replace_events(event, report))
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
@@ -111,8 +111,11 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
     tasks.start(_task_name(dataset), evaluate_all)
 
 
-def _repeat(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
-    """Return a callback that reports `event` instead of the received event. A task can be cancelled at each report."""
+def _replace_events(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
+    """Return a callback that reports `event` in place of each event that it receives.
+
+    The progress bar then counts recommenders, and the visitor can also cancel during an evaluation.
+    """
     return lambda _event: report(event)
 
 

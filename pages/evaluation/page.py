@@ -86,10 +86,11 @@ def _select_dataset(names: list[str]) -> str:
     state, current = st.session_state, visitor().current.dataset
     is_newly_opened = state.get("results_for", current) != current
     state.results_for = current
-    if (is_newly_opened and current in names) or state.get("results_of", names[0]) not in names:
-        state.results_of = url.default_evaluation_dataset()
+    default = url.default_evaluation_dataset()  # `current` if it is in `names`, otherwise the first name
+    if (is_newly_opened and current in names) or state.get("results_of", default) not in names:
+        state.results_of = default
     titles = {name: cache.dataset_title(name) for name in names}
-    return selectbox(_("Films from"), titles, "results_of", default=url.default_evaluation_dataset(), width=230)
+    return selectbox(_("Films from"), titles, "results_of", default=default, width=230)
 
 
 @st.fragment
@@ -110,7 +111,7 @@ def show(dataset: str, protocol: str) -> None:
     available_studies = [study for study in all_studies if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
     sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
-    if recsys_protocols.get_current_or_former(protocol).n_given:  # each person has several hidden films
+    if recsys_protocols.get_current_or_former(protocol).n_given:  # all other liked films of a person are hidden
         sections = [name for name in sections if name not in NEED_ONE_TARGET]
     if available_studies:
         sections.append("studies")

@@ -1,7 +1,7 @@
 """The section Same-second ratings: how the ratings file orders films of one second, and the effect on metrics.
 
-The file order is an order of all films, with positions from 0 to 1. The ratings file lists the films that a user rated
-in one second in this order. Films of different seconds can be compared in the order, too.
+The file order is an order of all films, with positions from 0 to 1. If a user rated several films in the same second,
+the ratings file lists them in this order. Other films can be compared in this order, too.
 """
 
 from typing import Any
@@ -61,8 +61,8 @@ def show(view: EvaluationView) -> None:
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
     dataset_title = cache.dataset_title(dataset)
-    # Shares of the pairs of successive films whose second film is earlier in the file order. "same second": pairs rated
-    # in the same second. "alone": pairs in which each film is the only film of its second.
+    # Share of the pairs (film, next film) that go backwards in the file order. "same second": pairs rated in the same
+    # second. "alone": pairs in which each film is the only film of its second.
     backward_shares = document["lower"]
     shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "

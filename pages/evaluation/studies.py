@@ -74,6 +74,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
         label_points(figure, rows[chart.x], rows[chart.y], labels, linear_x, STUDY_HEIGHT_PX - MARGIN_PX)
     set_layout(figure, STUDY_HEIGHT_PX).update_layout(showlegend=len(groups) > 1)
     x_format, y_format = (f",.{study.digits[name]}f" if name in study.digits else None for name in (chart.x, chart.y))
+    # axis of the column `chart.y`, which is horizontal if the kind is "rows"
     value_axis = {
         "title": _(study.titles[chart.y]),
         "type": "log" if "y" in chart.log else None,

@@ -25,7 +25,7 @@ from recsys.serving.recommend import Request, recommend
 
 N_TOP_FILMS = 12  # films with the most attention
 MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels columns with positions in place of titles
-MAX_FILM_ROWS = 30  # rows of the heat map before the row of the last token
+MAX_MAP_TOKENS = 31  # rows of the heat map: the newest tokens
 N_SAMPLED_USERS = 200
 CHUNK_USERS = 20  # users between two updates of the progress bar
 CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
@@ -57,7 +57,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         layer, head = common.choose_index("layer", n_layers), common.choose_index("head", n_heads)
     chart_column, film_column = st.columns([5, 3], gap="large")
     top_films = attention.most_attended(result, layer, head, N_TOP_FILMS)
-    max_weight = top_films[0][1] if top_films else 0.0
+    max_weight = top_films[0][1]
     with chart_column:
         show_chart(predictor, result, layer, head, top_films)
     with film_column:
@@ -84,9 +84,9 @@ def show_chart(
     predictor: Predictor, result: Attention, layer: int | None, head: int | None, top_films: list[tuple[int, float]]
 ) -> None:
     """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
-    n_films = len(result.tokens) - 1
+    n_films = int(result.is_film.sum())
     is_short = n_films <= MAX_LINE_FILMS
-    position, weight = top_films[0] if top_films else (n_films, 1.0)  # without films, the last token
+    position, weight = top_films[0]
     fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
     chart_type = "heat-map"
     if is_short:
@@ -122,20 +122,16 @@ def show_chart(
         common.table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
     else:
         st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
-    if n_films > MAX_FILM_ROWS:
-        st.caption(
-            _(
-                "The chart shows the latest {n} of {all} films. The model reads all of them.",
-                n=MAX_FILM_ROWS,
-                all=n_films,
-            )
-        )
+    n_shown = int(result.is_film[-MAX_MAP_TOKENS:].sum())
+    if n_films > n_shown:
+        text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
+        st.caption(text)
     charts.download_buttons(table, f"attention-{common.file_name(predictor)}", index=True)
 
 
 def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figure:
     """Return the attention between the newest tokens as a heat map."""
-    labels = result.labels[-MAX_FILM_ROWS - 1 :]
+    labels = result.labels[-MAX_MAP_TOKENS:]
     n = len(labels)
     weights = result.view(layer, head)[-n:, -n:]
     hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
@@ -247,7 +243,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
         data=cache.dataset_title(dataset.name),
     )
     st.caption(text)
-    requested = st.session_state.setdefault("averaged", set())  # `file_name` of predictors after a click
+    requested = st.session_state.setdefault("averaged", set())  # `file_name` of predictors whose button was clicked
     if name not in requested:
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
         st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))

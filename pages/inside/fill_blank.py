@@ -38,7 +38,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         return
     full_length = len(films) + MAX_MASKS  # with as many added masks as possible
     max_length = predictor.model.max_length or full_length
-    start = max(0, full_length - max_length)  # the model may not read the films before this position
+    start = max(0, full_length - max_length)  # with all added masks, the model does not read earlier films
     masked, added, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
@@ -158,6 +158,7 @@ def show_sides(predictor: Predictor, sequence: list[int | None], position: int, 
     """Show the rank of the masked film from the films before it, from the films after it, and from both."""
     sides = cloze.rank_by_side(predictor, sequence, position, answer)
     rows = []
+    # A side is None if the model does not read the mask, or if the masked film is also elsewhere in the list.
     for context, side in ((_("Films before"), sides.before), (_("Films after"), sides.after), (_("Both"), sides.both)):
         rank = count(side.rank) if side and side.rank else _("not in the list")
         probability = percent(side.probability) if side and side.probability is not None else ""

@@ -270,7 +270,7 @@ def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
 
 def factors_chart(table: pd.DataFrame) -> go.Figure:
     """Return a chart of `attention_factors` with a line for each head."""
-    figure, dashes = go.Figure(), ("solid", "dash", "dot")
+    figure, dashes = go.Figure(), ("solid", "dash", "dot")  # the same for two heads, usually one layer
     for index, name in enumerate(table.columns):
         line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dashes[index // 2 % len(dashes)]}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")

@@ -186,7 +186,7 @@ def layers(lesson: Lesson, example: DeltaGenerator) -> None:
         "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
         "about your films."
     )
-    if lesson.steps.positions is None:
+    if lesson.steps.positions is None:  # then [mask] always has the same input
         caption += " " + _("So this list is the same for everyone.")
     tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists

@@ -154,15 +154,15 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         "attention than the distance between the films explains. A film's attention to itself is excluded."
     )
     st.caption(text)
+    _n_users, n_layers, n_heads = by_genre.observed.shape[:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
-        head = common.choose_index("head", by_genre.observed.shape[2])
+        head = common.choose_index("head", n_heads)
     if len(genres) < 2:
         st.info(_("Choose at least two genres."))
         return
-    layers = range(by_genre.observed.shape[1])
-    table = pd.concat(by_genre.table(genres, layer, head).assign(layer=layer + 1) for layer in layers)
+    table = pd.concat(by_genre.table(genres, layer, head).assign(layer=layer + 1) for layer in range(n_layers))
     table = table.assign(colour=colour_values(table))
     scale_end = float(np.nanmax([np.log(MIN_COLOUR_RATIO), *table["colour"].abs()]))  # one scale for all layers
     with st.grid(2, min_column_width=300):

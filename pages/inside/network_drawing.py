@@ -136,7 +136,7 @@ class NetworkDrawing:
         return self._part("embedding", self._arrows(top + 56, top + 30), *boxes)
 
     def _order(self, top: float) -> str:
-        """Draw the position embeddings of the paper. The arrows below and above them belong to the embedding."""
+        """Draw the position embeddings of the paper. The arrows around them belong to the part "embedding"."""
         boxes = [
             self._paper_box(x - 40, top, 80, 28, self.has_position_embeddings)
             + self._text(x, top + 19, _("+ position"), 12)

@@ -137,6 +137,14 @@ def test_without_results_the_page_says_what_to_type(visit):
     assert "-m recsys evaluate" in app.code[0].value
 
 
+def test_results_of_a_visitors_data_set_do_not_count_for_a_published_one(visit):
+    ranks = np.array([[4, 30, 9]])
+    results.write(result("popular", "shop", "full", ranks), ranks)
+    app = visit("evaluation")
+    assert not app.exception
+    assert "No recommender has been evaluated yet. Evaluate one first." in said(app)
+
+
 def test_the_leaderboard_has_the_best_first_and_every_metric(visit, measured):
     app = visit("evaluation")
     assert [row.split()[:3] for row in board(app)] == [["1", "✚", "Bert4Rec"], ["2", "✚", "Popular"]]

@@ -204,6 +204,16 @@ def test_a_short_history_is_drawn_as_lines_from_every_position_or_from_one(visit
     assert len(ends(chart(app))) < len(strokes)
 
 
+def test_a_model_without_a_mask_also_has_lines_for_at_most_twelve_films(visit):
+    sasrec = registry.get("sasrec-softmax").preset("")
+    world.train(cache.dataset("ml-latest-sample"), changed(sasrec, dim=16, length=24, epochs=1), "sasrec-softmax")
+    for n_films, has_lines in ((12, True), (13, False)):
+        app = section(visit, "attention", "-".join(map(str, range(1, n_films + 1))))
+        choose(app, "sasrec-softmax")
+        assert not app.exception
+        assert (f"lines-from-{n_films}" in [box.key for box in app.selectbox]) == has_lines
+
+
 def ends(figure):
     """(left, right) positions of every line."""
     found = []
