@@ -22,7 +22,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition
 
 Answer = TypeVar("Answer")
-MAX_ALPHA = 140  # opacity of a cell with share 1; 255 is opaque
+MAX_ALPHA = 140  # opacity of the strongest shade of a cell; 255 is opaque
 
 
 def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
@@ -72,23 +72,23 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:
     """Return title of a recommender → its answer, for the recommenders that are ready.
 
-    The page shows the progress of running fits. A caption lists the recommenders that are not trained.
+    The page shows the progress of running fits. A caption lists the recommenders that need training or too long a fit.
 
     question: Computes the answer of a predictor.
     """
     get_predictor = start_fits(dataset, names)
-    answers, untrained = {}, []
+    answers, unavailable = {}, []
     for name in names:
         if recommenders.state(name, dataset.name) in (recommenders.State.UNTRAINED, recommenders.State.TOO_SLOW):
-            untrained.append(cache.recommender_title(cache.all_recommenders()[name]))
+            unavailable.append(cache.recommender_title(cache.all_recommenders()[name]))
         elif predictor := get_predictor(name):
             answers[cache.recommender_title(predictor)] = question(predictor)
-    if untrained:
+    if unavailable:
         text = ngettext(
             "Not trained for this data set: {models}. The first tab shows how to train it.",
             "Not trained for this data set: {models}. The first tab shows how to train them.",
-            len(untrained),
-            models=bold_list(untrained),
+            len(unavailable),
+            models=bold_list(unavailable),
         )
         st.caption(text)
     return answers
@@ -131,10 +131,10 @@ def rank_text(position: RankPosition, mark_hits: bool) -> str:
     return _("**{rank:,}** :gray[of {n:,}]", **fields)
 
 
-def shade(table: pd.DataFrame, shares: pd.DataFrame) -> Styler:
-    """Return a table whose cells are shaded by `shares`, from 0 to 1. A cell with share NaN has no shade."""
+def shade(table: pd.DataFrame, strengths: pd.DataFrame) -> Styler:
+    """Return a table with shaded cells. strengths: From 0 (no shade) to 1 (strongest shade), or NaN (no shade)."""
 
-    def cell_style(share: float) -> str:
-        return "" if pd.isna(share) else f"background-color: {ACCENT}{round(MAX_ALPHA * share):02x}"
+    def cell_style(strength: float) -> str:
+        return "" if pd.isna(strength) else f"background-color: {ACCENT}{round(MAX_ALPHA * strength):02x}"
 
-    return table.style.apply(lambda _table: shares.map(cell_style), axis=None)
+    return table.style.apply(lambda _table: strengths.map(cell_style), axis=None)

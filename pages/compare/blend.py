@@ -1,4 +1,4 @@
-"""The tab of Compare with a blend of two recommenders. The visitor chooses their weights."""
+"""The tab of Compare with a blend: a mixture of two recommenders, whose weights the visitor chooses."""
 
 from typing import Any
 

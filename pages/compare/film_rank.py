@@ -71,7 +71,7 @@ def selected_item(dataset: Dataset) -> int | None:
 
 
 def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
-    """Show the rank of a film with each recommender. The ranking has watched films only if the film is watched."""
+    """Show the rank of a film with each recommender. If the film is watched, all watched films are ranked too."""
     label, is_watched = dataset.catalog.films[item].label, item in films
     st.markdown(f"**{format.escape_markdown(label)}**")
     if is_watched:

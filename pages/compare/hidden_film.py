@@ -62,9 +62,8 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         answers.show_ranks(ranks, labels[position], "hidden-film", mark_hits=True)
     ask_others(dataset, test, names)
     label = _("Hide each of your films in turn")
-    panel = st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all")
-    if panel.open:
-        with panel:
+    with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all") as expander:
+        if expander.open:
             hide_each_film(dataset, films, names, positions)
 
 
@@ -99,13 +98,17 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
         for name in cache.all_recommenders()
         if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
+
+    def set_running(is_running: bool) -> None:
+        test.is_running = is_running
+
     if test.is_running:
-        button(_("Stop"), "stop_trying", "stop", setattr, test, "is_running", False)
+        button(_("Stop"), "stop_trying", "stop", set_running, False)
         ask_in_turn(dataset, test, remaining)
     elif remaining:
         label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
         help_text = _("All recommenders that are ready or can be fitted within seconds. Each is fitted only once.")
-        button(label, "try_all", "groups", setattr, test, "is_running", True, help=help_text)
+        button(label, "try_all", "groups", set_running, True, help=help_text)
 
 
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
@@ -171,7 +174,7 @@ def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], l
     Ranks in the top TOP_K are bold. The better a rank, the stronger the shade of its cell.
     """
     film_headings = [format.escape_markdown(f"{n + 1} · {label}") for n, label in zip(positions, labels, strict=True)]
-    cells, shades = {}, {}
+    cells, strengths = {}, {}
     for title, film_ranks in ranks.items():
         hits = [list_comparison.is_hit(rank) for rank in film_ranks]
         texts = [count(rank.rank) if rank.rank else "–" for rank in film_ranks]
@@ -179,7 +182,7 @@ def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], l
         mrr = format.metric(list_comparison.mean_reciprocal_rank(film_ranks))
         heading = format.escape_markdown(title)
         cells[heading] = [*rank_cells, str(sum(hits)), mrr]
-        shades[heading] = [*(rank.log_rank_score for rank in film_ranks), np.nan, np.nan]
+        strengths[heading] = [*(rank.log_rank_score for rank in film_ranks), np.nan, np.nan]
     metric_headings = [_("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")]
     index = pd.Index([*film_headings, *metric_headings], name=_("Film"))
-    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(shades, index))
+    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(strengths, index))

@@ -81,12 +81,12 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
         ("backwards", _("Your films, latest first"), _("Latest first")),
         ("shuffled", _("Your films, shuffled"), _("Shuffled")),
     )
-    # not strict: for two films, there is only the reversed order, and for a single film no other order
+    # n counts the random orders. Not strict: two films have only the reversed order, and a single film has none.
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("As watched"), order_name), (films, order), is_example=False)
-    if evenings := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
-        (left_mood, left), (right_mood, right) = evenings
-        order_names = _("{mood} last", mood=_(left_mood)), _("{mood} last", mood=_(right_mood))
+    if examples := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
+        (left_name, left), (right_name, right) = examples  # `left` ends with the films of the sample list `left_name`
+        order_names = _("{mood} last", mood=_(left_name)), _("{mood} last", mood=_(right_name))
         pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left, right), is_example=True)
     return pairs
 

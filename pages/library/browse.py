@@ -77,7 +77,7 @@ def open_first_page() -> None:
 def matching_films(library: Library, text: str, order: str) -> list[int]:
     """Return the numbers of the films that match the filters and the search text.
 
-    If no title matches the text well, similar titles count. A caption says if the data set lacks the film.
+    If no title matches the text well, films with similar titles are returned. A caption reports a missing film.
     """
     query = filters.query(order)
     if not text:

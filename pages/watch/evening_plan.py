@@ -41,7 +41,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
-        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on the length of the list
+        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on k
         decisions = st.session_state.get("evening")
         if decisions is None or decisions.basis != basis:
             decisions = st.session_state.evening = PlanDecisions(basis)

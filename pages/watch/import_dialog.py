@@ -3,8 +3,8 @@
 After the dialog, the session has only the films, stars and dates. If the visitor wants it, the browser stores the
 history in its local storage. The script is assets/style/history_store.js.
 
-Session state: keep_in_browser, in_browser_asked-<place of the buttons> (number of requests to the script, and the last
-request).
+Session state: keep_in_browser · in_browser_asked-<place of the buttons>. Each has the number of requests to the script
+and the last request.
 """
 
 import math
@@ -297,9 +297,8 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
 
 def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) -> None:
     """Render a menu of possible matches for each uncertain film, in pages."""
-    label = ngettext(
-        "Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(review.unsure)
-    )
+    positions = review.unsure  # in `review.films`
+    label = ngettext("Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(positions))
 
     def label_match(number: int | None) -> str:
         if number is None:
@@ -313,9 +312,9 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
 
     with st.expander(label, icon=":material/rule:", expanded=True):
         st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
-        n_pages = math.ceil(len(review.unsure) / UNCERTAIN_FILMS_PER_PAGE)
+        n_pages = math.ceil(len(positions) / UNCERTAIN_FILMS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
-        for position in review.unsure[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:
+        for position in positions[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:
             imported, match = review.films[position], review.matches[position]
             entry = imported.entries[0]
             origin = _("{file}, line {line}", file=format.escape_markdown(entry.file), line=entry.line)
@@ -380,9 +379,9 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     """Replace the visitor's list by the imported films, with their stars and watch dates."""
-    keys = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
-    session.set_films(list(keys), watch_dates={keys[entry.film]: entry for entry in watched})
-    stars = {keys[entry.film]: entry.stars for entry in watched if entry.stars is not None}
+    key_by_film = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
+    session.set_films(list(key_by_film), watch_dates={key_by_film[entry.film]: entry for entry in watched})
+    stars = {key_by_film[entry.film]: entry.stars for entry in watched if entry.stars is not None}
     visitor().ratings = visitor().ratings | stars
     if stars:
         st.session_state.rate_by = "stars"
@@ -446,9 +445,9 @@ def _offer_saved_history(place: str) -> str:
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     n_requests, request = state.get(request_key, (0, ""))
-    # the JavaScript reports the summary of the stored history only if it differs from `reported`
-    reported = str(state[key].summary or "") if key in state else ""
-    data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": reported}
+    # each report of the script reruns the page, so it reports the summary only if it differs from the last report
+    summary = str(state[key].summary or "") if key in state else ""
+    data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": summary}
     result = _STORE(
         key=key,
         data=data,

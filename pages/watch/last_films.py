@@ -34,8 +34,8 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
             len(positions),
         )
         st.caption(text)
-        tested_films, ranks = st.session_state.get("guessed", (None, {}))
-        if tested_films != (dataset.name, films):
+        last_test, ranks = st.session_state.get("guessed", (None, {}))
+        if last_test != (dataset.name, films):
             ranks = _test(dataset, films, positions)
         if ranks:
             _show_results(ranks, len(positions))
@@ -51,11 +51,12 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
     ranks: FilmRanks = {}
     bar = st.progress(0.0)
     for n, name in enumerate(names):
-        model = cache.all_recommenders()[name]
-        text = _("Testing {model}: {n} of {all}", model=cache.recommender_title(model), n=n + 1, all=len(names))
+        recommender = cache.all_recommenders()[name]
+        text = _("Testing {model}: {n} of {all}", model=cache.recommender_title(recommender), n=n + 1, all=len(names))
         bar.progress(n / len(names), format.escape_markdown(text))
         with errors.show_errors():
-            ranks[model.title] = ranks_of_hidden_films(cache.load_predictor(name, dataset.name), films, positions)
+            predictor = cache.load_predictor(name, dataset.name)
+            ranks[recommender.title] = ranks_of_hidden_films(predictor, films, positions)
     bar.empty()
     button_slot.empty()
     st.session_state.guessed = (dataset.name, films), ranks
@@ -132,7 +133,7 @@ def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
         title, hits = format.escape_markdown(_(row.recommender)), _("{hits} of {n}", hits=row.found, n=n_films)
         interval = f"{number(row.low, '.0%')} – {number(row.high, '.0%')}"
         median = format_rank(row.median)
-        if not pd.isna(row.best):  # there are enough films for an interval
+        if not pd.isna(row.best):  # there are enough films for an interval of the median, from `best` to `worst`
             median += f" ({format_rank(row.best)} – {format_rank(row.worst)})"
         cells.append((title, hits, interval, format.metric(row.ndcg), median))
     k = list_comparison.TOP_K

@@ -114,5 +114,5 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommended: Recomme
     ]
     if current.later:
         files.append((_("Watch later, CSV"), "later.csv", export.letterboxd_csv(catalog, current.later)))
-    for label, name, content in files:
+    for label, name, content in files:  # `focus` in `popover` has a key as a CSS class, with "-" in place of "."
         charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")

@@ -1,4 +1,4 @@
-"""The panel of Watch next that searches for films by a description of their theme."""
+"""The panel of Watch next that searches for films by theme. With a sentence encoder, it also compares meanings."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
-    """Show what the search by meaning lacks, and a button or command that provides it."""
+    """Show what the comparison of meanings lacks, and a button or command that provides it."""
     st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))

@@ -121,7 +121,7 @@ def table(changes: list[RankChange], catalog_films: list[Film]) -> str:
             )
             if (change in rank_rises and after < before) or (change in rank_falls and after > before):
                 css_class = "mixed"
-                if film_change.before.rank and film_change.after.rank:
+                if film_change.before.rank and film_change.after.rank:  # else the film was or is not available
                     text += _(", but more likely") if after > before else _(", but less likely")
         label = escape(catalog_films[film_change.item].label)
         film = f'<b>{label}</b><span class="nr-quiet">{escape(text)}</span>'
