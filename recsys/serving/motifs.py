@@ -100,7 +100,7 @@ def rays(rng: Random) -> list[Shape]:
     x, y, offset, n_beams = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
     beams = []
     for beam in range(n_beams):
-        angles = [2 * math.pi * (beam + offset + edge) / n_beams for edge in (0, 0.5)]  # then a gap
+        angles = [2 * math.pi * (beam + offset + edge) / n_beams for edge in (0, 0.5)]  # 0.5 to 1 is a gap
         beams.append(polygon((x, y), *((x + RAY_LENGTH * math.cos(a), y + RAY_LENGTH * math.sin(a)) for a in angles)))
     return [*beams, circle(x, y, rng.randint(14, 34), 0.8)] if rng.random() < 0.5 else beams
 

@@ -55,7 +55,7 @@ class Predictor:
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
-        """The function `Model.log_probabilities` if its probabilities can be displayed, else None."""
+        """The function `Model.log_probabilities` if the probabilities of the model can be displayed, else None."""
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
@@ -114,7 +114,7 @@ def for_unordered_list(predictor: Predictor) -> Predictor:
 
 
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
-    """Fit a content model, and return the model and a data set whose items include the infrequent films.
+    """Fit a content model on a data set whose items include the infrequent films, and return the model and data set.
 
     The model is not stored. The checkpoint of a content model covers only the items that the evaluation ranks.
     """
