@@ -43,9 +43,9 @@ def as_record(recommendation: Recommendation) -> dict[str, Any]:
     }
 
 
-def films_csv(catalog: Catalog, items: Sequence[int]) -> str:
-    """Return a watch list, oldest first, as CSV."""
-    rows = [{"position": position, **record} for position, record in enumerate(_film_records(catalog, items), start=1)]
+def films_csv(catalog: Catalog, films: Sequence[int]) -> str:
+    """Return a watch list of film numbers, oldest first, as CSV."""
+    rows = [{"position": position, **record} for position, record in enumerate(_film_records(catalog, films), start=1)]
     return _csv(("position", *FILM_COLUMNS), rows)
 
 
@@ -58,27 +58,27 @@ def as_json(
     dataset: str,
     recommender: str,
     catalog: Catalog,
-    items: Sequence[int],
+    films: Sequence[int],
     picks: Sequence[Recommendation],
     others: Mapping[str, Sequence[int]] | None = None,
 ) -> str:
-    """Return a watch list (`items`), recommendations and other lists (name → film numbers) as JSON.
+    """Return a watch list (`films`), recommendations and other lists (name → film numbers) as JSON.
 
     Empty lists of `others` are omitted.
     """
     document = {
         "dataset": dataset,
         "recommender": recommender,
-        "watched": _film_records(catalog, items),
+        "watched": _film_records(catalog, films),
         "next": _pick_records(catalog, picks),
     }
-    document |= {name: _film_records(catalog, films) for name, films in (others or {}).items() if films}
+    document |= {name: _film_records(catalog, numbers) for name, numbers in (others or {}).items() if numbers}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def letterboxd_csv(catalog: Catalog, items: Sequence[int]) -> str:
+def letterboxd_csv(catalog: Catalog, films: Sequence[int]) -> str:
     """Return a watch list as CSV in the import format of Letterboxd, without dates and ratings."""
-    records = _film_records(catalog, items)
+    records = _film_records(catalog, films)
     rows = [{column: record[name] for column, name in LETTERBOXD.items()} for record in records]
     return _csv(tuple(LETTERBOXD), rows)
 
@@ -112,7 +112,7 @@ def escape_table(table: pd.DataFrame) -> pd.DataFrame:
 def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]]:
     """Return FILM_COLUMNS of each film number as str or int, None for missing values."""
     has_infrequent = max(films, default=0) >= len(catalog)
-    movies = catalog.complete.movies if has_infrequent else catalog.movies
+    movies = catalog.complete.movies if has_infrequent else catalog.movies  # `complete` copies the table at first use
     rows = movies.iloc[list(films)][list(FILM_COLUMNS)].astype(object).replace({"": None, pd.NA: None})
     return [
         record | {"title": catalog.films[film].title, "year": catalog.films[film].year}

@@ -1,4 +1,4 @@
-"""Change scores by relevance feedback: films rise if they are similar to liked films, or fall if to disliked films.
+"""Change scores by relevance feedback: films similar to liked films rise, and films similar to disliked films fall.
 
     s'(j) = s(j) + STRENGTH · σ · [Σ_i w_i · cos(v_i, v_j) / Σ_i |w_i|]
 

@@ -31,7 +31,7 @@ MIN_SIMILARITY = 80  # of a candidate
 MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
 PREFIX_SIMILARITY = 92  # of a candidate if one title begins with the other
 YEAR_BONUS = 10  # added to the similarity of a film of the same year
-MIN_LIKELY_SCORE = 102  # similarity plus bonus of a likely candidate, such as a prefix of the same year
+MIN_LIKELY_SCORE = 102  # similarity plus bonus of a likely candidate; PREFIX_SIMILARITY with the same year suffices
 MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the second most popular film with the same title
 MIN_SHARE_OF_VIEWERS = 0.02  # share of users who have watched a likely film, if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
@@ -115,7 +115,7 @@ class Matcher:
         matches = [self._match_exactly(entry) for entry in entries]
         unmatched = [entry for entry, match in zip(entries, matches, strict=True) if match is None]
         similar_matches = self._match_similar_titles(unmatched)
-        return [match or next(similar_matches) for match in matches]
+        return [next(similar_matches) if match is None else match for match in matches]
 
     def _match_exactly(self, entry: Entry) -> Match | None:
         """Match an entry by its ids or its exact title. Returns None if there is no such film."""
@@ -199,7 +199,7 @@ class Matcher:
         """Yield a match for each entry by similar titles, and by titles that begin with each other."""
         for start in range(0, len(entries), BATCH_TITLES):
             batch = entries[start : start + BATCH_TITLES]
-            titles = [comparable_name(title_names(entry.title or " ")[0]) for entry in batch]
+            titles = [comparable_name(title_names(entry.title)[0]) for entry in batch]
             rows = process.cdist(titles, self._names, scorer=fuzz.ratio, score_cutoff=MIN_SIMILARITY, dtype=np.uint8)
             for entry, title, similarity in zip(batch, titles, rows, strict=True):
                 yield self._match_by_similarity(entry, title, similarity)
@@ -224,7 +224,7 @@ class Matcher:
         return Match(MatchMethod.UNSURE, tuple(best), is_single and scores[best[0]] >= MIN_LIKELY_SCORE)
 
     def _films_with_prefix(self, title: str) -> list[int]:
-        """Return the films whose name begins with a title, and the films with whose name the title begins.
+        """Return the films with a name that begins with a title or is the beginning of the title.
 
         The entry "Star Wars" matches "Star Wars: Episode IV". A title of less than four letters has no such films, and
         a name of one word is not accepted as the beginning of a longer title.
@@ -232,8 +232,10 @@ class Matcher:
         words = title.split()
         if len(title) < 4:
             return []
-        longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]  # "!" follows the blank
+        # "!" is the character after the blank: the span has the names that begin with the title and a blank
+        longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]
         prefixes = [" ".join(words[:length]) for length in range(2, len(words))]
+        # "\0" is the lowest character: the span has the names that equal the prefix
         shorter = [film for name in prefixes for film in self._film_of[sorted_span(self._names, name, f"{name}\0")]]
         return [*longer, *shorter]
 

@@ -83,7 +83,8 @@ def film_features(dataset: Dataset) -> FilmFeatures:
     movie_ids = dataset.catalog.movie_ids.tolist()
     items_by_language, items_by_country = {}, {}
     if language_by_id:
-        items_by_language = _items_by_value([language_by_id.get(movie_id, OTHER_LANGUAGE)] for movie_id in movie_ids)
+        languages = (language_by_id.get(movie_id, OTHER_LANGUAGE) for movie_id in movie_ids)
+        items_by_language = _items_by_value((language,) for language in languages)
     if len(details):
         items_by_country = _items_by_value(details.get(movie_id).countries for movie_id in movie_ids)
     return FilmFeatures(years, genres, matrix, percentile, items_by_language, items_by_country)
@@ -109,7 +110,7 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
 def blocking_filters(
     features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
 ) -> list[str]:
-    """Return the fields of the filters that block all films: if one of these filters is removed, a film passes.
+    """Return the name of each filter (field of `Filters`) whose removal alone would let a film pass.
 
     Call it only if no film passes all filters.
     """

@@ -109,13 +109,15 @@ class Review:
         return numbers
 
     def count_methods(self) -> Counter[MatchMethod]:
-        """Return method → number of films with a confident match. A film counts for its most reliable method."""
-        methods: dict[int, MatchMethod] = {}  # by film number
+        """Return method → number of films of the data set with a confident match.
+
+        If several films of the files match the same film, it counts once, for the most reliable method.
+        """
+        methods: dict[int, list[MatchMethod]] = defaultdict(list)  # by film number
         for match in self.matches:
             if match.is_confident:
-                number = match.films[0]
-                methods[number] = min(match.method, methods.get(number, match.method), key=CONFIDENT.index)
-        return Counter(methods.values())
+                methods[match.films[0]].append(match.method)
+        return Counter(min(film_methods, key=CONFIDENT.index) for film_methods in methods.values())
 
     def watched(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
         """Return the matched films of the data set, oldest first. For `choices`, see `film_numbers`."""
@@ -232,7 +234,7 @@ def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_
 
 def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a film, without missing values. Values of the data set replace values of the file."""
-    entry, watched = film.entries[0], _watched_film(0, film.entries)  # the film number 0 is not used
+    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: `watched.film` is not read here
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
     record = {name: getattr(entry, name) for name in fields} | catalog_record
     if watched.last:

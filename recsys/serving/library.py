@@ -127,7 +127,7 @@ def _library_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of F films.
 
     The popularity percentile of an item is the same as in filters of recommendations. For an infrequent film, it is
-    I / (I + 1), as if all I items were watched more often.
+    I / (I + 1), the highest. It is not 1, because the ranges of `filters.POPULARITY_LEVELS` do not include 1.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
     of_items = filters.film_features(dataset).popularity_percentile

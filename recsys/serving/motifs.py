@@ -100,7 +100,7 @@ def rays(rng: Random) -> list[Shape]:
     x, y, offset, n_beams = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
     beams = []
     for beam in range(n_beams):
-        angles = [2 * math.pi * (beam + offset + side) / n_beams for side in (0, 0.5)]
+        angles = [2 * math.pi * (beam + offset + edge) / n_beams for edge in (0, 0.5)]  # 0.5 to 1 is a gap
         beams.append(polygon((x, y), *((x + RAY_LENGTH * math.cos(a), y + RAY_LENGTH * math.sin(a)) for a in angles)))
     return [*beams, circle(x, y, rng.randint(14, 34), 0.8)] if rng.random() < 0.5 else beams
 
@@ -202,8 +202,10 @@ def skyline(rng: Random) -> list[Shape]:
 def road(rng: Random) -> list[Shape]:
     """Draw a road to the horizon, and a sun."""
     x, y = rng.randint(60, 140), rng.randint(60, 100)  # the end of the road
-    dashes = [(y + 12, 10), (y + 34, 18), (y + 66, 30), (y + 112, 46)]  # (top, length); nearer dashes are larger
-    centre_line = [box(x - 1 - (top - y) / 24, top, 2 + (top - y) / 12, length, 0.8) for top, length in dashes]
+    centre_line = []
+    for distance, length in ((12, 10), (34, 18), (66, 30), (112, 46)):  # from the horizon; nearer dashes are larger
+        width = 2 + distance / 12
+        centre_line.append(box(x - width / 2, y + distance, width, length, 0.8))
     sun = circle(x, y - 8, rng.randint(18, 36), 0.6)
     return [sun, polygon((x - 2, y), (x + 2, y), (210, HEIGHT), (-10, HEIGHT)), *centre_line]
 
@@ -232,9 +234,9 @@ def hearts(rng: Random) -> list[Shape]:
     def heart(x: float, y: float, size: float, opacity: float) -> Shape:
         """Return a heart by a well-known parametric curve (mathworld.wolfram.com/HeartCurve.html)."""
         angles = [2 * math.pi * step / 90 for step in range(90)]
-        rights = [16 * math.sin(a) ** 3 for a in angles]
-        ups = [13 * math.cos(a) - 5 * math.cos(2 * a) - 2 * math.cos(3 * a) - math.cos(4 * a) for a in angles]
-        corners = ((x + size * right, y - size * up) for right, up in zip(rights, ups, strict=True))
+        x_offsets = [16 * math.sin(a) ** 3 for a in angles]
+        y_offsets = [13 * math.cos(a) - 5 * math.cos(2 * a) - 2 * math.cos(3 * a) - math.cos(4 * a) for a in angles]
+        corners = ((x + size * dx, y - size * dy) for dx, dy in zip(x_offsets, y_offsets, strict=True))
         return polygon(*corners, opacity=opacity)
 
     small = [heart(rng.randint(10, 190), rng.randint(15, 180), rng.uniform(0.5, 1.2), 0.25) for _ in range(9)]

@@ -55,7 +55,7 @@ class Predictor:
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
-        """The log-probabilities of the model if its probabilities can be displayed, else None."""
+        """The function `Model.log_probabilities` if the probabilities of the model can be displayed, else None."""
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
@@ -114,12 +114,12 @@ def for_unordered_list(predictor: Predictor) -> Predictor:
 
 
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
-    """Fit a content model with the infrequent films as additional items, and return it and the data set with them.
+    """Fit a content model on a data set whose items include the infrequent films, and return the model and data set.
 
     The model is not stored. The checkpoint of a content model covers only the items that the evaluation ranks.
     """
     catalog = dataset.catalog.complete
-    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)
+    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)  # its ratings are used only for an empty history
     model = recommender.model(recommender.preset(dataset.name)).fit(train, run=RunOptions(report=report))
     return model, replace(dataset, catalog=catalog)
 

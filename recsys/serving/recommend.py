@@ -128,11 +128,11 @@ def rankings(
     """
     if excluded is None:
         excluded = (_excluded(predictor, request) for request in requests)
-    remaining_excluded = iter(excluded)
+    excluded_iterator = iter(excluded)  # continues over all batches
     size = _batch_size(predictor.dataset)
     for start in range(0, len(requests), size):
         for scores in _scores(predictor, requests[start : start + size]):
-            yield Ranking.from_scores(scores, next(remaining_excluded), predictor.log_probabilities)
+            yield Ranking.from_scores(scores, next(excluded_iterator), predictor.log_probabilities)
 
 
 def rank_positions(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]:
@@ -170,8 +170,8 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
     if main_films := predictor.dataset.main_films:  # duplicate → main film
-        main_numbers = [main_films.get(film, film) for film in numbers.tolist()]
-        numbers = np.array([*main_films, *main_numbers], np.int64)
+        duplicates, main_numbers = list(main_films), [main_films.get(film, film) for film in numbers.tolist()]
+        numbers = np.array([*duplicates, *main_numbers], np.int64)
     items = numbers[numbers < predictor.dataset.n_items]
     if not request.filters.restricts:
         return items
@@ -235,8 +235,8 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
             expected=expected_shape,
         )
     for row, request in enumerate(requests):
-        read_films = set(request.history) if reads_ratings else set()
-        unread_ratings = {film: stars for film, stars in request.ratings if film not in read_films}
+        history = set(request.history)  # a model that reads ratings reads only the ratings of these films
+        unread_ratings = {film: stars for film, stars in request.ratings if not (reads_ratings and film in history)}
         scores[row] = feedback.adjust(dataset, scores[row], unread_ratings)
     return scores
 

@@ -185,8 +185,8 @@ class ThemeParser:
         "not long" does not exclude films with the tag "long con". Without such a phrase, one word is negated.
         """
         n_degrees = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
-        # (start, length) of the phrases to try: first 4 to 2 words with the degree word, because a tag can begin with
-        # such a word, then 2 words and 1 word after it
+        # (start, length) of the phrases to try. A tag can begin with a degree word, so phrases with this word are tried
+        # before phrases without it.
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
@@ -215,9 +215,9 @@ class ThemeParser:
         while words:
             lengths = range(min(MAX_PHRASE_WORDS, len(words)), 1, -1)
             length = next((length for length in lengths if self._is_tag_or_genre(words[:length])), 1)
-            phrase, words = words[:length], words[length:]
-            if not STOP_WORDS.issuperset(phrase):
-                phrases.append((tuple(map(stem, phrase)), " ".join(phrase)))
+            phrase_words, words = words[:length], words[length:]
+            if not STOP_WORDS.issuperset(phrase_words):
+                phrases.append((tuple(map(stem, phrase_words)), " ".join(phrase_words)))
         return phrases
 
     def _is_tag_or_genre(self, words: list[str]) -> bool:

@@ -49,8 +49,8 @@ def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
     matches = matcher.match(entries)
     # a year can be a part of the title: "Blade Runner 2049"
     rows = [row for row, entry in enumerate(entries) if entry.year and not _is_accepted(matches[row])]
-    with_year = [replace(entries[row], title=f"{entries[row].title} {entries[row].year}", year=None) for row in rows]
-    for row, match in zip(rows, matcher.match(with_year), strict=True):
+    full_titles = [replace(entries[row], title=f"{entries[row].title} {entries[row].year}", year=None) for row in rows]
+    for row, match in zip(rows, matcher.match(full_titles), strict=True):
         if match.is_confident:
             matches[row] = match
     films = dict.fromkeys(match.films[0] for match in matches if _is_accepted(match))
@@ -64,7 +64,7 @@ def _is_accepted(match: Match) -> bool:
 
 
 def parse(text: str) -> list[Entry]:
-    """Return an entry for each of the first MAX_TITLES lines with a title."""
+    """Return an entry for each line with a title, among the first MAX_TITLES lines that are not blank."""
     titles = [_title_and_year(line.strip()[:MAX_LINE_CHARS]) for line in text.splitlines() if line.strip()]
     return [Entry("", number, title, year=year) for number, (title, year) in enumerate(titles[:MAX_TITLES], 1) if title]
 

@@ -49,7 +49,8 @@ class Key:
     """An API key (32 hexadecimal digits) or a read access token (a JSON Web Token).
 
     TMDB accepts a token in a header, but an API key only in the URL
-    (developer.themoviedb.org/docs/authentication-application). So URLs are neither logged nor displayed.
+    (developer.themoviedb.org/docs/authentication-application). So URLs are not displayed, and `_KeyFilter` removes the
+    API key from logged URLs.
     """
 
     text: str = field(repr=False)

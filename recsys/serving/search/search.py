@@ -104,7 +104,7 @@ class TitleIndex:
             for nickname in names.nicknames:
                 self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
-        self._duplicates = np.array(list(catalog.main_films(self._popularity)), np.int64)  # rows that are not returned
+        self._duplicates = np.array([*catalog.main_films(self._popularity).keys()], np.int64)  # not returned
         self._series = series.find_series(item_names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
         self._initials = series.title_initials(item_names)
@@ -223,19 +223,19 @@ class TitleIndex:
     def _title_scores(self, query: str, min_matches: int) -> np.ndarray:
         """Return the scores of titles, ignoring years, (F,). For `min_matches`, see `_ranked`."""
         scores = self._names.match_scores(query)
-        separated = numbers_to_digits(separate_number(query))
-        raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(separated, []), EXACT)
-        numbered = _WITH_NUMBER.match(strip_article(separated))
-        if numbered:
-            name = numbered[1]
+        spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
+        raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(spaced_query, []), EXACT)
+        name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
+        if name_and_number:
+            name = name_and_number[1]
             names = [name] if name in self._series else self._series_by_initials.get(name, [])
-            raise_scores(scores, self._numbered(names, int(numbered[2])), SERIES_MATCH)
+            raise_scores(scores, self._numbered(names, int(name_and_number[2])), SERIES_MATCH)
         if not scores.any():
-            self._add_initials(scores, query, separated)
+            self._add_initials(scores, query, spaced_query)
         if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
             scores = np.maximum(scores, self._names.guess_scores(query, by_words=not scores.any()))
-        if numbered and min_matches and not scores.any():
-            scores = self._other_number_scores(numbered[1], int(numbered[2]))
+        if name_and_number and min_matches and not scores.any():
+            scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
         return scores
 
     def _numbered(self, names: Sequence[str], number: int) -> list[int]:
@@ -253,12 +253,12 @@ class TitleIndex:
             raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similarity[best])
         return scores
 
-    def _add_initials(self, scores: np.ndarray, query: str, separated: str) -> None:
+    def _add_initials(self, scores: np.ndarray, query: str, spaced_query: str) -> None:
         """Raise the scores (F,) of films by initials: "lotr", "lotr two towers", or the initials of a title.
 
-        `separated` is the query with a final number as a separate word.
+        `spaced_query` is the query with a final number as a separate word.
         """
-        word, _, rest = separated.partition(" ")
+        word, _, rest = spaced_query.partition(" ")
         for name in self._series_by_initials.get(word, []):
             if not rest:
                 raise_scores(scores, self._series[name].rows, SERIES_MATCH)
