@@ -115,8 +115,8 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
 
     Training has none of their events. Items with a rating of at least LIKED_RATING are liked. If all ratings are equal,
     all items are liked. The liked items of a held-out user are put in ORDERS_PER_USER random orders if there are at
-    least MIN_LIKED. A query is an order without its last item, the target. `Protocol.n_given` shortens the query, and the
-    removed items are then targets too. Raises DataError if no test or validation user has enough liked items.
+    least MIN_LIKED. A query is an order without its last item, the target. `Protocol.n_given` shortens the query, and
+    the removed items are then targets too. Raises DataError if no test or validation user has enough liked items.
     """
     hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
     tenths = hashes % np.uint64(10)  # (U,) 0 to 9
