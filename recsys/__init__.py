@@ -50,7 +50,7 @@ def recommenders() -> list[str]:
 def recommender(
     name: str | None = None, data: "Dataset | None" = None, report: "ProgressCallback | None" = None
 ) -> "TitleRecommender":
-    """Load a recommender, or fit it on first use. NumPy and torch then compute on one thread.
+    """Load a recommender, or fit it on first use. From this call on, NumPy and torch compute on one thread.
 
     The defaults are the built-in data set and the recommender that the app uses for the data set. Raises
     UnknownModelError for an unknown name, and StoreError if the recommender must be trained first.
@@ -90,8 +90,8 @@ class TitleRecommender:
         """Recommend at most k films, best first.
 
         `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        With in_order=False, `titles` are favourites in no order: the recommended films are the same, but `pool` gives
-        them lower probabilities. Raises UnknownTitleError, whose message lists similar titles.
+        With in_order=False, `titles` are favourites in no order. This does not change which films are recommended, but
+        `pool` then gives them lower probabilities. Raises UnknownTitleError, whose message lists similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles

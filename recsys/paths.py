@@ -1,4 +1,4 @@
-"""All file locations of the project. `root` is `home()` or `ASSETS`. Documents have payloads, see `recsys.storage`."""
+"""All file locations of the project. `root` is `home()` or `ASSETS`. A document lists its payloads, see `storage`."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Verify the stored files of a data set, and the files that were computed from it. Every file is read again.
 
-A model or result of older data is not damaged.
+A model or result of older data is not reported as damaged.
 """
 
 import shlex
@@ -45,8 +45,9 @@ def check_all() -> Iterator[Finding]:
         yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove_command(paths.encoder()))
     list_path = paths.checksums()
     yield _verify(list_path, lambda path: checksums.check_list(), restore_command(list_path))
-    for path in checksums.listed_files() if list_path.exists() else ():
-        yield _verify(path, checksums.check, restore_command(path, list_path))
+    if list_path.exists():
+        for path in checksums.listed_files():
+            yield _verify(path, checksums.check, restore_command(path, list_path))
     for path in sorted((*paths.wikidata().glob("*.json"), *paths.jobs().glob("*/job.json"))):
         yield _verify(path, storage.check, _remove_command(path))
     for path in sorted(paths.jobs().glob("*/progress.jsonl")):

@@ -28,7 +28,7 @@ def bench(arguments: Sequence[str]) -> Call:
     def measure(
         as_json: Annotated[bool, conf.arg(name="json", help="print one JSON document")] = False,
         *,
-        measurement: module.Options,  # --help has the heading "measurement options"
+        measurement: module.Options,  # the name gives --help the heading "measurement options"
     ) -> None:
         """Measure the speed of this machine. Its hardware and the versions of its software are printed too."""
         result = module.measure(measurement)

@@ -14,8 +14,9 @@ def list_jobs() -> None:
     lines = []
     for job in queue.jobs():
         title = f"{job.variant} on {job.dataset}" if job.variant else ""  # a damaged job has none
-        epoch, epochs = queue.progress(job).epochs
-        cells = (job.id, job.state.value, title, f"epoch {epoch} of {epochs}" if epochs else "", str(job.reason))
+        n_finished, max_epochs = queue.progress(job).epochs
+        epochs = f"epoch {n_finished} of {max_epochs}" if max_epochs else ""
+        cells = (job.id, job.state.value, title, epochs, str(job.reason))
         lines.append("  ".join(filter(None, cells)))
     print("\n".join(lines) or "no training was started in the app")
 

@@ -23,8 +23,8 @@ Flag = Annotated[bool, conf.FlagCreatePairsOff]  # a field with a flag, but with
 FLAT = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
 UNPAIRED = (*FLAT, conf.FlagCreatePairsOff)  # --json, without --no-json
 
-# StudyName repeats the names in PLANS and COMPARISON_NAMES, and ProtocolName the names in PROTOCOLS, because their
-# modules import pandas, which is too slow for --help. A test checks that the names are equal.
+# `studies.plans` and `evaluation.protocols` define these names too. They import pandas, which is too slow for --help.
+# So the names are repeated here and in `jobs.queue`. A test checks that they are equal.
 ProtocolOrAll = Literal[ProtocolName, "all"]
 StudyName = Literal[
     "ablation-bert4rec", "ablation-sasrec", "steps", "width", "mask-share", "length", "popularity", "losses", "masking",

@@ -91,7 +91,7 @@ class Train(Options, Generic[Config]):
                 count_data=parts.train,  # networks learn from the added users, but counts get worse with them
             )
             model.fit(training_part, parts.valid, options)
-            model.added_dataset = self.also or model.added_dataset  # a mixture takes it from its members
+            model.added_dataset = self.also or model.added_dataset  # `attach_members` sets that of a mixture
             if distributed.rank() > 0:
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}

@@ -41,7 +41,8 @@ def table() -> list[Row]:
         entry, meta = SETS.get(name), prepared.metadata(name)
         counts = (entry.people, entry.films, entry.ratings) if entry else (0, 0, 0)
         if meta:
-            counts = (meta["people"], meta["items"] + meta["left_out"], meta["ratings"])
+            n_films = meta["items"] + meta["left_out"]  # left out: the infrequent films
+            counts = (meta["people"], n_films, meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         rows.append(Row(name, *counts, megabytes, licence, name in local_names))
     return rows
@@ -50,7 +51,7 @@ def table() -> list[Row]:
 def load(name: str) -> Dataset:
     """Read a prepared data set.
 
-    Raises MissingData if it is not on this machine or damaged, and DataError if there is no such data set.
+    Raises MissingData if it is damaged or not on this machine, and DataError if there is no such data set.
     """
     if name not in SETS and name not in prepared_names():
         raise _unknown_name_error(name)

@@ -36,7 +36,7 @@ class PublishedDataset:
     parse: Parser
     people: int  # users with a rating
     years: tuple[int | None, int]  # of the oldest (None: unknown) and the newest film
-    ties: Ties = "file"
+    ties: Ties = "file"  # their order: "file" as in the file, "drawn" random
     sha256: str | None = None  # of the archive that is shipped with the project
     wheel: Wheel | None = None  # a package with the same ratings
     is_shuffled: bool = False  # whether the file has a random order, so that ties contain no information

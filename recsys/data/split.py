@@ -103,11 +103,11 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     if not dataset.has_times:
         text = "{name} has no times, so it cannot be split by date; choose another protocol"
         raise DataError(text, name=dataset.name)
-    cut = cuts(dataset)
-    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
-    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
-    valid, test = _hold_out_next(dataset, cut.valid, cut.test), _hold_out_next(dataset, cut.test)
-    return Split(train, valid, test, {"dates": cut.dates})
+    starts = cuts(dataset)
+    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < starts.valid)
+    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(starts.valid))
+    valid, test = _hold_out_next(dataset, starts.valid, starts.test), _hold_out_next(dataset, starts.test)
+    return Split(train, valid, test, {"dates": starts.dates})
 
 
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
@@ -115,8 +115,8 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
 
     Training has none of their events. Items with a rating of at least LIKED_RATING are liked. If all ratings are equal,
     all items are liked. The liked items of a held-out user are put in ORDERS_PER_USER random orders if there are at
-    least MIN_LIKED. A query is an order without its last item, the target. A protocol that gives only n items also uses
-    the other items as targets. Raises DataError if no test or validation user has enough liked items.
+    least MIN_LIKED. A query is an order without its last item, the target. `Protocol.n_given` shortens the query, and
+    the removed items are then targets too. Raises DataError if no test or validation user has enough liked items.
     """
     hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
     tenths = hashes % np.uint64(10)  # (U,) 0 to 9

@@ -1,7 +1,7 @@
 """Read files of any usual format as tables of text.
 
-Formats: delimited text, lines of a user and all items of this user, JSON lines and arrays, Python literals, parquet.
-All can be gzipped. The format is detected by content, not by file name. Shapes: R rows, C columns.
+Formats: delimited text, sequences (each line has a user and all items of this user), JSON lines and arrays, Python
+literals, parquet. All can be gzipped. The format is detected by content, not by file name. Shapes: R rows, C columns.
 """
 
 import ast
@@ -92,7 +92,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
 
 
 def _layout(lines: list[str]) -> str:
-    """Return "table", "sequences" if each line is a user and all items of this user, or "ambiguous".
+    """Return "table", "sequences" if each line has a user and all items of this user, or "ambiguous".
 
     Lines of a table have equal length, or some lack trailing cells. Sequences have items with short integer ids.
     """
@@ -104,7 +104,8 @@ def _layout(lines: list[str]) -> str:
     longest = max(lengths)
     if longest <= MAX_NUMBER_COLUMNS:
         return "table" if min(lengths) == longest else "ambiguous"
-    return "ambiguous" if 2 * lengths.count(longest) > len(lengths) else "sequences"
+    most_are_longest = 2 * lengths.count(longest) > len(lengths)  # usual in a table, unusual for histories
+    return "ambiguous" if most_are_longest else "sequences"
 
 
 def _sequences(text: str) -> pd.DataFrame:
@@ -139,7 +140,6 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     has_header = columns.is_header(cells)
     lines = io.BytesIO(text.encode())  # a quarter of the memory of StringIO
     rows = pd.read_csv(lines, sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
-    rows = rows.fillna("")
     if not has_header:
         return Table(name, rows.set_axis([str(number) for number in range(1, rows.shape[1] + 1)], axis=1), False)
     names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
@@ -174,7 +174,7 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
 
 
 def _flatten(table: Any) -> Any:
-    """Replace parquet structs by their fields if a field has a usual name: user {"id": …} or event {"user": …}."""
+    """Replace structs by their fields if a field has a usual name, alone ("user") or with the struct ("user.id")."""
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -255,7 +255,7 @@ def _record(name: str, number: int, line: str) -> Any:
 
 
 def _nested_rows(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row per element of a list of items: {"user_id": …, "items": [{"item_id": …}, …]}, else the record."""
+    """Split a record {"user_id": …, "items": [{"item_id": …}, …]} into a row per item. Another record is one row."""
     item_names = columns.ROLES["item"]
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(element, dict) for element in value):

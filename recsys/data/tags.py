@@ -18,7 +18,7 @@ class Tags:
     movie: np.ndarray = field(default_factory=_no_values)  # (T,) int64, original film ids
     word: np.ndarray = field(default_factory=_no_values)  # (T,) int32, indices of `words`
     timestamp: np.ndarray = field(default_factory=_no_values)  # (T,) int64, seconds since 1970
-    words: tuple[str, ...] = ()  # (W,) lower case, sorted
+    words: tuple[str, ...] = ()  # (W,) the distinct tags, each of one or more words, in lower case, sorted
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, str, int]]) -> "Tags":

@@ -26,7 +26,7 @@ MAX_ODD_SHARE = 0.25  # of the checked characters
 _NON_ASCII = re.compile(r"[^\0-\x7f]")
 _ODD = re.compile(
     r"[^\0-\x7f\xa0]{3,}"  # a run, as in Russian or Chinese; runs of no-break spaces are usual
-    r"|[À-ÿ][¡-º¼-¿]"  # a letter before a sign: the two bytes of a UTF-8 letter
+    r"|[À-ÿ][¡-º¼-¿]"  # a letter before a sign: a UTF-8 letter in a text that is not UTF-8 throughout
     r"|(?<=[A-Za-z])[¡-©«-¶¸¹»-¿](?=[A-Za-z])"  # a sign within a word, as in Polish
     r"|[‚ƒ†‡ˆ‰˜¤¦¨¬¯¶¸]"  # unusual signs: lead bytes of Japanese letters
 )
@@ -58,11 +58,10 @@ def _decode_windows_1252(data: bytes) -> str:
         text = data.decode(FALLBACK)
     except UnicodeDecodeError as error:  # Windows-1252 does not define five of the 256 bytes
         raise _encoding_error(data) from error
-    last_checked = next(islice(_NON_ASCII.finditer(text), MAX_SAMPLE - 1, None), None)  # None: all are checked
-    sample = text[: last_checked.end()] if last_checked else text
-    n_checked = len(_NON_ASCII.findall(sample))
+    ends = [match.end() for match in islice(_NON_ASCII.finditer(text), MAX_SAMPLE)]  # of the checked characters
+    sample = text[: ends[-1]] if len(ends) == MAX_SAMPLE else text
     n_odd = sum(len(match[0]) for match in _ODD.finditer(sample))
-    if n_odd > MAX_ODD_SHARE * n_checked:
+    if n_odd > MAX_ODD_SHARE * len(ends):
         raise _encoding_error(data)
     return text
 

@@ -19,7 +19,7 @@ def is_duplicate(*columns: np.ndarray) -> np.ndarray:
 
     The function sorts the rows internally, because a hash table of two million rows would take 200 MB.
     """
-    order = np.lexsort(columns[::-1])  # stable, so the earliest of several equal rows stays the first of them
+    order = np.lexsort(columns[::-1])  # stable: the earliest of equal rows comes first and is not marked
     duplicates = np.zeros(len(order), bool)
     duplicates[order[1:]] = np.logical_and.reduce([equals_previous(column[order]) for column in columns])
     return duplicates

@@ -105,7 +105,7 @@ def opened(
         zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs
         _check_members(zip_file.infolist(), zip_file.start_dir)
         _check_contents([member for member in zip_file.infolist() if is_needed(_path(member))], max_bytes, verified)
-    with zip_file, _archive_errors(READ_ERRORS):  # a ValueError of the caller is a bug there, not a damaged archive
+    with zip_file, _archive_errors(READ_ERRORS):  # not OPEN_ERRORS: a ValueError of the caller is a bug
         yield Archive(zip_file)
 
 

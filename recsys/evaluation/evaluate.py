@@ -153,8 +153,8 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 
     `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
     """
-    results_by_seed = [evaluation.held_out_ranks for evaluation in evaluations]
-    lists = [held_out_ranks.lists for held_out_ranks in results_by_seed if held_out_ranks.lists is not None]
+    all_ranks = [evaluation.held_out_ranks for evaluation in evaluations]
+    lists = [ranks.lists for ranks in all_ranks if ranks.lists is not None]
     if not lists:
         return {}
     rows = [
@@ -162,8 +162,7 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
         for seed_row, evaluation, items in zip(seed_rows, evaluations, lists, strict=True)
     ]
     document = {"seeds": rows, **_mean_list_metrics(rows)}
-    all_probabilities = [held_out_ranks.probabilities for held_out_ranks in results_by_seed]
-    probabilities = [seed_probabilities for seed_probabilities in all_probabilities if seed_probabilities is not None]
+    probabilities = [ranks.probabilities for ranks in all_ranks if ranks.probabilities is not None]
     if probabilities:
         targets = np.concatenate([evaluation.held_out.targets for evaluation in evaluations])
         calibration = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)
@@ -229,8 +228,9 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
     run = document["run"] | {"earlier": stored["run"]}
     if trained:
         run["trained"] = sorted(trained, key=lambda row: row["seed"])
-    combined = document | _accuracy_fields(seeds, all_ranks)
-    return combined | {"seeds": seed_rows, "run": run} | _mean_list_metrics(seed_rows), all_ranks
+    combined = document | _accuracy_fields(seeds, all_ranks) | _mean_list_metrics(seed_rows)
+    combined |= {"seeds": seed_rows, "run": run}
+    return combined, all_ranks
 
 
 def _identity(document: dict[str, Any]) -> str:

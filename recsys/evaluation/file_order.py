@@ -38,7 +38,7 @@ DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events. The order "ascending" has a single table for all users."""
+    """An order that a file may have for tied events. The order "ascending" is stored as one table for all users."""
 
     name: str  # "hash", "ascending"
     positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1
@@ -149,10 +149,8 @@ class OrderRule:
         """Compare the pairs of a training part with the same pairs after shuffling their second films."""
         pairs = ConsecutivePairs.from_dataset(train)
         shuffled = np.random.default_rng(0).permutation(pairs.following)
-        counts, random_counts = (
-            _bin_counts(order.distances(pairs.user, pairs.item, following)) + 1.0  # so that no count is 0
-            for following in (pairs.following, shuffled)
-        )
+        distances = [order.distances(pairs.user, pairs.item, following) for following in (pairs.following, shuffled)]
+        counts, random_counts = (_bin_counts(distance) + 1.0 for distance in distances)  # + 1, so that no count is 0
         return cls(order, np.log(counts / random_counts))
 
     def score(self, queries: Queries) -> np.ndarray:
@@ -196,8 +194,8 @@ def measure(
     """Measure the file order of a data set, and return the document.
 
     Pairs in which a film has the rating `without_rating` are not counted in "pairs", "lower" and "distances". In some
-    copies of MovieLens 1M, the times of one rating are not original. Raises DataError if tied events are already in
-    random order.
+    copies of MovieLens 1M, the events with one value of the rating lack their original times. Raises DataError if tied
+    events are already in random order.
     """
     if dataset.ties == "drawn":  # in random order
         text = "{name}: films of the same second are already in random order; choose another data set"
@@ -205,7 +203,7 @@ def measure(
     all_pairs = ConsecutivePairs.from_dataset(dataset)
     pairs = ConsecutivePairs.from_dataset(dataset, without_rating)
     order = detect(dataset, all_pairs)
-    reference_order = order or hash_order(dataset, all_pairs)
+    reference_order = order or hash_order(dataset, all_pairs)  # a file without an order is compared with the hash order
     return {
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,

@@ -13,7 +13,7 @@ from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
-EXCLUDED = "hidden"  # key of `Protocol.rules`: the excluded items. In `Protocol.meaning`, "hidden" means held out
+EXCLUDED = "hidden"  # key of the excluded items in result files. On pages, the held-out film is called hidden
 
 # (training counts (I,), excluded items, n, random generator) → n items
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
@@ -52,7 +52,7 @@ class Protocol:
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """Return the rules with the order of ties and any dates of the split in a data set. Raises as `split`."""
+        """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`."""
         description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
         return {"order": ORDERS[dataset.ties]} | self.rules | description
 
@@ -285,10 +285,11 @@ def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     splittings = {protocol.name: protocol.splitting for protocol in protocols}
     for protocol in protocols:
         name, splitting = protocol.name, protocol.splitting
-        if splitting not in SPLITTINGS.values() or splittings.get(splitting.protocol) != splitting:
+        trained_splitting = splittings.get(splitting.protocol)  # the splitting that `train --protocol` uses
+        if splitting not in SPLITTINGS.values() or trained_splitting != splitting:
             raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
-        uses_models_of_full = splitting == LEAVE_ONE_OUT
-        if uses_models_of_full == bool(protocol.retraining_reason):
+        needs_retraining = splitting != LEAVE_ONE_OUT
+        if bool(protocol.retraining_reason) != needs_retraining:
             raise ValueError(f"{name} needs a retraining_reason, or has one although it uses the models of full")
     return {protocol.name: protocol for protocol in protocols}
 
@@ -305,7 +306,7 @@ def get(name: str) -> Protocol:
 
 
 def get_current_or_former(name: str) -> Protocol:
-    """Return the protocol with this name. A name that only old results have gives a protocol without texts."""
+    """Return the protocol with this name. A former protocol, which only old results have, has no texts."""
     return PROTOCOLS.get(name) or Protocol(name, title=name, meaning="", rules={})
 
 

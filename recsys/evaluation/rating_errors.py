@@ -70,7 +70,8 @@ def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np
     counts = np.bincount(matrix.indices, minlength=train.n_items)  # (I,)
     sums = np.bincount(matrix.indices, matrix.data, train.n_items)
     film_means = np.where(counts > 0, sums / np.maximum(counts, 1), mean)
-    rated_histories = zip(queries.histories, queries.ratings or [], strict=True)
+    assert queries.ratings is not None, "`_errors` sets the ratings"
+    rated_histories = zip(queries.histories, queries.ratings, strict=True)
     offsets = np.array([(ratings - film_means[history]).mean() for history, ratings in rated_histories])  # (B,)
     return np.full(len(targets), mean), film_means[targets] + offsets
 

@@ -44,8 +44,8 @@ def format_report(
         if (not datasets or dataset in datasets) and (not protocol_names or protocol in protocol_names)
     }
     if not any(documents_by_board.values()):
-        selected = ([*datasets, DEFAULT_DATASET][0], [*protocol_names, "full"][0])
-        dataset, protocol = next(iter(documents_by_board), selected)  # a board whose results were all skipped, if any
+        selected = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
+        dataset, protocol = next(iter(documents_by_board), selected)  # of the first skipped results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of this has been measured yet on this version of the data", command)
     format_board = leaderboard if brief else section
@@ -216,7 +216,7 @@ def _provenance(documents: list[dict[str, Any]]) -> str:
 
 
 def _calibration_error(document: dict[str, Any]) -> str:
-    """Return the error, such as "0.0056". A star marks probabilities that sum to 1 over all films. "": no error."""
+    """Return the error, such as "0.0056", "" if unknown. A star marks probabilities that sum to 1 over all films."""
     calibration = document.get("calibration") or {}
     if "ece" not in calibration:
         return ""

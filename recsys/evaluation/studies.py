@@ -29,9 +29,9 @@ class Column(BaseModel, strict=True, frozen=True):
 
 
 class Chart(BaseModel, strict=True, frozen=True):
-    """How the table is drawn. All fields but `kind` and `log` name columns."""
+    """How the table is drawn. The fields `x` to `label` are names of columns."""
 
-    kind: Literal["line", "bar", "scatter", "rows"]  # "rows": horizontal, with a row for each x, for long names
+    kind: Literal["line", "bar", "scatter", "rows"]  # "rows": a row for each x, and a horizontal y axis
     x: str
     y: str  # numeric
     by: str | None = None  # a line, group of bars or colour for each value

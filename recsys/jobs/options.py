@@ -26,7 +26,9 @@ class PreviousTraining:
 def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
     """Return the settings `names` of a recommender's preset for a data set, without settings that are not numbers."""
     config = registry.get(variant).preset(dataset)
-    values = vars(getattr(config, "schedule", config)) | vars(config)  # a network has settings of its schedule too
+    values = vars(config)
+    if hasattr(config, "schedule"):  # a network has some of its settings in a schedule
+        values = vars(config.schedule) | values
     # `type` and not isinstance, because a bool is an int
     return {name: values[name] for name in names if type(values.get(name)) in (int, float)}
 

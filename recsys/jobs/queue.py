@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
-from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -153,9 +152,12 @@ def add(
     job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
         created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        ids = chain([created], (f"{created}-{number}" for number in count(2)))  # for several jobs of the same second
+        job_id, number = created, 1
+        while (paths.jobs() / job_id).exists():  # another job of the same second
+            number += 1
+            job_id = f"{created}-{number}"
         job = Job(
-            id=next(job_id for job_id in ids if not (paths.jobs() / job_id).exists()),
+            id=job_id,
             variant=variant,
             dataset=dataset,
             protocol=job_protocol,

@@ -73,7 +73,8 @@ def table(name: str, text: str) -> Table:
 def _separator(text: str) -> str:
     """Return the separator that splits the first non-blank line into most cells."""
     lines = io.StringIO(text, newline="")  # accepts a carriage return as line break (old Macs)
-    line = next((line for line in lines if line.strip()), "").strip("\r\n")[: csv.field_size_limit()]
+    line = next((line for line in lines if line.strip()), "").strip("\r\n")
+    line = line[: csv.field_size_limit()]  # for a longer cell, `csv` would raise an exception
     return max(SEPARATORS, key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
 
@@ -83,7 +84,7 @@ def _lines(name: str, text: str) -> Lines:
     try:
         return _parse(name, text, separator, strict=True)
     except csv.Error as error:
-        if "unexpected end" in str(error):  # otherwise the rest of the file would become one cell
+        if "unexpected end" in str(error):  # lenient parsing would put the rest of the file into one cell
             raise HistoryError(
                 '“{name}”: a quotation mark (") is never closed; fix the line, or export the file again', name=name
             ) from error

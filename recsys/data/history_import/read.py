@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -147,12 +147,12 @@ def _check_single_user(name: str, table: Table) -> None:
 def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
     """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
     names = tuple(column or f"column {number}" for number, column in enumerate(table.names, 1))
-    cells: Sequence[Sequence[str]] = [row for _, row in table.rows]
-    guess = formats.guess_columns(names, cells)
-    question = ColumnQuestion(table.header, names, tuple(tuple(row) for row in cells[:SAMPLE_ROWS]), guess)
+    cell_rows = [cells for _, cells in table.rows]
+    guess = formats.guess_columns(names, cell_rows)
+    question = ColumnQuestion(table.header, names, tuple(cell_rows[:SAMPLE_ROWS]), guess)
     columns = answers.columns or guess
     imported = Imported(name, "")
     if columns.identifies_films:
-        file_format = formats.FileFormat("", "", columns)
+        file_format = formats.FileFormat(title="", header="", columns=columns)
         imported = rows.convert_table(name, Table(names, table.rows), file_format, answers)
     return replace(imported, column_question=question)

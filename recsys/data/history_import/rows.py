@@ -3,9 +3,10 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from recsys.data.history_import import dates
@@ -117,7 +118,7 @@ def _integer(text: str) -> int | None:
 
 
 def stars(text: str, scale: int) -> float | None:
-    """Return a rating with a best value of `scale` as 0.5…5 stars, or None if it is missing or out of range."""
+    """Convert a rating to 0.5…5 stars. Return None if it is missing or out of range. The best rating is `scale`."""
     if text and (match := _STARS.match(text)):
         value = len(match[1]) + len(match[2]) / 2
     else:
@@ -143,12 +144,12 @@ def _skip_reason(entry: Entry, row: Row, file_format: FileFormat) -> Reason | No
 def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tuple[Message, ...]:
     """Return messages with the numbers of invalid dates and ratings, if there are any."""
 
-    def count_invalid(name: str, read: Callable[[str], Any]) -> int:
+    def count_invalid(name: str, read: Callable[[str], Any], missing: Collection[str] = ()) -> int:
         cells = Counter(row.get(name, "") for row in rows)
-        return sum(n for cell, n in cells.items() if cell and read(cell) is None)
+        return sum(n for cell, n in cells.items() if cell and cell not in missing and read(cell) is None)
 
     bad_dates = count_invalid(columns.watched, read_date) + count_invalid(columns.logged, read_date)
-    bad_ratings = count_invalid(columns.rating, lambda cell: 0 if cell in _NO_RATING else stars(cell, columns.scale))
+    bad_ratings = count_invalid(columns.rating, partial(stars, scale=columns.scale), _NO_RATING)
     notes = (
         Message(
             "{n:,} date could not be read; the film is imported without it",
@@ -166,7 +167,7 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 
 
 def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
-    """Sort entries by time. Entries with equal times keep their order, reversed if the file begins with the newest."""
+    """Sort entries by time. Entries with equal times are in file order, or reversed if the newest row is at the top."""
     times = [time for entry in entries if (time := sort_time(entry))]
     newest_first = times[0] > times[-1] if times else columns.newest_first
     ordered = entries[::-1] if newest_first else entries
