@@ -40,10 +40,9 @@ FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or 
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
-UNORDERED_EDGES = (2, 3, 5, 10)  # lowest length of the second and each later range of lists in no order
-UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested factors of the scores of lists in no order, F
+UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # items of the lists in no order from which their factor is fitted
+UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested factors of the scores of these lists, F
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
-LISTS_PER_USER = 2  # lists in no order per validation user and range; with one list, the factors are noisy
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
 ScoreMembers = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
@@ -123,21 +122,18 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
     return Examples(Queries(cut_histories), valid.targets[rows], [histories[row] for row in rows])
 
 
-def random_lists(valid: HeldOut, edges: Sequence[int], rng: np.random.Generator) -> Examples:
+def random_lists(valid: HeldOut, rng: np.random.Generator) -> Examples:
     """Return lists of random items in random order, like the favourites of a visitor.
 
-    For each range there are LISTS_PER_USER lists of up to MAX_EXAMPLES users. The items of a list are drawn from the
-    MAX_RECENT newest items of a history. All items of the history are excluded. In the last range, the lists have its
-    lowest length.
+    There are lists of up to MAX_EXAMPLES users for each of UNORDERED_LENGTHS. Their items are drawn from the MAX_RECENT
+    newest items of a history. All items of the history are excluded.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
     lists, rows = [], []
-    for low, high in pairwise((1, *edges, edges[-1] + 1)):
-        users = rng.permutation(np.flatnonzero(lengths >= low))[:MAX_EXAMPLES]
-        for row in np.repeat(users, LISTS_PER_USER):
-            size = rng.integers(low, high)
-            lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:size])
+    for length in UNORDERED_LENGTHS:
+        for row in rng.permutation(np.flatnonzero(lengths >= length))[:MAX_EXAMPLES]:
+            lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:length])
             rows.append(row)
     return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
 
@@ -386,9 +382,9 @@ class VisitorPool(Pool):
         common: a genre, or an original language other than English. t is the share of events that belong to films with
         this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
         even if they are popular.
-    - The scores of lists in no order (`for_unordered_lists`) have a factor that depends on the length of the list. With
-      it, the total probability of the first N_CALIBRATED films is right on validation data. It is mostly below 1,
-      because favourites predict the next film worse than the newest films of a history do.
+    - The scores of lists in no order (`for_unordered_lists`) have a factor. With it, the total probability of the
+      first N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the next
+      film worse than the newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -397,7 +393,7 @@ class VisitorPool(Pool):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.unordered_factors = LengthWeights(1, UNORDERED_EDGES)  # of the scores of lists in no order
+        self.unordered_factor = 1.0  # of the scores of lists in no order
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
@@ -410,33 +406,28 @@ class VisitorPool(Pool):
         super().fit(train, valid, run)
         self.set_frequencies(train)
         if valid:
-            self._fit_unordered_factors(valid, run or RunOptions())
+            self._fit_unordered_factor(valid, run or RunOptions())
         return self
 
-    def _fit_unordered_factors(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set the factor of each range with which the expected hit rate equals the observed hit rate.
+    def _fit_unordered_factor(self, valid: HeldOut, run: RunOptions) -> None:
+        """Set the factor with which the expected hit rate equals the observed hit rate. Without lists it stays 1.
 
         The expected hit rate is the mean of `promised_hit_rates`, linearly interpolated between the tested factors. A
-        hit is a target among the top N_CALIBRATED items. The factor of a range without queries stays 1.
+        hit is a target among the top N_CALIBRATED items.
         """
-        examples = random_lists(valid, UNORDERED_EDGES, np.random.default_rng(run.seed))
-        n_queries = len(examples.queries)
-        promises = np.empty((n_queries, len(UNORDERED_FACTORS)), np.float32)
-        is_hit = np.zeros(n_queries, bool)
-        for start in range(0, n_queries, SCORE_BATCH):
+        examples = random_lists(valid, np.random.default_rng(run.seed))
+        n_lists, n_hits = len(examples.queries), 0
+        promised_hits = np.zeros(len(UNORDERED_FACTORS))
+        for start in range(0, n_lists, SCORE_BATCH):
             queries = examples.queries[start : start + SCORE_BATCH]
             scores = self.score(queries)
             for row, row_scores in enumerate(scores, start):
                 row_scores[examples.excluded[row]] = -np.inf
-                is_hit[row] = np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED
-            promises[start : start + SCORE_BATCH] = promised_hit_rates(scores)
-            run.report({"stage": "fit", "done": start + len(queries), "total": n_queries})
-        factors = np.ones((len(UNORDERED_EDGES) + 1, 1), np.float32)
-        ranges = self.unordered_factors.ranges(examples.queries)
-        for number in np.unique(ranges):
-            rows = ranges == number
-            factors[number] = np.interp(is_hit[rows].mean(), promises[rows].mean(0), UNORDERED_FACTORS)
-        self.unordered_factors.set_weights(factors)
+                n_hits += np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED
+            promised_hits += promised_hit_rates(scores).sum(0)
+            run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
+        if n_lists:
+            self.unordered_factor = float(np.interp(n_hits, promised_hits, UNORDERED_FACTORS))
 
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
@@ -447,7 +438,7 @@ class VisitorPool(Pool):
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
-        return self.unordered_factors.combine([scores], queries) if self.lists_are_unordered else scores
+        return np.float32(self.unordered_factor) * scores if self.lists_are_unordered else scores
 
     def emphasis(self, queries: Queries) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
@@ -486,13 +477,13 @@ class VisitorPool(Pool):
         return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTE_MIN_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool` and the attributes of `set_frequencies`. `unordered_factors` are (W, 1)."""
+        """Return the state of `Pool` and the attributes of `set_frequencies`."""
         packed_traits = np.packbits(self.traits, axis=1)  # (I, A / 8 rounded up), eight traits in one byte
         return super().state() | {
             "log_shares": self.log_shares,
             "traits": packed_traits,
             "trait_shares": self.trait_shares,
-            "unordered_factors": self.unordered_factors.weights,
+            "unordered_factors": np.array([self.unordered_factor], np.float32),
         }
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -504,5 +495,5 @@ class VisitorPool(Pool):
             self.trait_shares = state["trait_shares"]
             packed_traits = item_array(state, "traits", n_items)
             self.traits = np.unpackbits(packed_traits, axis=1, count=len(self.trait_shares)).astype(bool)
-        if "unordered_factors" in state:  # states before 2026-11-26 have none
-            self.unordered_factors.set_weights(state["unordered_factors"])
+        if "unordered_factors" in state:  # one factor; on 2026-11-26 one for each range of lengths; before that none
+            self.unordered_factor = float(state["unordered_factors"].mean())

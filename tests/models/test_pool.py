@@ -349,21 +349,34 @@ def test_the_promise_is_the_total_probability_of_the_first_items_that_are_not_ex
     assert (np.diff(rates, axis=1) > 0).all()  # a higher factor is a lower temperature
 
 
-def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths_of_a_range():
-    valid = held_out([9, 80], n_items=90)
-    examples = pool.random_lists(valid, (2, 5), np.random.default_rng(0))
-    lists = examples.queries.histories
-    assert len(lists) == 3 * 2 * pool.LISTS_PER_USER  # ranges, users
-    singles, pairs_to_fours, fives = np.split(np.array([len(history) for history in lists]), 3)
-    assert set(singles) == {1}
-    assert pairs_to_fours.min() >= 2
-    assert pairs_to_fours.max() < 5
-    assert set(fives) == {5}
+def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths():
+    valid = held_out([4, 80], n_items=90)
+    examples = pool.random_lists(valid, np.random.default_rng(0))
+    assert sorted(len(history) for history in examples.queries.histories) == [1, 1, 2, 2, 3, 3, 5, 10]
     for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
         whole = valid.queries.histories[target]
         assert set(history) <= set(whole[-pool.MAX_RECENT :])
         assert len(set(history)) == len(history)
         np.testing.assert_array_equal(excluded, whole)
+
+
+def test_the_promise_for_favourites_is_the_share_of_hits():
+    """The next film is a popular film or depends on the newest film, about which random films say nothing."""
+    popularity = 1 / np.arange(1, ITEMS + 1) ** 2
+    follows = np.log(0.5 * np.eye(ITEMS, k=1) + 0.5 * popularity / popularity.sum())
+    members = {"order": Table(follows, softmax=True), "content-fields": table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    valid = drawn(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
+    model.fit(TRAIN, valid)
+    lists = pool.random_lists(valid, np.random.default_rng(1))  # others than in the fit
+    scores = model.for_unordered_lists().score(lists.queries)
+    for row, excluded in zip(scores, lists.excluded, strict=True):
+        row[excluded] = -np.inf
+    targets = scores[np.arange(len(scores)), lists.targets]
+    hits = (scores >= targets[:, None]).sum(1) <= pool.N_CALIBRATED
+    promised = np.sort(softmax(scores, 1), axis=1)[:, -pool.N_CALIBRATED :].sum(1)
+    assert promised.mean() == pytest.approx(hits.mean(), rel=0.1)
 
 
 def test_favourites_in_no_order_have_other_probabilities_and_the_same_ranking():
@@ -375,9 +388,8 @@ def test_favourites_in_no_order_have_other_probabilities_and_the_same_ranking():
     model.set_members(members)
     model.fit(TRAIN, valid)
     unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
-    factors = model.unordered_factors.weights
-    assert (factors < 0.9).all()
-    np.testing.assert_allclose(unordered.score(queries), factors[:2] * model.score(queries), rtol=1e-4)
+    assert model.unordered_factor < 0.9
+    np.testing.assert_allclose(unordered.score(queries), model.unordered_factor * model.score(queries), rtol=1e-4)
     assert not model.lists_are_unordered
     restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     restored.set_members(members)
