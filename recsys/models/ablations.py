@@ -57,10 +57,7 @@ BLOCKS = {"feed-forward": NoFeedForwardBlock, "residual": NoResidualBlock}
 
 
 class AblatedEncoder(TransformerEncoder):
-    """Mixin that leaves out `config.without`: `class Encoder(AblatedEncoder, Bert4RecEncoder)`.
-
-    `super()` is Bert4RecEncoder.
-    """
+    """Mixin that leaves out `config.without`. In `Bert4RecAblatedEncoder`, `super()` is Bert4RecEncoder."""
 
     def __init__(self, config: Any, n_items: int) -> None:
         super().__init__(config, n_items)

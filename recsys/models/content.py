@@ -23,7 +23,7 @@ class ContentConfig:
 
     # features of an item: a sentence embedding, words, genres, or several fields
     vectors: Literal["sentences", "tf-idf", "genres", "fields"] = "sentences"
-    half_life: Positive = 1.5  # items: an item has half the weight of an item watched this many items later
+    half_life: Positive = 1.5  # in items: an item has half the weight of an item watched this many items later
 
 
 class Content(ArrayModel):

@@ -40,7 +40,7 @@ class FpmcConfig(SequenceConfig):
 
 
 class FpmcEncoder(SequenceEncoder):
-    """Equation 11 as one product: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}].
+    """Equation 11 as one product of a left and a right vector: [v^{L,I}; v^{U,I}] · [v^{I,L}; v^{I,U}].
 
     Stored checkpoints fix the names `people` and `offers`.
     """
@@ -54,15 +54,15 @@ class FpmcEncoder(SequenceEncoder):
         init_weights(self, config.init)
 
     def forward(self, tokens: Tensor, positions: Tensor | None = None) -> Tensor:
-        """Return the left factor of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, 2D), for FMC (B, Q, D)."""
-        factors = gather_positions(self.items(tokens), positions)  # (B, Q, D), of the last item
+        """Return the left vector of tokens (B, T) at `positions` (B, Q; None: all T), (B, Q, 2D), for FMC (B, Q, D)."""
+        vectors = gather_positions(self.items(tokens), positions)  # (B, Q, D), of the last item
         if self.people is not None:
-            factors = torch.cat([factors, gather_positions(running_mean(self.people(tokens)), positions)], -1)
-        return self.dropout(factors)
+            vectors = torch.cat([vectors, gather_positions(running_mean(self.people(tokens)), positions)], -1)
+        return self.dropout(vectors)
 
     @property
     def output(self) -> Tensor:
-        """The right factor of all items, (I, 2D) or (I, D)."""
+        """The right vectors of all items, (I, 2D) or (I, D)."""
         return self.offers.weight
 
 

@@ -47,7 +47,7 @@ def history_matrix(
 
 
 def rating_matrix(dataset: Dataset) -> sparse.csr_array:
-    """Return all ratings of a data set, (users, I) float32, NaN without one. A repeated item has its last rating."""
+    """Return all ratings, (users, I) float32: NaN for a watched item without one, the last one of a repeated item."""
     ratings = np.split(np.asarray(dataset.interactions.rating), dataset.offsets[1:-1])
     return history_matrix(dataset.histories, dataset.n_items, ratings, unrated=np.nan)
 

@@ -63,7 +63,7 @@ class Lift(ArrayModel):
         self.log_counts = np.log1p(train.counts).astype(np.float32)  # (I,)
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return z - power · log(1 + count) of each item, (B, I), where z is the member's `pool.comparable_scores`."""
+        """Return log p - power · log(1 + c), (B, I). If the member has no p, `pool.comparable_scores` replace log p."""
         discount = np.float32(self.config.power) * self.log_counts
         return member_scores(self.member, queries, len(self.log_counts)) - discount
 

@@ -58,9 +58,9 @@ class SessionPopularConfig:
 class SessionPopular(ArrayModel):
     """Score(j) = Σ_i n(i, j) over the `recent` newest items i of the history, plus the popularity of j.
 
-    The popularity is the item's share of all events, which is below 1. n(i, j) is how often items i and j were watched
-    within `window` positions of each other in a session of the training data. A pause longer than `gap` hours starts a
-    new session.
+    The popularity of an item is its number of events / (number of all events + 1), which is below 1. n(i, j) is how
+    often items i and j were watched within `window` positions of each other in a session of the training data. A pause
+    longer than `gap` hours starts a new session.
 
     Departures from S-POP of the GRU4Rec paper (arXiv:1511.06939):
     - S-POP recommends the most frequent items of the user's own session. Here these items are already seen, and seen

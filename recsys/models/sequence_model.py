@@ -65,7 +65,7 @@ class SequenceEncoder(nn.Module):
         raise NotImplementedError
 
     def item_vectors(self) -> Tensor:
-        """Return the embedding of each token, (I + 2, D)."""
+        """Return the embeddings of all tokens: items, padding, and [mask] or start, (I + 2, D)."""
         return self.items.weight
 
     def token_embeddings(self, tokens: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ class SequenceModel(Model):
     def first_excluded_column(
         self, batch: Batch, histories: Sequence[np.ndarray], rows: np.ndarray, n_items: int
     ) -> np.ndarray:
-        """Return the first column at which each item is excluded, `Batch.excluded_from` (B, I).
+        """Return the first of the Q columns at which each item is excluded, `Batch.excluded_from` (B, I).
 
         The batch was made of `histories[rows]` (B,). By default, a target is excluded after the column that predicts
         it. Other items of the history are excluded at all columns.
@@ -214,7 +214,7 @@ class SequenceModel(Model):
 
         Reference: temperature scaling, Guo et al. (ICML 2017, arXiv:1706.04599). The factor is 1 / temperature.
         """
-        self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
+        self.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)  # the member is the network
         run = RunOptions(seed=seed)  # without progress: it takes seconds
         self.calibration.fit(lambda queries: [self.network_scores(queries)], valid, run, histories_cut_to_each_range)
         self.calibration.set_weights(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))

@@ -37,8 +37,8 @@ class RelativeBias(nn.Module):
     def forward(self, positions: Tensor | None, length: int) -> Tensor:
         """Return the bias (B or 1, H, Q, T) of queries at `positions` (B or 1, Q; None: all T) and T = `length` keys.
 
-        A value is computed for each of the distances T-1, T-2 … 1-T of query and key. The query at position t has the
-        distances t … t-(T-1) to the keys 0 … T-1. These are T consecutive values, a window that starts at T-1-t.
+        A value is computed for each distance, query - key: T-1, T-2 … 1-T. The query at position t has the distances
+        t, t-1 … t-(T-1) to the keys 0 … T-1. Their values are the window of T values whose first index is T-1-t.
         """
         distance = torch.arange(length - 1, -length, -1, device=self.slopes.device)  # (2T-1,), query - key
         is_after = distance < 0

@@ -76,7 +76,7 @@ def uses_all_seeds(point: Point, plan: Plan, dataset: str) -> bool:
 
 
 def is_baseline(point: Point, dataset: str) -> bool:
-    """Return whether a point is the baseline of its title: it has the settings of the recommender's preset."""
+    """Return whether a point is the baseline of the points with its title: it has the settings of the preset."""
     return Trial(point.recommender, point.changes).config(dataset) == Trial(point.recommender).config(dataset)
 
 

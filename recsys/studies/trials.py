@@ -115,7 +115,7 @@ def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Out
             document, ranks = documents[name], boards.read_ranks(board, [name])[name]
         elif root == paths.home() and older_file.exists():
             document = storage.read_document(older_file)
-            document["run"].pop("sha256", None)  # the board stores no hash of the older file
+            document["run"].pop("sha256", None)  # the hash of the older file, which `write_document` adds to `run`
             ranks = np.array(document["ranks"].split())
         else:
             return None
