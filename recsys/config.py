@@ -79,7 +79,7 @@ def config_class(cls: type[T]) -> type[T]:
 
 
 def added_later(default: Any) -> Any:
-    """Return a field of which older documents have no value. Its default is the behaviour of older versions.
+    """Return a field that older documents lack. Its default is the behaviour of older versions.
 
     `to_document` omits a field with its default, so old and new versions write the same document for equal settings.
     """

@@ -141,7 +141,7 @@ def replace_file(path: Path, content: Content) -> None:
 
 
 def sign_document(document: dict[str, Any]) -> bytes:
-    """Return canonical JSON with its own SHA-256, a checksum.
+    """Return canonical JSON with a checksum, the SHA-256 of all other fields.
 
     The hash is in the object "run", or else at the top. If "run" contains another "run", the hash is in the innermost
     "run". So repeated measurements differ only in "run".

@@ -1,8 +1,8 @@
 """Download files. The result is a complete, verified file, or an error.
 
-Data is written to the part file, `NAME.part` beside the target, which is renamed when its length and hash are right. If
-the server sent an ETag, a later connection or call continues the download. So the part file is kept after a network
-failure, a cancelled call or a killed process. It is deleted after any other failure.
+Data is written to the part file, `NAME.part` beside the target. The part file is renamed when its length and hash are
+right. If the server sent an ETag, a later connection or call continues the download. So the part file is kept after a
+network failure, a cancelled call or a killed process. It is deleted after any other failure.
 """
 
 import hashlib
@@ -58,8 +58,8 @@ class _NetworkError(DownloadError):
     """Several connections in a row have failed. A later call can continue the download."""
 
 
-class _ConnectionLostError(RecsysError):
-    """The connection failed. The received data is valid, and another connection can continue."""
+class _RetryableError(RecsysError):
+    """A connection did not deliver the rest of the file, but another connection may succeed."""
 
 
 class Hashes(NamedTuple):
@@ -169,7 +169,7 @@ class _Download:
         while True:
             try:
                 return self._connect()
-            except _ConnectionLostError as error:
+            except _RetryableError as error:
                 failures = 1 if self.size > largest_size else failures + 1
                 if failures >= attempts:
                     raise _NetworkError(
@@ -195,7 +195,7 @@ class _Download:
                     self.etag_file.write_text(etag, "ascii")
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-"):
                 self.remove_part()  # status 416 or another range: the part does not belong to the file
-                raise _ConnectionLostError("the file has changed there")
+                raise _RetryableError("the file has changed there")
             length = response.headers.get("Content-Length", "")
             self._append(stream, self.size + int(length) if length.isdigit() else None)
 
@@ -215,14 +215,14 @@ class _Download:
             file.flush()
             os.fsync(file.fileno())
         if total is not None and done < total:
-            raise _ConnectionLostError("the connection broke after {done:,} of {total:,} bytes", done=done, total=total)
+            raise _RetryableError("the connection broke after {done:,} of {total:,} bytes", done=done, total=total)
 
 
 def _check_response(response: "requests.Response", host: str) -> None:
-    """Raise DownloadError for a response without the file, or _ConnectionLostError if another attempt can succeed."""
+    """Raise DownloadError for a response without the file, or _RetryableError if another attempt can succeed."""
     status = response.status_code
     if status in (429, 500, 502, 503, 504):
-        raise _ConnectionLostError("it answered {status}", status=status)
+        raise _RetryableError("it answered {status}", status=status)
     if status not in (200, 206, 416):
         raise DownloadError(
             "{host} answered {status} {reason}",
@@ -249,7 +249,7 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
         text = "{host}: its certificate cannot be verified"
         raise DownloadError(text, "try later, or use --from FILE.zip", host=host) from error
     except requests.RequestException as error:
-        raise _ConnectionLostError(network_error_text(error)) from error
+        raise _RetryableError(network_error_text(error)) from error
 
 
 def pause(seconds: float, report: ProgressCallback) -> None:

@@ -31,7 +31,7 @@ class Size(NamedTuple):
     people: int  # users
     films: int  # used for training
     left_out: int  # films with too few ratings for training
-    ratings: int
+    ratings: int  # events, also without rating values
     first_time: int  # of the oldest rating, in seconds since 1970; 0: no times
     last_time: int  # of the newest rating, likewise
 
@@ -49,7 +49,7 @@ def size(dataset: Dataset) -> Size:
 
 
 def has_ratings(dataset: Dataset) -> bool:
-    """Return whether a data set has ratings. Without ratings, all values are 1."""
+    """Return whether the events have rating values. If not, `rating` is 1 for every event."""
     return bool((dataset.interactions.rating != 1).any())
 
 

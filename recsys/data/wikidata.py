@@ -88,7 +88,7 @@ class QueryError(Exception):
 
 
 class Row(BaseModel):
-    """A row of an answer, by variables of QUERY: the name of a thing (person, country …), a running time or a title."""
+    """A row of an answer, with the variables of QUERY. A *thing* is a person, a country and so on."""
 
     # example of a row: {"imdb": {"value": "tt0114709", …}, "text": {"value": "Toy Story", "xml:lang": "en", …}, …}
     model_config = ConfigDict(
@@ -98,8 +98,8 @@ class Row(BaseModel):
     imdb: str
     film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")
     fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"]
-    thing: str = ""  # address of the thing
-    text: str = Field(min_length=1)  # name, seconds or title
+    thing: str = ""  # its address; "" for a running time or a title
+    text: str = Field(min_length=1)  # name of the thing, seconds or title
     language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
     pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing
 

@@ -69,7 +69,7 @@ def calibration(items: np.ndarray, probabilities: np.ndarray, targets: np.ndarra
     """
     is_listed, hits = items >= 0, items == targets[:, None]  # (B, K)
     bins = reliability(probabilities[is_listed], hits[is_listed])
-    columns = np.flatnonzero(is_listed.any(0))  # (rank - 1) at which at least one list has an item
+    columns = np.flatnonzero(is_listed.any(0))  # rank - 1 of each rank at which a list has an item
     return {
         "ece": float(sum(row["share"] * abs(row["hit_rate"] - row["predicted"]) for row in bins)),
         "by_rank": {

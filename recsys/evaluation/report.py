@@ -45,7 +45,7 @@ def format_report(
     }
     if not any(documents_by_board.values()):
         selected = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
-        dataset, protocol = next(iter(documents_by_board), selected)  # of the first skipped results, if any
+        dataset, protocol = next(iter(documents_by_board), selected)  # a board without valid results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("nothing of this has been measured yet on this version of the data", command)
     format_board = leaderboard if brief else section
@@ -118,8 +118,8 @@ def markdown(head: list[str], rows: list[list[Any]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def is_trained(document: dict[str, Any]) -> bool:
-    """Return whether the recommender of a result has a training loop. Others are fitted on first use."""
+def needs_training(document: dict[str, Any]) -> bool:
+    """Return whether the recommender of a result is trained by the command `train`. Others are fitted on first use."""
     return "schedule" in document["config"]
 
 
@@ -136,14 +136,14 @@ def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, a
 
 
 def reproduction_commands(document: dict[str, Any]) -> list[str]:
-    """Return the commands that reproduce a result: the training of each seed and of its members, and the evaluation."""
+    """Return the commands that reproduce a result: trainings for each seed, members included, and the evaluation."""
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
     seeds = [row["seed"] for row in document["seeds"]]
     all_documents = results.documents(dataset, protocol, _ignore) if members(document) else []
     member_documents = [other for other in all_documents if other["variant"] in members(document)]
     training_commands = [
         training_command(trained["variant"], dataset, protocol, seed, trained.get("also", ""))
-        for trained in filter(is_trained, [document, *member_documents])
+        for trained in filter(needs_training, [document, *member_documents])
         for seed in seeds
     ]
     options = ["--seeds", *map(str, seeds)] if seeds != [0] else []
@@ -159,8 +159,8 @@ def missing(measured: Iterable[str]) -> list[Recommender]:
 
 def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str]:
     """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
-    needs_training = registry.get(variant).needs_training
-    names = [variant] if needs_training else registry.get(variant).members(dataset)  # only mixtures have members
+    recommender = registry.get(variant)
+    names = [variant] if recommender.needs_training else recommender.members(dataset)  # only mixtures have members
     training_commands = [
         training_command(name, dataset, protocol) for name in names if registry.get(name).needs_training
     ]

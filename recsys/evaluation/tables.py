@@ -16,7 +16,7 @@ from recsys import errors
 from recsys.data.dataset import Dataset, HeldOut
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.evaluation import results
-from recsys.evaluation.report import LIST_METRICS, is_trained, members
+from recsys.evaluation.report import LIST_METRICS, members, needs_training
 from recsys.evaluation.results import ResultError, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
 from recsys.ranking.metrics import METRICS
@@ -193,8 +193,8 @@ def costs(documents: Sequence[dict[str, Any]]) -> Costs:
 
     A time is measured by the training loop. It excludes loading and ranking.
     """
-    trained = [document for document in documents if is_trained(document)]
-    fitted = [document for document in documents if not is_trained(document)]
+    trained = [document for document in documents if needs_training(document)]
+    fitted = [document for document in documents if not needs_training(document)]
     timed = [(document, document["run"]["trained"][0]) for document in trained if document["run"].get("trained")]
     counts = Counter(timing["hardware"] for _, timing in timed)
     hardware = max(counts, key=lambda kind: (counts[kind], kind), default="")

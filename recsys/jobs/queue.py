@@ -182,7 +182,7 @@ def check(variant: str, dataset: str, changes: Changes) -> None:
 def check_idle(dataset: str) -> None:
     """Raise JobError if a training for a data set waits or runs, in the app or on the command line."""
     has_job = any(job.dataset == dataset and job.state in ACTIVE for job in jobs())
-    # the files are of trainings on the command line and of trials
+    # trainings on the command line and trials lock a file in these folders
     lock_files = (file for folder in paths.dataset_folders(dataset) for file in folder.rglob("*.lock"))
     if has_job or any(is_locked(file) for file in lock_files):
         text = "a recommender is being trained for {dataset}; stop the training first, or wait until it ends"
@@ -271,7 +271,7 @@ def claim_next() -> Iterator[Job | None]:
 
 
 def end(job: Job, state: State, reason: Message | None = None) -> None:
-    """Store the state in which a job ended. `reason` is of a failure."""
+    """Store the state in which a job ended, and the reason of a failure, if any."""
     with _locked_queue():
         _write(replace(job, state=state, ended=time.time(), error=asdict(reason) if reason else ""))
 
