@@ -93,7 +93,7 @@ def plot_lines(
             name=titles[variant],
             line={"color": LINE_COLOURS[look_index], "dash": LINE_DASHES[look_index], "width": 2},
             marker={"symbol": LINE_SYMBOLS[look_index], "size": 7, "maxdisplayed": 15},
-            hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC}}}",
+            hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC_FORMAT}}}",
         )
     set_layout(figure, LINE_PLOT_HEIGHT_PX + 70).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)
@@ -151,7 +151,7 @@ def plot_scatter(
         log_column: Column with log10 of x, for a logarithmic axis of times. Then x is in seconds.
     """
     rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
-    x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC}}}"
+    x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC_FORMAT}}}"
     figure = go.Figure()
     for family, members in rows.groupby("family", sort=False):
         colour, symbol, _glyph = look(str(family))
@@ -162,7 +162,7 @@ def plot_scatter(
             name=_(str(family)),
             text=members["title"],
             marker={"color": colour, "symbol": symbol, "size": 11},
-            hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC}}}",
+            hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC_FORMAT}}}",
         )
     label_points(figure, rows[x], rows[y], rows["title"].tolist(), rows[log_column or x], PLOT_HEIGHT_PX)
     set_layout(figure, PLOT_HEIGHT_PX + MARGIN_PX)

@@ -62,7 +62,7 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
         "{names}: probabilities include films already watched, which are never the hidden film. Therefore, other "
         "films get too little. {model} gives its top ten {predicted:.0%} in total, and {observed:.0%} come true. "
         "On Watch next, probabilities are only for films not watched yet.",
-        names=_("All of these") if len(old_variants) == len(selected) > 1 else view.join_titles(old_variants),
+        names=_("All of these") if len(selected) > 1 and old_variants == selected else view.join_titles(old_variants),
         model=view.title(example),
         predicted=top_ten["predicted"].sum(),
         observed=top_ten["hit_rate"].sum(),
@@ -84,9 +84,8 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
     values = pd.concat(by_variant.values())[["predicted", "hit_rate"]]
     ends = [values[values > 0].min().min(), values.max().max()]  # of the diagonal; without 0, for logarithmic axes
     figure.add_scatter(x=ends, y=ends, name=_("calibrated"), **REFERENCE_LINE)
-    figure.update_xaxes(**log_axis(percent_tick)).update_yaxes(
-        title=_("Share that came true"), **log_axis(percent_tick)
-    )
+    figure.update_xaxes(**log_axis(percent_tick))
+    figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
     alt = _(
         "Share of recommended films that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
@@ -172,18 +171,19 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
 
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
     """Return `list_metrics.target_share_by_rank` of the selected recommenders that have ranks of these test users."""
-    board = data.leaderboard(dataset.name, protocol)[0]
+    board, _load_errors = data.leaderboard(dataset.name, protocol)
     if board.empty:
         return {}
     view = EvaluationView(dataset.name, protocol, board)
-    ranks, comparable = data.ranks(view)[0], data.comparable_variants(view, dataset)
+    ranks, _load_errors = data.ranks(view)
+    comparable = data.comparable_variants(view, dataset)
     return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in selected if variant in comparable}
 
 
 def show_list_of_user(
     view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
 ) -> None:
-    """Show the probabilities of the top 100 films of each recommender for a user (name → table), and their sums."""
+    """Show the probabilities of the top 100 films for a user, and their sums. `lists` is recommender → table."""
     films = dataset.catalog.films
     st.markdown(f"**{_('Prediction')}**")
     ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)
@@ -221,7 +221,7 @@ def show_list_of_user(
 
 
 def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
-    """Show how often the hidden film has each rank, for each recommender (name → table)."""
+    """Show how often the hidden film has each rank. `shares` is recommender → table."""
     st.markdown(f"**{_('Result')}**")
     text = _(
         "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "

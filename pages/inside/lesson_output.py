@@ -145,9 +145,9 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
     labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
     figure = common.heat_map(
         newest.div(row_max, axis=0).to_numpy(),
-        150 + 46 * len(newest),
-        "%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
-        np.stack([labels, newest.to_numpy(object)], -1),
+        height=150 + 46 * len(newest),
+        hover="%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
+        customdata=np.stack([labels, newest.to_numpy(object)], -1),
         y=list(newest.index),
         text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
         texttemplate="%{text}",

@@ -67,7 +67,7 @@ class Uploads:
             monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
             return
-        _arriving[file] = size or 0
+        _arriving[file] = size or 0  # never None: `_refusal` refuses a file without a size
         try:
             await self.app(scope, receive, send)
         finally:

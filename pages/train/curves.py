@@ -41,7 +41,7 @@ def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
         mode="lines+markers" if len(table) <= MAX_MARKERS else "lines",
         line={"color": COLOURS[column], "width": 2},
         marker={"size": 6},
-        hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC}}}<extra></extra>",
+        hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC_FORMAT}}}<extra></extra>",
     )
     set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=False, margin_t=8)
     return figure.update_xaxes(title=_("Epoch"), range=[0.5, max_epochs + 0.5], tickformat="d")

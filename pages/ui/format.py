@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from pages.ui.i18n import ENGLISH, METRIC, N_, _, count, current_language, join_names, ngettext, number
+from pages.ui.i18n import ENGLISH, METRIC_FORMAT, N_, _, count, current_language, join_names, ngettext, number
 from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
@@ -31,7 +31,7 @@ def join_escaped(names: Sequence[str]) -> str:
 
 def metric(value: float | None, sign: bool = False) -> str:
     """Return a metric or p-value with four decimals, "–" if it is missing. sign: Whether to write a plus."""
-    return "–" if value is None or math.isnan(value) else number(value, f"{'+' if sign else ''}{METRIC}")
+    return "–" if value is None or math.isnan(value) else number(value, f"{'+' if sign else ''}{METRIC_FORMAT}")
 
 
 def percent(share: float) -> str:

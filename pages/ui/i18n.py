@@ -33,7 +33,7 @@ from recsys.errors import Message, RecsysError
 from recsys.paths import ASSETS
 
 ENGLISH = "en"
-METRIC = ",.4f"  # format of metrics, for Python and for Plotly
+METRIC_FORMAT = ",.4f"  # for Python and for Plotly
 LANGUAGES = {ENGLISH: "English", "uk": "Українська"}  # each in its own language
 CATALOGS = ASSETS / "locale"
 

@@ -154,7 +154,7 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
 
 def _has_film_vectors(dataset_name: str) -> bool:
     """Return whether the sentence vectors of the films are stored."""
-    folder = paths.vectors("film", dataset_name, "").parent
+    folder = paths.vectors("film", dataset_name, texts_hash="").parent  # it has a file for each hash
     return paths.shipped_vectors("film", dataset_name).exists() or any(folder.glob("*.safetensors"))
 
 
@@ -185,7 +185,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    is_fitted = task and not task.is_cancelled  # a fit that could not be stored is not READY
+    is_fitted = task and not task.is_cancelled  # then `model_state` may be outdated, or the fit could not be stored
     if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)

@@ -279,13 +279,13 @@ def apply(params: Params) -> None:
         if key in FILTER_FIELDS:
             if value is not None:
                 filters[key] = value
-            continue
-        if value is None and key in state:  # the value of an earlier URL or click must not stay
-            value = param.default_value
-        if value is None:  # the widget sets its default itself
-            state.pop(key, None)
-        else:
+        elif value is not None:
             state[key] = value
+        elif key in state:  # from an earlier URL or click. Otherwise, the widget sets its default
+            if (default := param.default_value) is None:
+                del state[key]
+            else:
+                state[key] = default
     state.filters = Filters(**filters)
 
 

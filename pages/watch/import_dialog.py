@@ -183,7 +183,7 @@ def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None
         options = {False: _("Films I watched"), True: _("A watchlist")}
         ask("watchlist", _("Which films are in {file}?", file=file_name), options, part.looks_like_watchlist)
     if dates := part.date_question:
-        options = {True: _format_day(dates.day_first), False: _format_day(dates.month_first)}
+        options = {True: _format_day(dates.day_first_date), False: _format_day(dates.month_first_date)}
         question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=file_name)
         ask("day_first", question, options, dates.is_day_first_likely)
     if part.column_question:

@@ -52,7 +52,6 @@ def adapt_predictor(kind: str, predictor: Predictor) -> Predictor:
 
 
 def adapt_filters(kind: str, filters: Filters) -> Filters:
-    """Return the visitor's filters with the popularity filter of a kind of list."""
-    if kind == GEMS and filters.popularity == Filters.popularity:
-        return replace(filters, popularity=GEMS_POPULARITY)
-    return filters
+    """Return the filters for a kind of list. For GEMS, GEMS_POPULARITY replaces the default popularity filter."""
+    has_default_popularity = filters.popularity == Filters.popularity
+    return replace(filters, popularity=GEMS_POPULARITY) if kind == GEMS and has_default_popularity else filters

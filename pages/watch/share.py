@@ -29,11 +29,14 @@ REACH_TEXTS = {
     Reach.NETWORK: N_("This link only works in your network. Send a file to people elsewhere."),
     Reach.EVERYBODY: N_("Anyone with this link sees your films in this order."),
 }
+# buttons that get the focus, as CSS classes: their keys with "-" in place of "."
+FOCUS_CLASSES = "file-picture", "file-films-csv"
+_cached_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
 def popover(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the popover. Its content is only computed while it is open."""
-    panel = ui_page.popover(_("Share"), "share", "share", disabled=not films, focus=("file-picture", "file-films-csv"))
+    panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_CLASSES)
     if not (panel.open and films):
         return
     with panel, ui_page.popover_content("share"):
@@ -85,9 +88,6 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], recommended: Recomme
     st.caption(_("Your latest films and the five next recommendations."))
 
 
-_cached_png = lru_cache(maxsize=32)(share_image.share_png)
-
-
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     """Return the texts in the picture. It has no link if the link only works on this computer."""
     n_earlier = n_films - share_image.MAX_WATCHED
@@ -114,5 +114,5 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommended: Recomme
     ]
     if current.later:
         files.append((_("Watch later, CSV"), "later.csv", export.letterboxd_csv(catalog, current.later)))
-    for label, name, content in files:  # `focus` in `popover` has a key as a CSS class, with "-" in place of "."
+    for label, name, content in files:
         charts.file_button(label, content, f"nextreel-{name}", f"file-{name}")

@@ -74,11 +74,13 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     with st.container(key="near", gap=None):
         for position, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
-            disabled_reason = _("already in your list") if match.item in visitor().current.films else ""
+            reason = _("already in your list") if match.item in visitor().current.films else ""
             note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
             next_keys = keys[position + 1 :] + keys[:position]  # the added film is disabled and loses the focus
             args = (match.item, next_keys)
-            film_search.film_button(film, keys[position], "add", add, args, disabled_reason, note)
+            film_search.film_button(
+                film, keys[position], icon="add", on_click=add, args=args, disabled_reason=reason, note=note
+            )
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
@@ -100,10 +102,8 @@ def _download_encoder(dataset_name: str) -> None:
     bar = st.progress(0.0, _("Downloading the language model"))
 
     def report(event: dict[str, Any]) -> None:
-        is_encoding = event.get("stage") == "encode"
-        bar.progress(
-            completed_share(event), _("Reading the tags") if is_encoding else _("Downloading the language model")
-        )
+        text = _("Reading the tags") if event.get("stage") == "encode" else _("Downloading the language model")
+        bar.progress(completed_share(event), text)
 
     try:
         themes.fetch_encoder(report)

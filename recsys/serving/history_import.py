@@ -164,7 +164,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
     for part in parts:
         if question := part.date_question:
-            date = question.day_first if question.is_day_first_likely else question.month_first
+            date = question.day_first_date if question.is_day_first_likely else question.month_first_date
             notes.append(
                 f"{part.file}: {question.cell} was read as {date:%Y-%m-%d}; the app can read it in another order"
             )

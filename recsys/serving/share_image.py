@@ -88,7 +88,7 @@ class Canvas:
         self.draw.text((x, y), text, "#ffffff", _font(self.fonts, 18), anchor="mm")
 
     def arrow(self, point: Point, colour: str) -> None:
-        """Draw an arrow to the right, 28 high, with its upper left corner at a point."""
+        """Draw an arrow to the right in a box, 28 high, with its upper left corner at a point."""
         x, y = point[0] * SCALE, (point[1] + 14) * SCALE
         self.draw.line((x, y, x + 34 * SCALE, y), colour, scaled(4))
         head = [(x + 38 * SCALE, y), (x + 24 * SCALE, y - 11 * SCALE), (x + 24 * SCALE, y + 11 * SCALE)]
@@ -161,9 +161,8 @@ def _font(fonts: Fonts, size: float, title: bool = False) -> Font:
         return ImageFont.load_default(scaled(size))
     font = ImageFont.truetype(path, scaled(size))
     axes = font.get_variation_axes()
-    font.set_variation_by_axes(
-        [FONT_WEIGHT if axis["name"] == b"Weight" else float(axis["default"] or 0) for axis in axes]
-    )
+    values = [FONT_WEIGHT if axis["name"] == b"Weight" else float(axis["default"] or 0) for axis in axes]
+    font.set_variation_by_axes(values)
     return font
 
 
@@ -241,7 +240,8 @@ def table_png(table: pd.DataFrame, title: str, footer: str, fonts: Fonts = DEFAU
     left: float = TABLE_MARGIN
     for (name, cells), width, dtype in zip(columns.items(), widths, table.dtypes, strict=True):
         for row, text in enumerate((name, *cells)):  # row 0 is the header
-            line = "".join(wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1))  # cut, with a tolerance of 1
+            lines = wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1)  # + 1: tolerance
+            line = lines[0] if lines else ""  # an empty cell has no lines
             indent = width - text_width(fonts, line, CELL_SIZE) if pd.api.types.is_numeric_dtype(dtype) else 0
             colour = TABLE_TEXT if row else TABLE_MUTED_TEXT
             canvas.text((left + indent, 84 + ROW_HEIGHT * row), line, CELL_SIZE, colour)

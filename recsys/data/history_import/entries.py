@@ -94,8 +94,8 @@ class DateQuestion:
     """A question about dates that can be read in two ways."""
 
     cell: str  # an example, as written
-    day_first: datetime  # the example, if its day is before its month
-    month_first: datetime
+    day_first_date: datetime  # the example, if its day is before its month
+    month_first_date: datetime
     is_day_first_likely: bool  # by the order of the lines, else by the language of the user
 
 

@@ -112,7 +112,7 @@ def test_netflix_writes_dates_as_the_account_does(dates, last):
 def test_dates_that_can_be_read_in_two_ways_are_asked_about():
     text = files.NETFLIX.format("3/2/25", "4/2/25", "5/2/25")
     question = one(text).date_question
-    assert (question.cell, question.day_first, question.month_first) == (
+    assert (question.cell, question.day_first_date, question.month_first_date) == (
         "5/2/25", datetime(2025, 2, 5), datetime(2025, 5, 2),
     )  # fmt: skip
     assert question.is_day_first_likely

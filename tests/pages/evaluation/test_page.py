@@ -428,7 +428,7 @@ def test_metrics_have_a_leading_zero_and_four_decimals_in_every_table_and_chart(
     app = open_section(app, "measures")
     hovers = [trace["hovertemplate"] for trace in chart(app) if "hovertemplate" in trace]
     assert hovers
-    assert all(i18n.METRIC in hover for hover in hovers)
+    assert all(i18n.METRIC_FORMAT in hover for hover in hovers)
 
 
 def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
