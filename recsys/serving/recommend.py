@@ -214,8 +214,8 @@ def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False
     n = len(dataset.catalog.films) if allow_infrequent else dataset.n_items
     invalid = array[(array < 0) | (array >= n)]
     if len(invalid):
-        message = "there is no item {unknown} among {n}; pass items, not MovieLens ids"
-        raise ServingError(message, unknown=invalid[0], n=n)
+        text = "there is no item {unknown} among {n}; pass items, not MovieLens ids"
+        raise ServingError(text, unknown=invalid[0], n=n)
     return array.astype(np.int64, copy=False)
 
 
