@@ -9,7 +9,10 @@ from pages.watch import evening_plan, last_films, my_list, posters, predictions,
 with errors.show_errors():
     dataset = page.header(
         _("Watch next"),
-        _("Add films that you like or watched, and get recommendations. If you know the order, add the latest last."),
+        _(
+            "Add films that you have watched or like, and get recommendations. If you know the order, add the latest "
+            "last."
+        ),
     )
     if dataset:
         films = session.films(dataset)

@@ -22,14 +22,20 @@ SHOW_SECTION = {
 with errors.show_errors():
     dataset = page.header(
         _("Inside the model"),
-        _("See which films the model pays attention to, what it predicts for a gap, and which films it finds similar."),
+        _(
+            "See which films the model pays attention to, what it predicts for a masked film, and which films it "
+            "finds similar."
+        ),
     )
     advice = _("This page needs your films. Start with a ready-made list or build your own.")
     if dataset and (films := page.require_films(dataset, advice)):
         for film in dict.fromkeys(films):
             if substitute := substitutes.label(dataset, film):  # "" if the models have the film
                 text = _(
-                    "The models do not know {film}, because it has too few ratings. They use {substitute} instead.",
+                    (
+                        "The recommenders do not know {film}, because it has too few ratings. They use {substitute} "
+                        "instead."
+                    ),
                     film=dataset.catalog.films[film].label,
                     substitute=substitute,
                 )

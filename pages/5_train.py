@@ -8,7 +8,7 @@ from pages.ui.i18n import _
 
 with errors.show_errors():
     dataset = page.header(
-        _("Train"), _("Train a model on this computer. When it is ready, you can use it on every page.")
+        _("Train"), _("Train a recommender on this computer. When it is ready, you can use it on every page.")
     )
     if dataset:
         session.films(dataset)  # converts the film ids of the URL, so that a change of the data set keeps the films

@@ -105,10 +105,10 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
     variant, name = meta.variant, dataset.name
     command = training_command(variant, name, splitting.protocol, meta.seed)
     if meta.films != dataset.catalog.fingerprint:
-        text = "{folder} was trained on {n_trained} films, which are not the {n_items} films of {name}"
+        text = "{folder} was trained on {n_trained} films that are not the same as the {n_items} films of {name}"
         raise StoreError(text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=name)
     if meta.split.get("name") != splitting.name:
-        raise StoreError("{folder} was trained on another part of {name}", command, folder=folder, name=name)
+        raise StoreError("{folder} was trained on a different part of {name}", command, folder=folder, name=name)
     model = _build(folder, meta, payloads, command)
     fingerprints = _training_fingerprints(model, dataset, splitting)
     if any(getattr(meta, field) != fingerprint for field, fingerprint in fingerprints.items()):
@@ -140,7 +140,7 @@ def load_or_fit(
         if folder is None:
             name: str | Message = dataset.name
             if splitting != LEAVE_ONE_OUT:
-                name = Message("{dataset}, divided by {splitting}", dataset=dataset.name, splitting=splitting.name)
+                name = Message("{dataset}, split by {splitting}", dataset=dataset.name, splitting=splitting.name)
             command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
         return load(folder, dataset, splitting, reject_stale)
@@ -289,7 +289,7 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
         text = "{variant} is fitted on first use, so it is not shipped; ship a model that needs training"
         raise StoreError(text, variant=variant)
     if recommender.model_class.state_has_histories:
-        text = "{variant} contains the histories of people, which must not be shared; ship another model"
+        text = "{variant} contains people's histories, which must not be shared; ship another model"
         raise StoreError(text, variant=variant)
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
@@ -471,7 +471,9 @@ def _read_errors(folder: Path) -> Iterator[None]:
             message = Message("no checkpoint in {folder}", folder=folder)
         elif isinstance(error, ValidationError):
             field = error.errors()[0]["loc"][0]
-            message = Message("{meta} is of another version: it lacks {field}", meta=folder / META, field=field)
+            message = Message(
+                "{meta} was written by another version: it lacks {field}", meta=folder / META, field=field
+            )
         else:
             message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
         if folder.is_relative_to(paths.ASSETS):

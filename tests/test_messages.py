@@ -68,8 +68,8 @@ def test_messages_in_fields_are_translated_and_other_values_are_not(ukrainian):
 
 def test_numbers_are_written_as_the_language_writes_them(ukrainian):
     note = Message(
-        "{n:,} date could not be read; the film is imported without it",
-        plural="{n:,} dates could not be read; the films are imported without them",
+        "{n:,} date could not be read; its film is imported without a date",
+        plural="{n:,} dates could not be read; their films are imported without dates",
         n=1234,
     )
     assert i18n.localize(note).replace("\xa0", " ") == "Не вдалося прочитати 1 234 дати; фільми лишаються"

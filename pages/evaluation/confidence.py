@@ -87,7 +87,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
     figure.update_xaxes(**log_axis(percent_tick))
     figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
     alt = _(
-        "Share of recommended films that came true against their predicted probability, for {names}",
+        "Share of recommendations that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
     chart(figure, alt, bins, f"reliability-{view.key}")
@@ -139,7 +139,10 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     st.caption(text)
     if protocols.get_current_or_former(view.protocol).splitting != serving_protocol.splitting:
         text = _(
-            "For {data}, this app has the recommenders of the protocol “{protocol}”, which is used here.",
+            (
+                "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
+                "trained for it."
+            ),
             data=dataset_title,
             protocol=data.protocol_title(serving_protocol.name),
         )
@@ -224,8 +227,8 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
     """Show how often the hidden film has each rank. `shares` is recommender → table."""
     st.markdown(f"**{_('Result')}**")
     text = _(
-        "Ranks of the hidden film for all test people, as a share of people per rank. Neighbouring ranks are "
-        "averaged. A calibrated recommender has about the same heights in both charts."
+        "Ranks of the hidden film for all test users, as a share of users per rank. Neighbouring ranks are averaged. "
+        "A calibrated recommender has about the same heights in both charts."
     )
     st.caption(text)
     alt = _(

@@ -87,11 +87,14 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
 
 def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
     """Show for how many people each recommender ranks the hidden film higher. margins: `tables.rank_margins`."""
-    st.header(_("Higher rank of the hidden film"))
+    st.header(_("Who ranks the hidden film higher?"))
     n_left, n_right, n_even = tables.count_wins(margins)
     titles = {"left": view.title(left), "right": view.title(right)}
     text = _(
-        "Number of people with the higher rank: {left} {n_left:,}, {right} {n_right:,}, even {n_even:,}.",
+        (
+            "Number of people for whom the hidden film ranks higher: {left} {n_left:,}, {right} {n_right:,}, tied "
+            "{n_even:,}."
+        ),
         n_left=n_left,
         n_right=n_right,
         n_even=n_even,
@@ -100,7 +103,9 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
     st.markdown(format.escape_markdown(text))
     alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
     chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
-    st.caption(_("Rank 5 is 2× higher than rank 10, and rank 50 than rank 100. Seeds are averaged geometrically."))
+    st.caption(
+        _("Rank 5 is 2× higher than rank 10, as is rank 50 compared with rank 100. Seeds are averaged geometrically.")
+    )
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:

@@ -70,7 +70,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
             on_click=_start,
             args=(dataset, protocol, names),
             help=_(
-                "Hides the last film of each person and lets every quick recommender predict it. "
+                "Hides the last film of each person and lets every recommender that needs no training predict it. "
                 "The evaluation continues when you leave the page."
             ),
             type="secondary" if evaluated else "primary",

@@ -164,7 +164,9 @@ def describe_users(n: int) -> str:
     text = ngettext("Tested on {n:,} person.", "Tested on {n:,} people.", n)
     if n >= FEW_USERS:
         return text
-    warning = _("With fewer than {few} people, only very large differences between recommenders count.", few=FEW_USERS)
+    warning = _(
+        "With fewer than {few} people, only very large differences between recommenders are meaningful.", few=FEW_USERS
+    )
     return f"{text} {warning}"
 
 

@@ -81,10 +81,16 @@ def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
         return users_text
     share = tables.discordant_share(table, base, protocol)
     if share is None:
-        comparison = _("The order is not compared, because it is random with fewer than {few} people.", few=FEW_USERS)
+        comparison = _(
+            "The order is not compared, because with fewer than {few} people it is mostly chance.", few=FEW_USERS
+        )
     else:
         base_title = protocol_title(base)
-        comparison = _("{share:.0%} of all pairs are in the opposite order to “{base}”.", share=share, base=base_title)
+        comparison = _(
+            "{share:.0%} of all pairs of recommenders are in the opposite order to “{base}”.",
+            share=share,
+            base=base_title,
+        )
     return f"{users_text} {comparison}"
 
 

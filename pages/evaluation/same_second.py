@@ -73,10 +73,10 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         targets=document["targets"],
     )
     backwards_text = ngettext(
-        "Of {n:,} pair rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
-        "it is {other:.0%}.",
-        "Of {n:,} pairs rated in the same second, {same:.0%} go backwards in this order. Of other pairs, "
-        "it is {other:.0%}.",
+        "Of {n:,} pair rated in the same second, {same:.0%} is in reverse file order. Of the other pairs, "
+        "{other:.0%} are.",
+        "Of {n:,} pairs rated in the same second, {same:.0%} are in reverse file order. Of the other pairs, "
+        "{other:.0%} are.",
         document["pairs"]["same second"],
         same=backward_shares["same second"],
         other=backward_shares["alone"],
@@ -85,8 +85,8 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
     st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=dataset_title)} {backwards_text}"))
     table = pd.DataFrame(document["distances"])
     alt = _(
-        "Share of pairs of successive films by their distance in the file order. Pairs rated in the same second only "
-        "go forwards. Other pairs go backwards as often."
+        "Share of consecutive pairs of films by their distance in the file order. Pairs rated in the same second "
+        "always go forwards. Other pairs go backwards as often as forwards."
     )
     chart(plot_distances(table), alt, table, f"file-order-{dataset}")
 
@@ -97,8 +97,8 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     rows: The metrics of a recommender under a protocol. "full" has the file order, and "untied" a random order.
     """
     text = _(
-        "Two simple recommenders get an additional score that depends only on the distance in the file order. "
-        "Its weight is tuned on validation. It helps in the file order, and hardly in random order."
+        "Two simple recommenders get an additional score that depends only on the distance in the file order. Its "
+        "weight is tuned on validation films. It helps in file order, but hardly at all in random order."
     )
     st.markdown(format.escape_markdown(text))
     cells_by_title: dict[str, dict[str, Any]] = {}  # cells of a table row by column
@@ -130,8 +130,8 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
     )
     st.markdown(format.escape_markdown(text))
     alt = ngettext(
-        "NDCG@10 of {n} recommender with films of the same second in file order and in random order",
-        "NDCG@10 of {n} recommenders with films of the same second in file order and in random order",
+        "NDCG@10 of {n} recommender with films rated in the same second in file order and in random order",
+        "NDCG@10 of {n} recommenders with films rated in the same second in file order and in random order",
         len(table),
     )
     chart(plot_both_orders(table), alt, table, f"untied-{dataset}")

@@ -15,7 +15,9 @@ from recsys.evaluation import tables
 
 METRIC_MEANINGS = {
     "coverage@10": N_("Coverage: the share of all films that are in at least one top ten."),
-    "novelty@10": N_("Novelty: how rarely the films of a top ten are watched, in bits. One more bit is half as often."),
+    "novelty@10": N_(
+        "Novelty: how rarely the films of a top ten are watched, in bits. One more bit means half as often."
+    ),
     "diversity@10": N_("Diversity: how few genres the films of a top ten share, from 0 to 1."),
     "popularity@10": N_("Mean popularity: how often the films of a top ten were watched in the training data."),
     "gini@10": N_("Concentration: 0 if all films are recommended equally often, 1 if only one film is recommended."),

@@ -41,8 +41,9 @@ HOVER_TOP_K = 4  # films in a hover text
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the attention of the visitor's films, the influence of each film, and the mean attention by distance."""
     text = _(
-        "**Attention** shows which positions a model reads. Each position divides 100% over other positions. This "
-        "happens in several **heads** side by side, and again in each **layer**. The lesson explains the computation."
+        "**Attention** shows which positions a model reads. Each position divides 100% of its attention among the "
+        "positions. This happens in several **heads** side by side, and again in each **layer**. The lesson explains "
+        "the computation."
     )
     st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):

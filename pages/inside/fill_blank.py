@@ -105,7 +105,9 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
             width=360,
             wrap=True,
         )
-        exclude_listed = st.toggle(_("Hide films in your list"), value=True, key="hide_listed", persist_state="session")
+        exclude_listed = st.toggle(
+            _("Exclude films in your list"), value=True, key="hide_listed", persist_state="session"
+        )
     return masked, added, exclude_listed
 
 
@@ -146,7 +148,9 @@ def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answe
 def answer_text(film: str, blank: Blank) -> str:
     """Return a sentence with the rank of the masked film. film: Title of the masked film in Markdown."""
     if blank.answer is None:
-        return _("You watched {film} here. It is in your list twice, so it is hidden.", film=film)
+        return _(
+            "You watched {film} here. It is also elsewhere in your list, so it is excluded and has no rank.", film=film
+        )
     rank, probability = blank.answer.rank, blank.answer.probability
     if probability is None:
         return _("You watched {film} here: rank {rank:,}.", film=film, rank=rank)

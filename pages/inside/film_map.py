@@ -222,7 +222,12 @@ def show_map(
         )
     st.caption(" ".join(map_notes(film_map, len(visible_films))))
     if colour == "genre":
-        st.caption(_("A film with several genres has the colour of its rarest genre shared by at least 5% of films."))
+        st.caption(
+            _(
+                "A film with several genres has the colour of its rarest genre. Genres of fewer than 5% of the "
+                "films are not used."
+            )
+        )
 
 
 def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
@@ -234,9 +239,9 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
                 "axes are not."
             ),
             _(
-                "The regions come from k-means. Each region is named after genres, tags or decades that are much more "
-                "frequent there than in the whole data set (by at least six standard errors). “Widely watched” means "
-                "the 10% of films with the most ratings, “seldom watched” the third with the fewest."
+                "The regions come from k-means. Each region is named after genres, tags or decades that are much "
+                "more frequent there than in the whole data set (by at least six standard errors). “Widely watched” "
+                "means the 10% of films with the most ratings, “rarely watched” the third with the fewest."
             ),
         ]
     else:

@@ -56,15 +56,15 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
     ),
     "redraw": (
         N_("Films rated in the same second"),
-        N_("Keep one order during training."),
+        N_("Keep the same order in all epochs."),
         N_("Are shuffled in each epoch, because their real order is unknown."),
     ),
     "memory": (
-        N_("Besides the network"),
+        N_("Memory"),
         N_("Nothing."),
         N_(
-            "Counts of films that follow each other or are watched by the same people are added to the scores. The "
-            "lesson leaves them out, so other pages show slightly different lists."
+            "A **memory** adds counts of films that follow each other, or that the same people watch, to the scores. "
+            "The lesson leaves it out, so other pages show slightly different lists."
         ),
     ),
 }
@@ -73,9 +73,9 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
 def overview(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the network and its differences from the paper, and draw it."""
     text = _(
-        "BERT4Rec reads your films in order and gives each film of the data set a **probability** of being the next "
-        "one. Together the probabilities make 100%. The drawing shows the whole network, with your latest films at "
-        "the bottom. Read it upwards. Each of the next steps explains one part."
+        "BERT4Rec reads your films in order and gives each film in the data set a **probability** of being the next "
+        "one. Together the probabilities add up to 100%. The drawing shows the whole network, with your latest films "
+        "at the bottom. Read it upwards. Each of the next steps explains one part."
     )
     st.markdown(text)
     text = _(
@@ -95,11 +95,13 @@ def overview(lesson: Lesson, example: DeltaGenerator) -> None:
             st.table(table, alt=title, border="horizontal")
     alt = ngettext(
         "The network from the bottom to the top: {films}. Each token has an embedding. Layers: {layers}. In each "
-        "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
-        "is compared with {n:,} film, and a softmax turns the scores into probabilities. The top film is {answer}.",
+        "layer, every position attends to all positions and then passes through a feed-forward network. The vector "
+        "of [mask] is compared with {n:,} film, and a softmax turns the scores into probabilities. The top film is "
+        "{answer}.",
         "The network from the bottom to the top: {films}. Each token has an embedding. Layers: {layers}. In each "
-        "layer, every position attends to all positions and then passes a feed-forward network. The vector of [mask] "
-        "is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is {answer}.",
+        "layer, every position attends to all positions and then passes through a feed-forward network. The vector "
+        "of [mask] is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is "
+        "{answer}.",
         lesson.steps.n_items,
         films=", ".join(lesson.steps.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
@@ -264,7 +266,7 @@ def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
     earlier, later = slopes.reshape(-1, 2).T
     slope_by_distance = np.where(distances[:, None] > 0, later, earlier)  # (distances, L · H)
     factors = (1 + np.abs(distances))[:, None] ** -slope_by_distance
-    index = pd.Index(distances, name=_("Distance in films (earlier below 0, later above)"))
+    index = pd.Index(distances, name=_("Distance in films (negative: earlier, positive: later)"))
     return pd.DataFrame(factors, index, names)
 
 

@@ -106,14 +106,17 @@ def heads(lesson: Lesson, example: DeltaGenerator) -> None:
     n_heads, dim = lesson.n_heads, lesson.steps.embeddings.shape[1]
     st.markdown(
         _(
-            "One attention can look for one thing at a time. So each layer has {heads} of them side by side, called "
-            "**heads**. Each head has its own queries, keys and values of {size} numbers. The results are joined and "
-            "mixed by one more linear map.",
+            "One attention computation can look for only one thing at a time. So each layer has {heads} of them side "
+            "by side, called **heads**. Each head has its own queries, keys and values of {size} numbers. The "
+            "results are joined and mixed by one more linear map.",
             heads=n_heads,
             size=dim // n_heads,
         )
         if n_heads > 1
-        else _("In the paper, several attentions work side by side, called **heads**. This network has one per layer.")
+        else _(
+            "In the paper, several attention computations run side by side, called **heads**. This network has "
+            "one per layer."
+        )
     )
     st.latex(r"\mathrm{MH}(H) = [\mathrm{head}_1; \ldots; \mathrm{head}_h]\, W^O")
     st.markdown(_("The section **{attention}** shows the attention between all positions.", attention=_("Attention")))

@@ -116,7 +116,7 @@ def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
             common.head_name(*indices): by_position.weights[indices][-1, ::-1]
             for indices in np.ndindex(by_position.weights.shape[:2])
         },
-        index=pd.Index(by_position.labels[::-1], name=_("Films back")),
+        index=pd.Index(by_position.labels[::-1], name=_("Distance (films back)")),
     )
     table.loc[_("older")] = 1 - table.sum()
     return table
@@ -141,7 +141,9 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
         "ticktext": [by_position.labels[tick] for tick in ticks],
         "tickfont": {"size": 11},
     }
-    figure.update_xaxes(**axis, tickangle=0, title=_("Films back"), ticklabeloverflow="allow")  # [mask] is wide
+    figure.update_xaxes(
+        **axis, tickangle=0, title=_("Distance (films back)"), ticklabeloverflow="allow"
+    )  # [mask] is wide
     figure.update_yaxes(**axis)
     return figure.update_layout(margin={"r": 14, "t": 4})
 
@@ -173,7 +175,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
                 within_genre = rows["from"] == rows["to"]
                 alt = _(
                     "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
-                    "genre: {same:.2f}×, between genres: {other:.2f}×.",
+                    "genre: {same:.2f}×. Median between genres: {other:.2f}×.",
                     layer=name,
                     model=cache.recommender_title(predictor),
                     same=rows.loc[within_genre, "times"].median(),

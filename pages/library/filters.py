@@ -70,7 +70,7 @@ def show_controls(library: Library) -> None:
             accept_new_options=True,
             placeholder=_("Any tag"),
             help=_(
-                "Only films with all of these tags. The menu has the most frequent of {n:,} tags. You can type any "
+                "Only films with all of these tags. The menu lists the most frequent of {n:,} tags. You can type any "
                 "other tag.",
                 n=n_tags,
             ),

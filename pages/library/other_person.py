@@ -31,7 +31,7 @@ def films(dataset: Dataset) -> tuple[int, ...]:
         return ()
     if source != dataset.name and source not in datasets.prepared_names():
         title = cache.dataset_title(source)
-        text = _("The other person’s films are from {data}, which is not on this computer.", data=title)
+        text = _("The other person's films are from {data}, which is not on this computer.", data=title)
         st.caption(format.escape_markdown(text))
         return ()
     catalog = dataset.catalog if source == dataset.name else cache.dataset(source).catalog

@@ -101,7 +101,7 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
     figure.update_layout(bargap=0.06)
     for value, label in (
         (lengths.median, _("median: {n:,.0f}", n=lengths.median)),
-        (lengths.p90, _("9 of 10: {n:,.0f}", n=lengths.p90)),
+        (lengths.p90, _("90th percentile: {n:,.0f}", n=lengths.p90)),
     ):
         x = bar_position(table, value)
         figure.add_vline(x, line=DOTTED_LINE)
@@ -180,8 +180,8 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
     set_layout(figure, GAPS_HEIGHT_PX, right=40).update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=_("Share of consecutive ratings"), tickformat=".0%", rangemode="tozero")
     sentence = _(
-        "{share:.0%} of the ratings have the same second as the rating before. People rate a page of films at once, "
-        "long after they watched them. So the order within a second is not the order of watching.",
+        "{share:.0%} of the ratings were given in the same second as the previous rating. People rate a page of "
+        "films at once, long after they watched them. So the order within a second is not the order of watching.",
         share=float(table.loc[is_same_second, "share"].sum()),
     )
     return sentence, figure
@@ -213,9 +213,9 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
     figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%", rangemode="tozero")
     top_1, top_10, top_20 = tail.top.values()
     sentence = _(
-        "The most watched 1% of the films have {top_1:.0%} of all ratings, 10% have {top_10:.0%}, and 20% have "
-        "{top_20:.0%}. The Gini coefficient is {gini:.2f}. It is 0 if all films are watched equally often, and near 1 "
-        "if one film has all ratings.",
+        "The most watched 1% of the films have {top_1:.0%} of all ratings, the top 10% have {top_10:.0%}, and the "
+        "top 20% have {top_20:.0%}. The Gini coefficient is {gini:.2f}. It is 0 if all films are watched equally "
+        "often, and near 1 if one film has all ratings.",
         top_1=top_1,
         top_10=top_10,
         top_20=top_20,

@@ -42,11 +42,11 @@ def show(dataset: Dataset) -> None:
         label = _("Change the films") if films else _("Add your films first")
         st.page_link(WATCH_PAGE, label=label, icon=":material/edit:")
     with right:
-        st.header(_("The other person’s films"))
+        st.header(_("The other person's films"))
         other_films = other_person.films(dataset)
         other_person.choose(dataset, other_films)
     if not (films and other_films):
-        text = _("Two lists are needed: yours and the other person’s. To try it out, choose “A real viewer”.")
+        text = _("Two lists are needed: yours and the other person's. To try it out, choose “A real viewer”.")
         st.info(text, icon=":material/group:")
         return
     st.header(_("For both of you"))
@@ -72,9 +72,9 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         for pick in picks:
             show_row(predictor, pick)
     bars = ngettext(
-        "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
+        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
-        "A full bar is the top of a person’s list. Bars follow the logarithm of the rank, so half a bar is still far "
+        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar is still far "
         "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
         picks[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
@@ -86,7 +86,7 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
 def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:
     """Render a film with its rank and probability for each person, and a button that adds it to the visitor's list."""
     bars = []
-    for person, position in zip((_("You"), _("Other")), pick.positions, strict=True):
+    for person, position in zip((_("You"), _("Other person")), pick.positions, strict=True):
         # every recommended film is in both rankings, so the rank is never None
         text = format.ordinal(position.rank or position.n_ranked)
         if position.probability is not None:

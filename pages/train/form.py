@@ -26,8 +26,8 @@ SETTINGS = {  # name of a setting → title, help
     "dim": (N_("Dimensions (dim)"), N_("Size of a film's vector")),
     "length": (N_("Films read (length)"), N_("Number of most recent films that the model reads")),
     "layers": (N_("Layers"), N_("Number of layers of the network")),
-    "heads": (N_("Heads"), N_("Attention heads of each layer")),
-    "batch_size": (N_("Batch size"), N_("Histories of each training step")),
+    "heads": (N_("Heads"), N_("Attention heads in each layer")),
+    "batch_size": (N_("Batch size"), N_("Histories per training step")),
     "hidden": (N_("Hidden units"), N_("Units of the recurrent layer")),
     "dropout": (N_("Dropout"), N_("Share of values set to zero during training")),
     "mask_prob": (N_("Share masked"), N_("Probability that a film is masked during training")),
@@ -41,7 +41,7 @@ DEVICES = {"cuda": "GPU", "cpu": "CPU"}
 
 def show(dataset: Dataset) -> None:
     """Show the form, the notes about this training and the start button."""
-    st.header(_("New training"))
+    st.header(_("New training run"))
     recommender = select_recommender(dataset.name)
     changes = ask_for_settings(recommender, dataset.name)
     device = select_device()
@@ -118,8 +118,8 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
     """Show the duration of the last training, and warnings about a checkpoint or training that would be replaced."""
     if previous := options.previous_training(recommender.name, dataset_name):
         note = ngettext(
-            "The last training took {time} for {n} epoch on a {device}. Other settings take a different time.",
-            "The last training took {time} for {n} epochs on a {device}. Other settings take a different time.",
+            "The last training run took {time} for {n} epoch on a {device}. Other settings take a different time.",
+            "The last training run took {time} for {n} epochs on a {device}. Other settings take a different time.",
             previous.epochs,
             time=format.format_duration(previous.seconds),
             device=DEVICES.get(previous.device, previous.device),
@@ -131,14 +131,14 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
         )
     if predictors.is_available(recommender.name, dataset_name):
         text = _(
-            "{model} is already trained for {data}. The new training will replace it on every page.",
+            "{model} is already trained for {data}. The new training run will replace it on every page.",
             model=format.escape_markdown(cache.recommender_title(recommender)),
             data=format.escape_markdown(cache.dataset_title(dataset_name)),
         )
         st.warning(text, icon=":material/swap_horiz:")
     unfinished = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
     if any((job.variant, job.dataset) == (recommender.name, dataset_name) for job in unfinished):
-        text = _("You can resume a stopped training of this recommender. A new training will delete its progress.")
+        text = _("You can resume a stopped training run of this recommender. A new run will delete its progress.")
         st.warning(text, icon=":material/restart_alt:")
 
 

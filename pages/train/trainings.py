@@ -27,23 +27,25 @@ BADGES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "gr
     State.DAMAGED: (N_("Damaged"), "broken_image", "red"),
 }
 STATUS_TEXTS = {
-    State.WAITING: N_("Starts when earlier trainings are finished."),
+    State.WAITING: N_("Starts when earlier training runs are finished."),
     State.STOPPING: N_("Saving the progress."),
     State.STOPPED: N_("Stopped after epoch {n}. Resume to continue from there."),
     State.INTERRUPTED: N_(
         "The computer was restarted, or the training needed too much memory. Resume to continue from the last epoch."
     ),
-    State.DAMAGED: N_("The file of this training is damaged. You can only remove it."),
+    State.DAMAGED: N_("The file of this training run is damaged. You can only remove it."),
 }
 
 
 def show() -> None:
     """Show all trainings. Active trainings are refreshed every REFRESH_SECONDS."""
-    st.header(_("Trainings"))
+    st.header(_("Training runs"))
     queue.start_runner()
     jobs = queue.jobs()
     if not jobs:
-        text = _("There are no trainings yet. A training you start appears here and continues when you close the page.")
+        text = _(
+            "There are no training runs yet. A run that you start appears here and continues when you close the page."
+        )
         st.info(text, icon=":material/model_training:")
     if any(job.state in queue.ACTIVE for job in jobs):
         show_active([(job.id, job.state) for job in jobs])
@@ -52,8 +54,8 @@ def show() -> None:
         show_job(job)
     if n_hidden := len(finished[MAX_FINISHED:]):
         note = ngettext(
-            "{n} older training is hidden. Remove a training above to see it.",
-            "{n} older trainings are hidden. Remove trainings above to see them.",
+            "{n} older training run is hidden. Remove a run above to see it.",
+            "{n} older training runs are hidden. Remove runs above to see them.",
             n_hidden,
         )
         st.caption(note)

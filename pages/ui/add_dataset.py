@@ -33,7 +33,7 @@ def form() -> None:
     """Show the uploaders and, for a valid file, the preview and the button that adds it."""
     text = _(
         "A file with one row per event: who watched, read or bought which item. CSV, TSV, JSON lines, parquet or "
-        "columns separated by spaces, up to {mb} MB, may be gzipped. Everybody who opens this app can see the "
+        "columns separated by spaces, up to {mb} MB, optionally gzipped. Everyone who opens this app can see the "
         "data set.",
         mb=MAX_MEGABYTES,
     )
@@ -97,7 +97,7 @@ def _choose_columns(events: Table) -> dict[str, str]:
             key = f"own_column_{role}_{events.name}"
             chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
     if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NONE]:
-        st.info(_("Choose the column of the {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
+        st.info(_("Choose the column for: {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
         return {}
     return chosen
 
@@ -108,7 +108,7 @@ def _add_button(events: Table, checked: own_data.Checked, file_name: str) -> Non
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", events.name.partition(".")[0]).strip("-_")
     label, suggestion, key = _("Name of the data set"), stem[:MAX_NAME_LENGTH] or "mine", f"own_name_{events.name}"
     name = st.text_input(label, suggestion, max_chars=MAX_NAME_LENGTH, key=key).strip()
-    label, help_text = _("Leave out items with fewer events than"), _("With 0 nothing is left out.")
+    label, help_text = _("Leave out items with fewer events than"), _("With 0, nothing is left out.")
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help_text))
     replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)

@@ -158,8 +158,8 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
         else:
             text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
         infrequent_text = ngettext(
-            "You can also add the other film. The model then uses the most similar film that it knows.",
-            "You can also add the other {n:,} films. The model then uses the most similar films that it knows.",
+            "You can also add the other film. The recommender then uses the most similar film that it knows.",
+            "You can also add the other {n:,} films. The recommender then uses the most similar films that it knows.",
             n_infrequent,
         )
         sentences += [text, infrequent_text]
@@ -212,7 +212,7 @@ def _action(name: str, is_prepared: bool) -> None:
             _("Cancel *downloading {data}*", data=title), f"card-stop-{name}", "close", background_task.cancel
         )
     elif is_prepared and name == visitor().current.dataset:
-        st.caption(_("Open now."))
+        st.caption(_("Currently open."))
     elif is_prepared:
         action = partial(session.open_dataset, name)
         _dialog_button(_("Open *{data}*", data=title), f"open-{name}", "arrow_forward", action)
@@ -221,7 +221,7 @@ def _action(name: str, is_prepared: bool) -> None:
     else:
         partial_file = paths.downloads() / name / f"{name}.zip.part"
         if partial_file.exists() and (n_bytes := partial_file.stat().st_size):
-            st.caption(_("{n} MB are already downloaded.", n=megabytes(n_bytes)))
+            st.caption(_("{n} MB have already been downloaded.", n=megabytes(n_bytes)))
         _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, download))
 
 

@@ -109,11 +109,11 @@ def reason(explanation: Explanation, titles: Sequence[str], model_title: str) ->
     raising = [titles[influence.item] for influence in explanation.lifted_by]
     lowering = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
-        return _("Your list is empty, so {model} recommends this film to everybody.", model=model_title)
+        return _("Your list is empty, so {model} recommends this film to everyone.", model=model_title)
     if not raising and lowering:
         return _("Your films count against it. It would rank higher without {one}.", one=lowering[0])
     if not raising:
-        return _("None of your films makes a difference: {model} recommends it to everybody.", model=model_title)
+        return _("None of your films makes a difference: {model} recommends it to everyone.", model=model_title)
     text = (
         _("Mostly because you watched {one}.", one=raising[0])
         if len(raising) == 1

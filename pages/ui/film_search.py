@@ -92,12 +92,12 @@ def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) ->
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
     if confident:  # then only a title that starts with the query is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
-    sentences = [_("{data} has {film}.", data=title, film=film.label) for title, film in matches]
+    sentences = [_("{film} is in {data}.", data=title, film=film.label) for title, film in matches]
     if not confident:
         query = text.strip()
         not_found = ngettext(
-            "“{text}” is not the only film of this data set.",
-            "“{text}” is not among the {n:,} films of this data set.",
+            "“{text}” is not the title of the only film in this data set.",
+            "“{text}” is not among the {n:,} films in this data set.",
             len(cache.title_index(dataset_name)),
             text=query if len(query) <= MAX_QUOTED_LETTERS else f"{query[:MAX_QUOTED_LETTERS]}…",
         )

@@ -26,10 +26,10 @@ WATCH_PAGE = "1_watch_next.py"
 PAGES = {  # script → icon, title, help
     # The number distinguishes a script from the package with the widgets of the page. Streamlit's URLs do not have it.
     WATCH_PAGE: ("movie", N_("Watch next"), N_("Add the films you watched and get recommendations.")),
-    "2_compare.py": ("view_column", N_("Compare"), N_("Compare the recommendations of several models.")),
+    "2_compare.py": ("view_column", N_("Compare"), N_("Compare what several recommenders suggest.")),
     "3_evaluation.py": ("leaderboard", N_("Evaluation"), N_("See how accurate each recommender is.")),
     "4_inside.py": ("neurology", N_("Inside the model"), N_("See how the network predicts your next film.")),
-    "5_library.py": ("video_library", N_("Library"), N_("Browse all films and statistics.")),
+    "5_library.py": ("video_library", N_("Library"), N_("Browse all films and see statistics.")),
     TRAIN_PAGE: ("model_training", N_("Train"), N_("Train a recommender on this computer.")),
 }
 POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
@@ -245,13 +245,13 @@ def user_caption(n_watched: int, n_shown: int, dataset_title: str) -> str:
     """Return a sentence about a user whose newest `n_shown` films are in the list."""
     if n_shown == n_watched:
         return ngettext(
-            "A real user of {data} who watched {n:,} film.",
-            "A real user of {data}, with all {n:,} films that they watched.",
+            "A real viewer from {data} who watched {n:,} film.",
+            "A real viewer from {data}, with all {n:,} films that they watched.",
             n_watched,
             data=dataset_title,
         )
     return _(
-        "A real user of {data}, who watched {n:,} films. These are the latest {shown}.",
+        "A real viewer from {data}, who watched {n:,} films. These are the latest {shown}.",
         n=n_watched,
         shown=n_shown,
         data=dataset_title,

@@ -234,7 +234,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         return
     missing = predictors.missing_models(name, dataset.name)
     if model_state is State.TOO_SLOW and not paths.is_public():
-        text = _("{model} has not been fitted for {data} yet, which takes more than a minute.", **fields)
+        text = _("{model} has not been fitted for {data} yet. Fitting takes more than a minute.", **fields)
     elif model_state is State.TOO_SLOW:
         text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
     elif by_name[name].needs_training:

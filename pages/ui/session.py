@@ -30,7 +30,7 @@ URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTE
 FILMS_PARAM = URL_NAMES["films"]
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
 ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses the mark
-    LATER: (N_("{film} is on your list to watch later."), N_("{film} is no longer on your list to watch later.")),
+    LATER: (N_("{film} is on your “Watch later” list."), N_("{film} is no longer on your “Watch later” list.")),
     WATCHED_BEFORE: (
         N_("{film} counts as watched and will not be recommended."),
         N_("{film} can be recommended again."),

@@ -45,7 +45,7 @@ INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
     "attention": N_("Attention"),
     "mean": N_("Mean attention"),
-    "blanks": N_("Fill a blank"),
+    "blanks": N_("Masked films"),
     "map": N_("Map"),
 }
 LIBRARY_SECTIONS = {"browse": N_("Browse"), "statistics": N_("Statistics"), "together": N_("Watch together")}

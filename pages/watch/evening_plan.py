@@ -91,7 +91,10 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
         st.caption(ngettext("Only {n} film is left to plan.", "Only {n} films are left to plan.", len(steps)))
     title = cache.recommender_title(predictor)
     text = (
-        _("{model} gives no probabilities, so each film is its top recommendation after the film before.", model=title)
+        _(
+            "{model} gives no probabilities, so each film is its top recommendation after the previous film.",
+            model=title,
+        )
         if steps[0].probability is None
         else _("{model} compared several plans. This one has the highest probability as a whole.", model=title)
     )

@@ -52,8 +52,8 @@ RATING_SCALES = [5, 10, 100]  # maximum rating
 MATCH_TEXTS = {
     MatchMethod.ID: N_("{n:,} by ID"),
     MatchMethod.TITLE_YEAR: N_("{n:,} by title and year"),
-    MatchMethod.NEXT_YEAR: N_("{n:,} by title, with the year one off"),
-    MatchMethod.TITLE: N_("{n:,} by title only"),
+    MatchMethod.NEXT_YEAR: N_("{n:,} by title; the year differs by one"),
+    MatchMethod.TITLE: N_("{n:,} by title alone"),
 }
 
 _STORE = st.components.v2.component("nextreel_store", js=(browser.STYLE / "history_store.js").read_text("utf-8"))
@@ -222,7 +222,7 @@ def _column_menus(
     label = _("What is in the columns of {file}?", file=file_name)
     with st.expander(label, icon=":material/view_column:", expanded=not question.guess.identifies_films):
         if not columns.identifies_films:
-            st.caption(_("Select at least a column with titles or with IDs of films."))
+            st.caption(_("Select at least one column with film titles or film IDs."))
         # short lines are padded and long lines are cut
         rows = [[*row, *[""] * n_columns][:n_columns] for row in question.sample]
         cells = [[format.escape_markdown(cell) for cell in row] for row in [headings, *rows]]
@@ -231,10 +231,16 @@ def _column_menus(
             for name, text in COLUMN_LABELS.items():
                 menu(name, _(text), list(column_labels), column_labels.__getitem__, 180)
             if columns.rating:
-                menu("scale", _("Best rating"), RATING_SCALES, str, 120)
+                menu("scale", _("Highest possible rating"), RATING_SCALES, str, 120)
             if not columns.watched:
                 orders = {False: _("The oldest"), True: _("The newest")}
-                menu("newest_first", _("No dates: which film is first?"), list(orders), orders.__getitem__, 260)
+                menu(
+                    "newest_first",
+                    _("No dates: which film comes first in the file?"),
+                    list(orders),
+                    orders.__getitem__,
+                    260,
+                )
 
 
 @cache.cached_for_dataset()

@@ -26,7 +26,7 @@ class MarkTexts:
 TEXTS = {
     LATER: MarkTexts(
         N_("Watch later · {n}"),
-        N_("Your list to watch later. “Share” exports it with your films."),
+        N_("Your “Watch later” list. “Share” exports it with your films."),
         N_("Remove {film}"),
         "later_open",
         "bookmark",

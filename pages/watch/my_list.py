@@ -213,7 +213,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommendation
             dataset.n_users,
             data=cache.dataset_title(dataset.name),
         )
-        help_text = _("Fill the list with the films of one person of this data set.")
+        help_text = _("Fill the list with the films of one person in this data set.")
         ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
@@ -231,7 +231,7 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if recommended:
             st.caption(
-                _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
+                _("Films like those you liked rank higher. Films like those you disliked or do not want rank lower.")
             )
             if visitor().ratings:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)
@@ -246,7 +246,7 @@ def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
         browser.focus_on(*focus_keys)
 
     label, icon = _("Surprise me"), "casino"
-    help_text = _("Fill the list with the films of a random viewer of this data set.")
+    help_text = _("Fill the list with the films of a random viewer in this data set.")
     if not films:
         # after the click, the popover below replaces this button and gets the focus
         button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)

@@ -90,5 +90,5 @@ def _check_key() -> None:
         state.poster_key = key
     elif text.strip():
         flash["poster_key"] = RecsysError(
-            "This is not a TMDB key (32 characters from 0 to f) or token (begins with eyJ)."
+            "This is not a TMDB key (32 characters, each 0–9 or a–f) or token (begins with eyJ)."
         )

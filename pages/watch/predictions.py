@@ -31,7 +31,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "languages": N_("Original language"),
     "countries": N_("Country"),
     "popularity": N_("How well known"),
-    "released_by_last_film": N_("Nothing newer than your last film"),
+    "released_by_last_film": N_("Nothing released after your latest film"),
 }
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
@@ -127,7 +127,7 @@ def _show_notes(recommended: RecommendationList) -> None:
             st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
         else:
             st.caption(
-                _("Films like those you liked rank higher, films like those you disliked or do not want rank lower.")
+                _("Films like those you liked rank higher. Films like those you disliked or do not want rank lower.")
             )
 
 
@@ -289,7 +289,10 @@ def _filter_controls(features: FilmFeatures) -> None:
     for name in ("hide_seen", "released_by_last_film", "diversity"):
         state[name] = getattr(filters, name)
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    help_text = _("Only films released by the year of the last film in your list. If it is from 2007, none from 2015.")
+    help_text = _(
+        "Only films released up to the year of the latest film in your list. If it is from 2007, you see "
+        "none from 2015."
+    )
     label = labels["released_by_last_film"]
     st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
     page.year_slider(features, "years", filters.years, read_widgets)

@@ -93,7 +93,7 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     n_earlier = n_films - share_image.MAX_WATCHED
     return share_image.ShareTexts(
         watched=_("I watched"),
-        earlier=_("and {n} before", n=n_earlier) if n_earlier > 0 else "",
+        earlier=_("and {n} more before", n=n_earlier) if n_earlier > 0 else "",
         next=_("and next comes"),
         by=_("Recommended by {model} with NextReel", model=model),
         link="" if reach(st.context.url or "") is Reach.COMPUTER else _link(),

@@ -43,7 +43,7 @@ def panel(dataset_name: str) -> None:
         if not expander.open:
             return
         note = _(
-            "Describe what you would like to watch, for example with a decade. The search uses tags of viewers, "
+            "Describe what you would like to watch, for example with a decade. The search uses viewers' tags, "
             "genres, years and titles."
         )
         st.caption(note)

@@ -108,7 +108,7 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     for dataset in (other, whole):
         has_text_ids = "item_id" in dataset.catalog.movies  # film ids of MovieLens are numbers
         if has_text_ids or not dataset.has_times:
-            text = "{name} does not have the film ids of MovieLens, or has no times; leave out --also"
+            text = "{name} does not have the film IDs of MovieLens, or has no times; leave out --also"
             raise DataError(text, name=dataset.name)
     events = other.interactions
     item = pd.Index(train.catalog.movie_ids).get_indexer(_movie_ids(other))  # (E,), -1: not in `train`

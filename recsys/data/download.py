@@ -115,7 +115,7 @@ def fetch(
             download.run(attempts)
             hashes = file_hashes(part)
             if md5 and hashes.md5 != md5:
-                text = "{host} sent another file than expected (its MD5 is not {md5})"
+                text = "{host} sent a different file from the one expected (its MD5 is not {md5})"
                 raise DownloadError(text, "try later", host=download.host, md5=md5)
             os.replace(part, target)
         except BaseException as error:
@@ -215,7 +215,7 @@ class _Download:
             file.flush()
             os.fsync(file.fileno())
         if total is not None and done < total:
-            raise _RetryableError("the connection broke after {done:,} of {total:,} bytes", done=done, total=total)
+            raise _RetryableError("the connection was lost after {done:,} of {total:,} bytes", done=done, total=total)
 
 
 def _check_response(response: "requests.Response", host: str) -> None:
@@ -267,7 +267,7 @@ def network_error_text(error: BaseException) -> Message:
         ("resolve", N_("its name cannot be resolved")),
         ("refused", N_("it refuses connections")),
         ("timed out", N_("it does not answer")),
-        ("IncompleteRead", N_("the connection broke")),
+        ("IncompleteRead", N_("the connection was lost")),
     ):
         if pattern in text:
             return Message(summary)

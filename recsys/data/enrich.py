@@ -40,8 +40,8 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
     imdb_id_of = imdb_ids(dataset)
     if not imdb_id_of:
         raise DataError(
-            "the films of {name} cannot be found in Wikidata, because they have neither IMDb ids nor "
-            "known titles with years",
+            "the films of {name} cannot be found in Wikidata, because they have neither IMDb IDs nor known titles "
+            "with years",
             name=name,
         )
     with exclusive_folder(paths.wikidata()):

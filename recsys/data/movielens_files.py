@@ -183,7 +183,7 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
 def _integer(name: str, cell: str) -> int:
     """Parse an id or a time in the member `name`. Raises DataError if it is not a number of 1 to MAX_DIGITS digits."""
     if not cell.strip().isdecimal() or len(cell.strip()) > MAX_DIGITS:
-        raise DataError("{cell!r} in its {name} is not a number, but MovieLens ids are numbers", cell=cell, name=name)
+        raise DataError("{cell!r} in its {name} is not a number, but MovieLens IDs are numbers", cell=cell, name=name)
     return int(cell)
 
 
@@ -249,7 +249,7 @@ def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options
     for cells in (user, movie):
         is_id = cells.str.fullmatch(rf"\d{{1,{MAX_DIGITS}}}")
         if not is_id.all():
-            text = "{cell!r} in its {name} is not a number, but MovieLens ids are numbers"
+            text = "{cell!r} in its {name} is not a number, but MovieLens IDs are numbers"
             raise DataError(text, cell=cells[~is_id].iloc[0], name=name)
     numbers = pd.to_numeric(rating, errors="coerce").clip(-MAX_FLOAT32, MAX_FLOAT32)  # larger values would overflow
     stars = numbers.to_numpy(np.float32, na_value=np.nan)

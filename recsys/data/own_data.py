@@ -49,7 +49,7 @@ _COUNTED = {  # key of `Checked.counts` → text
     "unsorted": N_("rows that are earlier than a previous row; the events of each person are sorted by time"),
     "one_event": N_("people with one event: recommenders learn from them, but are not tested on them"),
     "two_events": N_("people with two events: recommenders learn from them, but are not tested on them"),
-    "undescribed": N_("items that are not in the item file; their ids are shown as titles"),
+    "undescribed": N_("items that are not in the item file; their IDs are shown as titles"),
     "unused": N_("items of the item file without events: they can be found, but recommenders do not learn about them"),
     "unsafe_images": N_("pictures without a web address (https://…), which are not shown"),
 }
@@ -77,9 +77,9 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
         raise DataError(
-            "{name} may have a column for each of person, item and rating, or a person and all items of "
-            "that person in each line; name the columns: --user-col 1 --item-col 2, or write a line for "
-            "each event",
+            "each line of {name} may be one event (columns for person, item and rating), or one person followed by "
+            "all their items; for events, name the columns: --user-col 1 --item-col 2; otherwise write one line per "
+            "event",
             name=table.name,
         )
     names = list(table.rows.columns)
@@ -91,12 +91,13 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     if not {"user", "item"} <= assigned.keys():
         if not {"user", "item"} & assigned.keys():
             text = (
-                "{name} has the columns {names}; give the columns of person and item: --user-col NAME --item-col NAME"
+                "{name} has the columns {names}; name the columns with people and items: --user-col NAME --item-col "
+                "NAME"
             )
         elif "item" in assigned:
-            text = "{name} has the columns {names}; give the column of the person: --user-col NAME"
+            text = "{name} has the columns {names}; name the column with the people: --user-col NAME"
         else:
-            text = "{name} has the columns {names}; give the column of the item: --item-col NAME"
+            text = "{name} has the columns {names}; name the column with the items: --item-col NAME"
         raise DataError(text, name=table.name, names=", ".join(names))
     return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}  # in the order for `_messages`
 
@@ -290,7 +291,7 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     text_index, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
         raise DataError(
-            "the column {name} has an id of more than {longest:,} characters; is it the right column?",
+            "the column {name} has an ID of more than {longest:,} characters; is it the right column?",
             name=cells.name,
             longest=MAX_ID_LENGTH,
         )

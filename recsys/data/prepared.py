@@ -81,7 +81,7 @@ def load(name: str) -> Dataset:
         _read_about(name)  # checks the format
         return storage.read_artifact(target / ABOUT, partial(_read, name))
     except FileNotFoundError:
-        raise MissingData("{name} is not on this machine", command, name=name) from None
+        raise MissingData("{name} is not on this computer", command, name=name) from None
     except (OSError, storage.DamagedFileError, ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
         raise MissingData("{name} is damaged", command, name=name) from error
 

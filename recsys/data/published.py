@@ -160,7 +160,7 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
         text = "{title} changes over time, so it has no official hash; this one's SHA-256 is {sha256}"
         report({"stage": "note", "text": Message(text, title=entry.title, sha256=hashes.sha256)})
     elif not is_official:
-        text = "{name} is not the official archive of {title}: its hash is another one"
+        text = "{name} is not the official archive of {title}: its hash is different"
         report({"stage": "note", "text": Message(text, name=path.name, title=entry.title)})
     return ArchiveFile(path, entry.parse, hashes.sha256, is_official)
 

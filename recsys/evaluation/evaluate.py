@@ -214,7 +214,7 @@ def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dic
     stored.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
     if _identity(stored) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
-        text = "the stored result of {variant} has other data or settings; measure all seeds"
+        text = "the stored result of {variant} comes from other data or settings; measure all seeds again"
         raise EvaluationError(text, command, variant=variant)
     rows = [*stored["seeds"], *document["seeds"]]
     row_of_seed = {row["seed"]: row for row in rows}  # a new row replaces a stored row

@@ -198,7 +198,7 @@ def measure(
     events are already in random order.
     """
     if dataset.ties == "drawn":  # in random order
-        text = "{name}: films of the same second are already in random order; choose another data set"
+        text = "{name}: films rated in the same second are already in random order; choose another data set"
         raise DataError(text, name=dataset.name)
     all_pairs = ConsecutivePairs.from_dataset(dataset)
     pairs = ConsecutivePairs.from_dataset(dataset, without_rating)

@@ -68,8 +68,10 @@ def popularity_buckets(split: Split) -> Buckets:
     position = np.empty(len(counts), np.int64)
     position[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
     upper_bounds = [np.ceil(share * len(counts)) for share in TOP_SHARES]
-    percentages = [f"{100 * share:.0f}" for share in (0, *TOP_SHARES, 1)]
-    names = [f"{low}–{high}% most watched" for low, high in pairwise(percentages)]
+    percentages = [f"{100 * share:.0f}" for share in TOP_SHARES]
+    inner_names = [f"top {low}–{high}% by popularity" for low, high in pairwise(percentages)]
+    bottom = f"bottom {100 * (1 - TOP_SHARES[-1]):.0f}% by popularity"
+    names = [f"top {percentages[0]}% by popularity", *inner_names, bottom]
     return _by_bounds(names, upper_bounds, position[split.test.targets])
 
 

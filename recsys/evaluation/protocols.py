@@ -116,7 +116,7 @@ ORDERS: dict[Ties, str] = {
         "ratings sorted by user, then timestamp; ratings with the same timestamp keep the order of the ratings file"
     ),
     "drawn": (
-        "ratings sorted by user, then timestamp; films of the same second are in a random order that depends "
+        "ratings sorted by user, then timestamp; films rated in the same second are in a random order that depends "
         "on seed 0, user and film"
     ),
     "rows": "events sorted by user, in the order of the rows, because the file has no times",
@@ -128,19 +128,19 @@ LEAVE_ONE_OUT_RULES = COMMON_RULES | {
         "target, and all others are training data"
     ),
     # "MovieLens except 20M": all MovieLens data sets except ML-20M
-    "filter": "MovieLens except 20M: films with fewer than 5 ratings are removed; other data sets are complete",
+    "filter": "MovieLens except 20M: films with fewer than 5 ratings are removed; other data sets keep all films",
     "users": "users with at least 3 films; the others are only used for training",
 }
 SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
-    EXCLUDED: "films of the user's whole history are not sampled, including films watched after the target",
+    EXCLUDED: "films in the user's whole history, including films watched after the target, are not sampled",
     "sampled": 100,
     "seed": 0,
-    "lists": "one sample per user, the same for every model",
+    "lists": "one sample per user, the same for every recommender",
 }
 FULL = Protocol(
     "full",
     title="All films",
-    meaning="The last film of each person is hidden, and recommenders must find it among all films of the data set. "
+    meaning="The last film of each person is hidden, and recommenders must find it among all films in the data set. "
     "Films already watched are excluded. Among films with equal scores, the hidden film comes last.",
     rules=LEAVE_ONE_OUT_RULES
     | {
@@ -158,12 +158,12 @@ UNTIED_FULL = Protocol(
     "its own random order.",
     rules=FULL.rules
     | {
-        "order": "ratings sorted by user, then timestamp; films of the same second are in a random order that "
+        "order": "ratings sorted by user, then timestamp; films rated in the same second are in a random order that "
         "depends on the training seed, user and film, in training, validation and test"
     },
     splitting=UNTIED,
-    retraining_reason="This protocol needs recommenders that were trained with films of the same second in random "
-    "order. With other protocols, recommenders have learned the order of the file.",
+    retraining_reason="This protocol needs recommenders that were trained with films rated in the same second in "
+    "random order. With other protocols, recommenders have learned the order of the file.",
 )
 POPULARITY_100 = Protocol(
     "popularity-100",
@@ -205,10 +205,10 @@ TIME = Protocol(
         "cuts": "the test cut is the last midnight with at least 10% of the events after it; the validation cut is "
         "the last midnight with at least 10% of the remaining events after it",
         "filter": "MovieLens except 20M: films with fewer than 5 ratings, including later ratings, are removed; "
-        "other data sets are complete",
+        "other data sets keep all films",
         # "the cut" of a target: the first cut for validation, the second for test
         "users": "users who watched films before and after the cut",
-        "history": "all films that the user watched before the cut; films of the same second keep their order",
+        "history": "all films that the user watched before the cut; films rated in the same second keep their order",
         "tags": "tags given before the first cut; tags without a time are not used",
         "settings": "tuned with leave-one-out validation, which includes films watched after the cuts",
         "ranked": "the whole catalogue, including films that nobody had watched before the cut",
@@ -247,11 +247,11 @@ def _favourites(n: int) -> Protocol:
         title="1 favourite" if n == 1 else f"{n} favourites",
         meaning="A tenth of the people are not in the training data. Recommenders get a few films that such a person "
         "likes, in random order, as if a visitor had typed them. They must find the other films that the "
-        "person likes. Here, HR is the share of those films in the top of the list, and NDCG counts all of "
-        "them.",
+        "person likes. Here, HR is the share of those films that is at the top of the list, and NDCG counts "
+        "all of them.",
         rules=COMMON_RULES
         | {
-            "split": "by a hash of the user's id: a tenth of the users are test users, another tenth validation "
+            "split": "by a hash of the user's ID: a tenth of the users are test users, another tenth validation "
             "users, and the others training users",
             "filter": LEAVE_ONE_OUT_RULES["filter"],
             "users": (

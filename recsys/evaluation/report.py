@@ -47,7 +47,7 @@ def format_report(
         selected = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
         dataset, protocol = next(iter(documents_by_board), selected)  # a board without valid results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-        raise results.ResultError("nothing of this has been measured yet on this version of the data", command)
+        raise results.ResultError("there are no results for this version of the data yet", command)
     format_board = leaderboard if brief else section
     return "\n\n".join(
         format_board(dataset, protocol, documents, other_protocol)

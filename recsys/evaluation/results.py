@@ -176,7 +176,7 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
             comparable.append(document)
         else:
             command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-            text = "{variant} is left out: it was measured on other people of {dataset} than most others"
+            text = "{variant} is left out: it was not measured on the same people of {dataset} as most others"
             warn(ResultError(text, command, variant=document["variant"], dataset=dataset))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
 
@@ -288,7 +288,7 @@ def _choose(
     command = _command(next(iter(documents_by_board)), variant)
     if not candidates:
         raise ResultError("{variant} has not been measured yet", command, variant=variant)
-    text = "{variant} was measured on another version of {dataset} than the one on this machine"
+    text = "{variant} was measured on a different version of {dataset} from the one on this computer"
     raise ResultError(text, command, variant=variant, dataset=dataset)
 
 

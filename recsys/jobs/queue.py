@@ -55,7 +55,7 @@ class State(StrEnum):
     RUNNING = N_("running")
     STOPPING = N_("stopping")  # the training saves its state and ends
     STOPPED = N_("stopped")
-    INTERRUPTED = N_("cut off")  # the runner ended unexpectedly, for example by a restart of the computer
+    INTERRUPTED = N_("interrupted")  # the runner ended unexpectedly, for example by a restart of the computer
     FAILED = N_("failed")
     DONE = N_("done")
     DAMAGED = N_("damaged")  # job.json cannot be read
@@ -209,7 +209,9 @@ def resume(job_id: str) -> None:
     """Append a job that ended early to the queue again. It continues from its saved state, if any."""
     with _locked_job(job_id) as (job, all_jobs):
         if job.state not in RESUMABLE:
-            raise JobError("training {id} is {state}, so it cannot be resumed", id=job.id, state=Message(job.state))
+            raise JobError(
+                "training run {id} cannot be resumed: its state is “{state}”", id=job.id, state=Message(job.state)
+            )
         _check_can_wait(job, all_jobs)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
@@ -219,7 +221,7 @@ def remove(job_id: str) -> None:
     """Delete a job that is not active. Its checkpoint stays."""
     with _locked_job(job_id) as (job, _):
         if job.state in ACTIVE:
-            text = "training {id} is {state}; stop it before you remove it"
+            text = "the state of training run {id} is “{state}”; stop it before you remove it"
             raise JobError(text, id=job.id, state=Message(job.state))
         shutil.rmtree(job.folder)
 
@@ -328,7 +330,7 @@ def _locked_job(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     with _locked_queue() as all_jobs:
         jobs_by_id = {job.id: job for job in all_jobs}
         if job_id not in jobs_by_id:
-            text = "there is no training {job_id}; there are: {jobs}"
+            text = "there is no training run {job_id}; there are: {jobs}"
             raise JobError(text, job_id=job_id, jobs=", ".join(jobs_by_id) or "none")
         yield jobs_by_id[job_id], all_jobs
 
@@ -350,5 +352,5 @@ def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
         text = "{title} is already being trained for {dataset}; stop the training first, or wait until it ends"
         raise JobError(text, title=Message(title), dataset=job.dataset)
     if len(active) >= MAX_ACTIVE_JOBS:
-        text = "{active} trainings are waiting or running, which is the maximum; add this one when some are done"
+        text = "{active} training runs are waiting or running, which is the maximum; add this one when some are done"
         raise JobError(text, active=len(active))

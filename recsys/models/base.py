@@ -17,12 +17,12 @@ from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions, TrainingSummary
 
 TOO_LITTLE_RAM = N_(
-    "{wanted}, and may take half of the {free:,.1f} GB that this machine has left; choose another "
-    "model, such as item-knn"
+    "{wanted}, but only half of the {free:,.1f} GB that is free on this computer may be used; choose another model, "
+    "such as item-knn"
 )
 TOO_LITTLE_GPU_MEMORY = N_(
-    "{wanted}, and may take half of the {free:,.1f} GB that the GPU has left; train with --device "
-    "cpu, or choose another model, such as item-knn"
+    "{wanted}, but only half of the {free:,.1f} GB that is free on the GPU may be used; train with --device cpu, or "
+    "choose another model, such as item-knn"
 )
 
 

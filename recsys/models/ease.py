@@ -57,7 +57,7 @@ class Ease(ArrayModel):
         self.check_memory(train)
         if not self.config.rank and train.n_items > presets.MANY_ITEMS:
             raise DataError(
-                "EASE of full rank holds items² numbers, too many for {n_items:,}; add --rank {rank}",
+                "full-rank EASE stores items² numbers, too many for {n_items:,} items; add --rank {rank}",
                 n_items=train.n_items,
                 rank=presets.LARGE_SET_RANK,
             )
@@ -122,7 +122,7 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
     if not error_code:
         triangle, error_code = lapack.spotri(triangle, overwrite_c=True)
     if error_code:
-        raise DataError("EASE found no inverse: these counts are too large for its regularization; raise it tenfold")
+        raise DataError("EASE found no inverse: these counts are too large for its regularisation; increase it tenfold")
     inverse = triangle.T  # its lower triangle contains the result
     for start in range(0, len(inverse), BLOCK_ROWS):
         block = slice(start, start + BLOCK_ROWS)

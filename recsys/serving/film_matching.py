@@ -41,7 +41,7 @@ DATASET_WITH_OTHER_IDS = "ml-100k"  # its ids differ from the ids of the MovieLe
 class MatchMethod(Enum):
     """How an entry was matched."""
 
-    ID = N_("by its number")
+    ID = N_("by ID")
     TITLE_YEAR = N_("by title and year")
     NEXT_YEAR = N_("by title; the year differs by one")
     TITLE = N_("by title alone")

@@ -101,7 +101,7 @@ def list_from_link(text: str) -> str:
         raise RecsysError("this is not a link to a list of films; copy the link from the address bar or from Share")
     films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])
     if not SHARED_LIST_PATTERN.fullmatch(films):  # the name of the data set is invalid
-        raise RecsysError("the link has an invalid name of a data set")
+        raise RecsysError("the link has an invalid data set name")
     return films
 
 

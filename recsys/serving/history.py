@@ -153,12 +153,12 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     n_unknown = len(distinct_ids) - len(items)
     notices = []
     if len(movie_ids) < len(parts):
-        notices.append(Message("A part of the link could not be read and was skipped."))
+        notices.append(Message("Part of the link could not be read and was skipped."))
     if n_unknown:
         notices.append(
             Message(
-                "Skipped {n:,} film of the link: not in this data set.",
-                plural="Skipped {n:,} films of the link: not in this data set.",
+                "Skipped {n:,} film in the link: not in this data set.",
+                plural="Skipped {n:,} films in the link: not in this data set.",
                 n=n_unknown,
             )
         )

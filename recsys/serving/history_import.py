@@ -19,7 +19,7 @@ from recsys.errors import N_
 from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
-CHOSEN = N_("chosen in the review")
+CHOSEN = N_("chosen by you")
 NONE_OF_CANDIDATES = N_("none of the films that were offered")
 METHOD_COLUMN = "found"
 REASON_COLUMN = "reason for leaving it out"

@@ -214,7 +214,7 @@ def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False
     n = len(dataset.catalog.films) if allow_infrequent else dataset.n_items
     invalid = array[(array < 0) | (array >= n)]
     if len(invalid):
-        text = "there is no item {unknown} among {n}; pass items, not MovieLens ids"
+        text = "there is no item {unknown} among {n}; pass item numbers, not MovieLens IDs"
         raise ServingError(text, unknown=invalid[0], n=n)
     return array.astype(np.int64, copy=False)
 
@@ -229,7 +229,7 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
     expected_shape = (len(histories), dataset.n_items)
     if scores.shape != expected_shape:
         raise ServingError(
-            "{title} scored {shape}, not {expected}; train it again",
+            "{title} returned scores of shape {shape}, not {expected}; train it again",
             title=Message(predictor.title),
             shape=scores.shape,
             expected=expected_shape,

@@ -33,7 +33,7 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
         if len(rows):
             return int(rows[0])
         raise ServingError(
-            "{name} has no person {user_id}; its {n_users:,} are called {examples} …",
+            "{name} has no person {user_id}; its {n_users:,} people have names such as {examples}",
             name=dataset.name,
             user_id=user_id,
             n_users=dataset.n_users,
@@ -41,7 +41,7 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
         )
     if not str(user_id).removeprefix("-").isdecimal():
         raise ServingError(
-            "{name} has no person {user_id}: its people are numbered", name=dataset.name, user_id=user_id
+            "{name} has no person {user_id}: the IDs of its people are numbers", name=dataset.name, user_id=user_id
         )
     user_id = int(user_id)
     row = int(np.searchsorted(dataset.user_ids, user_id))  # `user_ids` is ascending
@@ -49,7 +49,7 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
         return row
     low, high = dataset.user_ids[[0, -1]]
     raise ServingError(
-        "{name} has no person {user_id}; its {n_users:,} ids lie from {low} to {high}",
+        "{name} has no person {user_id}; its {n_users:,} IDs range from {low} to {high}",
         name=dataset.name,
         user_id=user_id,
         n_users=dataset.n_users,
@@ -110,6 +110,10 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
         content = escape_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
     except ImportError as error:
         raise RecsysError(
-            "parquet needs pyarrow, which is missing; name a .csv, or: pip install pyarrow ({error})", error=error
+            (
+                "parquet needs pyarrow, which is missing; choose a file name that ends in .csv, or run: pip install "
+                "pyarrow ({error})"
+            ),
+            error=error,
         ) from error
     storage.replace_file(path, content)

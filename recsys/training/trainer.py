@@ -109,7 +109,9 @@ class RunFolder:
 
     def version_error(self) -> TrainingError:
         """Return the error for a state of another version."""
-        return TrainingError("{path} is of another version; delete it, or train without --resume", path=self.state_path)
+        return TrainingError(
+            "{path} was written by another version; delete it, or train without --resume", path=self.state_path
+        )
 
     def finish(self) -> None:
         """Write the log, and delete the state and temporary files of killed runs, after the checkpoint was saved."""
@@ -361,8 +363,7 @@ class Trainer:
             )
         if precision != self.precision:
             raise TrainingError(
-                "{path} was trained in {precision}, and this run computes in {run_precision}; "
-                "add --precision {precision}",
+                "{path} was trained in {precision}, but this run uses {run_precision}; add --precision {precision}",
                 path=path,
                 precision=precision,
                 run_precision=self.precision,

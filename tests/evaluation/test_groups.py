@@ -44,10 +44,10 @@ def test_targets_are_grouped_by_how_often_they_were_watched():
         name: set(leave_one_out(world).test.targets[rows]) for name, rows in buckets(world, popularity_buckets).items()
     }
     assert found == {
-        "0–1% most watched": {0, 1},
-        "1–10% most watched": {5, 19},
-        "10–50% most watched": {20, 30, 99},
-        "50–100% most watched": {100, 199},
+        "top 1% by popularity": {0, 1},
+        "top 1–10% by popularity": {5, 19},
+        "top 10–50% by popularity": {20, 30, 99},
+        "bottom 50% by popularity": {100, 199},
     }
 
 

@@ -226,7 +226,12 @@ def _literals(node):
 def texts_in_data():
     """Return texts that pages translate with `_(variable)`: of recommenders, protocols, groups, lists and studies."""
     own_groups = ("under 10", "200 and more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.NO_ANSWER)
-    by_popularity = ("0–1% most watched", "1–10% most watched", "10–50% most watched", "50–100% most watched")
+    by_popularity = (
+        "top 1% by popularity",
+        "top 1–10% by popularity",
+        "top 10–50% by popularity",
+        ("bottom 50% by popularity"),
+    )
     recommenders = registry.RECOMMENDERS.values()
     return {
         *strings(list(LOOKS)),

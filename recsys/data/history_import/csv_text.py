@@ -34,7 +34,7 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
     """Return the text of a file, and notes for the user. Raises HistoryError if it is not a text file."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
-            "“{name}” has more than {megabytes} MB, too much for a watch history; choose a smaller export",
+            "“{name}” is larger than {megabytes} MB, too much for a watch history; choose a smaller export",
             name=name,
             megabytes=MAX_FILE_BYTES >> 20,
         )
@@ -105,7 +105,7 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
         line_number = reader.line_num + 1  # a quoted cell can have several lines
         if len(lines) > MAX_LINES + 1:
             raise HistoryError(
-                "“{name}” has more than {max_lines:,} lines; choose a file with fewer years",
+                "“{name}” has more than {max_lines:,} lines; choose a file that covers fewer years",
                 name=name,
                 max_lines=MAX_LINES,
             )

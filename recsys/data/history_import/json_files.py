@@ -29,7 +29,7 @@ def read(name: str, text: str) -> Imported:
         raise HistoryError("“{name}” is not a watch history; {advice}", name=name, advice=Message(_ADVICE))
     if len(records) > MAX_LINES:
         raise HistoryError(
-            "“{name}” has more than {max_lines:,} entries; choose a file with fewer years",
+            "“{name}” has more than {max_lines:,} entries; choose a file that covers fewer years",
             name=name,
             max_lines=MAX_LINES,
         )

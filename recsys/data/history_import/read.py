@@ -63,12 +63,12 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
     """Yield path and content of each file of an archive. The content is None unless the file is CSV or JSON."""
     if len(data) > MAX_FILE_BYTES:
-        text = "“{name}” has more than {megabytes} MB; choose the CSV files in it one by one"
+        text = "“{name}” is larger than {megabytes} MB; choose the CSV files in it one by one"
         raise HistoryError(text, name=name, megabytes=MAX_FILE_BYTES >> 20)
     try:
         with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
-                text = "“{name}” is a document of an office program; save the table as CSV and choose that file"
+                text = "“{name}” is an office document; save the table as CSV and choose that file"
                 raise HistoryError(text, name=name)
             for path in archive.paths:
                 yield path, archive.read(path) if _may_be_history(path) else None

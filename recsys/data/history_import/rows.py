@@ -152,13 +152,13 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
     bad_ratings = count_invalid(columns.rating, partial(stars, scale=columns.scale), _NO_RATING)
     notes = (
         Message(
-            "{n:,} date could not be read; the film is imported without it",
-            plural="{n:,} dates could not be read; the films are imported without them",
+            "{n:,} date could not be read; its film is imported without a date",
+            plural="{n:,} dates could not be read; their films are imported without dates",
             n=bad_dates,
         ),
         Message(
-            "{n:,} rating is not from 0 to {scale:g}; the film is imported without it",
-            plural="{n:,} ratings are not from 0 to {scale:g}; the films are imported without them",
+            "{n:,} rating is not from 0 to {scale:g}; its film is imported without a rating",
+            plural="{n:,} ratings are not from 0 to {scale:g}; their films are imported without ratings",
             n=bad_ratings,
             scale=columns.scale,
         ),

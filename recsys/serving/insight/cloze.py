@@ -126,7 +126,7 @@ def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[
     model = predictor.model
     if not model.can_fill_masks:
         raise ServingError(
-            "{title} reads from the first film to the last, so it cannot fill a blank; choose BERT4Rec",
+            "{title} reads from the first film to the last, so it cannot predict a masked film; choose BERT4Rec",
             title=Message(predictor.title),
         )
     start = 0 if model.max_length is None else max(0, len(sequence) - model.max_length)

@@ -71,7 +71,7 @@ LOGS = {
     "short": pd.DataFrame({"epoch": [1, 2], "loss": [7.0, 5.5]}),
     "other": pd.DataFrame({"epoch": [1, 3], "loss": [6.0, 5.0], "ndcg@10": [0.1, 0.3]}),
 }
-TITLES = {"long": "Long", "short": "Short", "other": "Other"}
+TITLES = {"long": "Long", "short": "Short", "other": "Other person"}
 
 
 def looks(figure):
@@ -87,7 +87,7 @@ def test_no_two_lines_share_colour_dash_or_mark():
 
 def test_a_recommender_looks_the_same_in_both_charts_though_another_is_missing_in_one():
     loss, validation = (charts.plot_lines(LOGS, TITLES, "epoch", column, "") for column in ("loss", "ndcg@10"))
-    assert set(looks(validation)) == {"Long", "Other"}
+    assert set(looks(validation)) == {"Long", "Other person"}
     assert looks(validation).items() <= looks(loss).items()
 
 
@@ -95,9 +95,10 @@ def test_lines_are_named_where_they_end():
     figure = charts.label_line_ends(charts.plot_lines(LOGS, TITLES, "epoch", "loss", ""))
     places = {note.text: (note.x, note.y) for note in figure.layout.annotations}
     assert places["Short"] == (2, 5.5)
-    assert {places[name][0] for name in ("Long", "Other")} == {3}
+    assert {places[name][0] for name in ("Long", "Other person")} == {3}
     assert (
-        abs(places["Long"][1] - places["Other"][1]) >= charts.LETTER_HEIGHT_PX / charts.LINE_PLOT_HEIGHT_PX * 2 - 1e-9
+        abs(places["Long"][1] - places["Other person"][1])
+        >= charts.LETTER_HEIGHT_PX / charts.LINE_PLOT_HEIGHT_PX * 2 - 1e-9
     )
 
 

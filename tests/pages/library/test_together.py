@@ -31,7 +31,7 @@ def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
     found = group.recommend_for_two(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
     assert offered(app) == [data.catalog.films[one.item].title for one in found]
     first = app.container(key="together").html[0].value
-    for who, standing in zip(("You", "Other"), found[0].positions, strict=True):
+    for who, standing in zip(("You", "Other person"), found[0].positions, strict=True):
         assert f">{who}</span>" in first
         assert f"{format.ordinal(standing.rank)}, {format.precise_percent(standing.probability)}" in first
     watched = {world.TITLES[item][:-7] for item in (0, 1, 2, 7, 8, 9)}

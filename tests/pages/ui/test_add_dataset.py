@@ -51,7 +51,7 @@ def test_a_file_is_checked_before_it_becomes_a_set_that_is_open(form):
 
 def test_columns_that_do_not_show_are_chosen(form):
     given(form, ODD)
-    assert "Choose the column of the {roles}.".format(roles="Person and Item") in said(form)
+    assert "Choose the column for: {roles}.".format(roles="Person and Item") in said(form)
     assert "own-add" not in keys(form)
     form.selectbox(key="own_column_user_shop.csv").select("who")
     form.selectbox(key="own_column_item_shop.csv").select("what").run()

@@ -40,13 +40,13 @@ def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show
         show(s="3", item=3)
     )
     app = show(item=3)
-    assert "Your list is empty, so {model} recommends this film to everybody.".format(model="BERT4Rec") in said(app)
+    assert "Your list is empty, so {model} recommends this film to everyone.".format(model="BERT4Rec") in said(app)
     assert not app.html
 
 
 def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
     app = show(s="1-2-3", variant="popular")
-    assert "None of your films makes a difference: {model} recommends it to everybody.".format(
+    assert "None of your films makes a difference: {model} recommends it to everyone.".format(
         model="Most popular"
     ) in said(app)
     assert not app.html

@@ -172,7 +172,7 @@ def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, a
 def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch):
     monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: 61.0)
     app = choose(visit(s="1-2-3"), "ease")
-    assert "{model} has not been fitted for {data} yet, which takes more than a minute.".format(
+    assert "{model} has not been fitted for {data} yet. Fitting takes more than a minute.".format(
         model="EASE", data="MovieLens latest (sample)"
     ) in said(app)
     assert recsys_command("train", "ease", "--dataset", DATA) in said(app)
