@@ -90,7 +90,7 @@ def test_a_person_with_a_name_is_asked_for_by_it(tmp_path, capsys):
     assert main(["recommend", "--user", "bob", "--dataset", "shop", "--model", "popular", "-k", "1"]) == 0
     assert "milk" in capsys.readouterr().out.splitlines()[-1]
     assert main(["recommend", "--user", "eve", "--dataset", "shop", "--model", "popular"]) == 1
-    assert "shop has no person eve; its 2 are called ann, bob" in capsys.readouterr().err
+    assert "shop has no person eve; its 2 people have names such as ann, bob" in capsys.readouterr().err
 
 
 def test_a_check_alone_adds_nothing(tmp_path, capsys):

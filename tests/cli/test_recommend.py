@@ -75,7 +75,7 @@ def test_a_person_of_the_data_set_is_asked_for_by_id(capsys):
     assert json.loads(output.out)[0]["title"] == "Film 3"  # the most popular of those that person 1 did not see
     assert output.err == ""
     assert recommend("--user", "9") == 1
-    assert "has no person 9; its 4 ids lie from 1 to 4" in capsys.readouterr().err
+    assert "has no person 9; its 4 IDs range from 1 to 4" in capsys.readouterr().err
 
 
 def test_the_lists_of_everybody_go_into_a_file(capsys, tmp_path):

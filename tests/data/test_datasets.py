@@ -287,7 +287,7 @@ print(datasets.load("ml-latest-small").fingerprint)
 
 
 def test_a_missing_set_is_reported_with_the_command():
-    with pytest.raises(MissingData, match=f"ml-1m is not on this machine; {LINE} ml-1m$"):
+    with pytest.raises(MissingData, match=f"ml-1m is not on this computer; {LINE} ml-1m$"):
         datasets.load("ml-1m")
     with pytest.raises(MissingData, match=f"{LINE} ml-1m$"):
         datasets.ensure("ml-1m")
@@ -366,7 +366,7 @@ def test_an_archive_that_is_not_the_official_one_is_taken_and_said_so(tmp_path):
     events = []
     datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon()), events.append)
     assert as_text(events) == [
-        {"stage": "note", "text": "some.zip is not the official archive of MovieLens 1M: its hash is another one"},
+        {"stage": "note", "text": "some.zip is not the official archive of MovieLens 1M: its hash is different"},
         {"stage": "parse"},
         {"stage": "keep"},
     ]
@@ -406,7 +406,7 @@ def test_another_file_on_the_site_counts_as_a_failure(site, index):
     site.content = b"PK" + site.content
     events = []
     assert datasets.get("ml-100k", report=events.append).n_users == 5
-    assert "another file than expected" in str(events[-4]["text"])
+    assert "a different file from the one expected" in str(events[-4]["text"])
 
 
 def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_remedy(site, index, home):

@@ -196,12 +196,12 @@ def test_a_busy_server_is_asked_again(server, tmp_path):
 
 def test_a_truncated_file_is_refused_with_one_line(server, tmp_path):
     server.tricks = [server.cut(1000)] * 20
-    refused(server, tmp_path, "connection broke")
+    refused(server, tmp_path, "connection was lost")
 
 
 def test_another_file_than_expected_is_refused_with_one_line(server, tmp_path):
     server.content = CONTENT[:-1] + b"?"
-    refused(server, tmp_path, "sent another file than expected")
+    refused(server, tmp_path, "sent a different file from the one expected")
 
 
 def test_a_file_that_is_not_there_is_not_asked_for_twice(server, tmp_path):
@@ -306,7 +306,7 @@ def test_a_wheel_is_taken_as_a_file_and_only_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("does", "words"),
     [
-        (SEND.replace("'wheel')", "'whale')"), "another toy-1.0-py3-none-any.whl than expected"),
+        (SEND.replace("'wheel')", "'whale')"), "a different toy-1.0-py3-none-any.whl from the one expected"),
         ("pass", "sent no wheel for toy==1.0"),
         ("sys.exit('first line\\nERROR: no matching distribution')", "toy==1.0: ERROR: no matching distribution$"),
         ("sys.exit(1)", "no reason given"),

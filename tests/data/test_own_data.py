@@ -152,7 +152,7 @@ def test_the_range_of_ratings_and_times_is_said_and_what_no_rating_can_be_counts
 
 
 def test_a_name_that_cannot_be_one_is_refused():
-    with pytest.raises(DataError, match="the column item has an id of more than 1,000 characters"):
+    with pytest.raises(DataError, match="the column item has an ID of more than 1,000 characters"):
         check(f"user,item\n1,{'x' * 1_001}\n")
 
 

@@ -140,7 +140,7 @@ def test_loading_computes_no_fingerprint(monkeypatch):
 
 
 def test_a_set_that_is_not_there_is_reported_with_the_command():
-    with pytest.raises(MissingData, match=refusal("is not on this machine")):
+    with pytest.raises(MissingData, match=refusal("is not on this computer")):
         prepared.load("toy")
 
 

@@ -184,7 +184,7 @@ TOO_MUCH = {
     "names in JSON": (b"".join(b'{"a%d":1}\n' % n for n in range(20_000)), "has 20,000 columns"),
     "names in JSON that few objects have": (b"".join(b'{"a%d":1}\n' % (n % 900) for n in range(20_000)), "most rows"),
     "one cell": (b'user,item\n"' + b"x" * 5_000_000 + b'",1\n', "field larger than field limit"),
-    "gzip": (gzip.compress(bytes(10_000_000)), "has more than"),
+    "gzip": (gzip.compress(bytes(10_000_000)), "is larger than"),
     "parquet": (as_parquet(BILLION), "most rows"),
     "Shift-JIS": ("user,item\nマトリックス,1\n".encode("shift_jis"), "has an unknown encoding; save it"),
     "a mark alone": (b"\xef\xbb\xbf", "is empty"),

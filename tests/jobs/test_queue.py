@@ -204,7 +204,7 @@ def test_what_waits_is_taken_out_of_the_queue_and_put_back(asleep):
     assert states() == [State.STOPPED]
     queue.resume(job.id)
     assert states() == [State.WAITING]
-    with pytest.raises(JobError, match="is waiting, so it cannot be resumed"):
+    with pytest.raises(JobError, match="cannot be resumed: its state is “waiting”"):
         queue.resume(job.id)
 
 
@@ -233,7 +233,7 @@ def test_a_damaged_job_is_said_and_the_others_go_on(asleep):
     assert [(job.id, job.state) for job in queue.jobs()] == [(broken.id, State.DAMAGED), (whole.id, State.WAITING)]
     with queue.claim_next() as job:
         assert job.id == whole.id
-    with pytest.raises(JobError, match="is damaged"):
+    with pytest.raises(JobError, match="its state is “damaged”"):
         queue.resume(broken.id)
     queue.remove(broken.id)
     assert [job.id for job in queue.jobs()] == [whole.id]

@@ -54,7 +54,7 @@ def test_a_film_without_views_scores_0():
 def test_too_little_memory_raises_an_error_before_any_work(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 4.2e9)
     monkeypatch.setattr(ease, "_gram", None)  # a call would raise TypeError
-    needs = r"EASE needs 4\.8 GB of memory for 20,000 films, and may take half of the 4\.2 GB .*; choose another model"
+    needs = r"EASE needs 4\.8 GB of memory for 20,000 films, but only half of the 4\.2 GB .*; choose another model"
     with pytest.raises(DataError, match=needs):
         Ease(title="EASE").fit(toys.dataset([[0, 1, 2]], n_items=20_000))
 
@@ -70,12 +70,12 @@ def test_half_of_the_free_memory_is_allowed(monkeypatch):
 def test_no_matrix_of_items_by_items_is_made_for_many_items(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 1e12)
     monkeypatch.setattr(ease, "_gram", None)
-    with pytest.raises(DataError, match="too many for 20,001; add --rank 256"):
+    with pytest.raises(DataError, match="too many for 20,001 items; add --rank 256"):
         Ease().fit(toys.dataset([[0, 1, 2]], n_items=20_001))
 
 
 def test_a_singular_matrix_raises_an_error():
-    with pytest.raises(DataError, match="raise it"):
+    with pytest.raises(DataError, match="increase it"):
         Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films with equal viewers
 
 

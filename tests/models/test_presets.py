@@ -89,5 +89,5 @@ def test_too_little_memory_for_a_network_raises_an_error(monkeypatch):
     numbers = 4 * 6 * (22 * 64 + 20)  # at least six copies of embeddings and biases
     assert model.fit_memory_bytes(world.n_users, world.n_items) > numbers
     monkeypatch.setattr(machine, "free_memory", lambda: 1e6)
-    with pytest.raises(DataError, match=r"gSASRec needs 0\.0 GB of memory for 20 films, and may take half"):
+    with pytest.raises(DataError, match=r"gSASRec needs 0\.0 GB of memory for 20 films, but only half"):
         model.fit(world)

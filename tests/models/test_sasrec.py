@@ -194,5 +194,5 @@ def test_as_published_items_have_no_bias_and_everything_else_learns():
 
 def test_a_network_on_a_gpu_must_fit_into_the_memory_of_the_gpu(monkeypatch):
     monkeypatch.setattr(device, "free_gpu_bytes", lambda where: 1_000)
-    with pytest.raises(DataError, match="that the GPU has left"):
+    with pytest.raises(DataError, match="that is free on the GPU"):
         SasRec().fit(toys.cycle(n_items=8, n_users=10, length=5), run=RunOptions(device="cpu"))

@@ -92,8 +92,8 @@ def test_the_link_of_an_empty_sequence_is_short():
 @pytest.mark.parametrize(
     ("link", "items", "notice"),
     [
-        ("103-7-100", [3, 0], "Skipped 1 film of the link: not in this data set."),
-        ("103-7-8", [3], "Skipped 2 films of the link: not in this data set."),
+        ("103-7-100", [3, 0], "Skipped 1 film in the link: not in this data set."),
+        ("103-7-8", [3], "Skipped 2 films in the link: not in this data set."),
         ("103-100-103", [3, 0], "Films that are in the link twice are kept once."),
         ("103--100", [3], "Part of the link could not be read and was skipped."),
         ("-103", [], "Part of the link could not be read and was skipped."),

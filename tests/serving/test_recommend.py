@@ -118,7 +118,7 @@ def test_scores_that_are_no_numbers_are_refused_with_a_sentence(world):
 
 
 def test_scores_for_another_catalogue_are_refused(world):
-    with pytest.raises(ServingError, match=r"scored \(1, 7\), not \(1, 6\)"):
+    with pytest.raises(ServingError, match=r"shape \(1, 7\), not \(1, 6\)"):
         best(world, Given([0] * 7))
 
 

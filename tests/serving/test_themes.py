@@ -29,7 +29,7 @@ def load(report, fetch=True):
 
 def not_here(report, fetch=True):
     assert not fetch  # nothing is downloaded unless somebody asks for it
-    raise DownloadError("the sentence encoder is not on this machine; fetch it first")
+    raise DownloadError("the sentence encoder is not on this computer; fetch it first")
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def test_the_real_loader_downloads_nothing_unless_told_to(tmp_path, monkeypatch)
     hub = []
     monkeypatch.setattr(encoder, "_from_hub", hub.append)
     monkeypatch.setattr(encoder, "_from_wheel", None)  # would fail if it were called
-    with pytest.raises(DownloadError, match="not on this machine"):
+    with pytest.raises(DownloadError, match="not on this computer"):
         encoder.load(print, fetch=False)
     assert hub == [False]
 

@@ -29,7 +29,7 @@ def test_people_are_known_by_the_ids_of_their_ratings_file(user_id, row):
 
 @pytest.mark.parametrize("user_id", [0, 5, 21, -3])
 def test_an_id_that_nobody_has_is_refused_with_those_there_are(user_id):
-    with pytest.raises(ServingError, match=f"has no person {user_id}; its 3 ids lie from 3 to 20"):
+    with pytest.raises(ServingError, match=f"has no person {user_id}; its 3 IDs range from 3 to 20"):
         users.user_row(WORLD, user_id)
 
 

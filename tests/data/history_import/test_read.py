@@ -245,8 +245,8 @@ def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
     made = one(files.DIARY.replace("2023-12-30", "last year").replace("4.5", "11"))
     assert len(made.entries) == 2
     assert [str(note) for note in made.notes] == [
-        "1 date could not be read; the film is imported without it",
-        "1 rating is not from 0 to 5; the film is imported without it",
+        "1 date could not be read; its film is imported without a date",
+        "1 rating is not from 0 to 5; its film is imported without a rating",
     ]
 
 
@@ -274,7 +274,7 @@ REFUSED = {
     "half a json": (files.OURS_JSON[:-9].encode(), "not a valid JSON"),
     "deep json": (b"[" * 200_000, "not a valid JSON"),
     "numbers beyond reason": (b"[" + b"9" * 10_000 + b"]", "not a valid JSON"),
-    "too large": (b"a" * (MAX_FILE_BYTES + 1), "more than 10 MB"),
+    "too large": (b"a" * (MAX_FILE_BYTES + 1), "larger than 10 MB"),
     "too many lines": (b"Title,Date\n" + b"A,2021-12-15\n" * 100_002, "more than 100,000 lines"),
     "a million columns": (b"," * 1_000_000, "columns|empty"),
     "one line of 10 MB": (b"Title,Date\n" + b"a" * 9_000_000, "not a CSV file"),

@@ -313,7 +313,7 @@ def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured
     results.write(result("bert4rec", "ml-1m", "popularity-100", np.array([[50, 60, 70]])), np.array([[50, 60, 70]]))
     app = open_section(visit("evaluation", data="ml-1m"), "protocols")
     assert {line["name"]: line["y"] for line in chart(app)} == {"Bert4Rec": [1, 2], "Popular": [2, 1]}
-    assert "The order is not compared, because it is random with fewer than 200 people." in said(app)
+    assert "The order is not compared, because with fewer than 200 people it is mostly chance." in said(app)
     assert "100%" not in said(app)
     app.get_by_key("protocols-ml-1m").set_value(["full"]).run()
     assert "Select at least two protocols." in said(app)
@@ -435,7 +435,7 @@ def test_results_of_other_data_are_not_shown_as_those_of_this_set(visit, home):
     ranks = np.array([[1, 2, 3]])
     results.write(result("popular", "ml-latest-sample", "full", ranks) | {"fingerprint": "of other data"}, ranks)
     app = visit("evaluation")
-    assert "another version of" in app.warning[0].value.replace("\\", "")
+    assert "a different version of" in app.warning[0].value.replace("\\", "")
     assert "There are no readable results for this protocol yet." in said(app)
     assert "-m recsys evaluate all --dataset ml-latest-sample --protocol full" in said(app)
 
@@ -454,7 +454,7 @@ def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, h
             ranks = np.full((1, 200), 1 if variant == better else 5)
             results.write(result(variant, "ml-latest-sample", protocol, ranks), ranks)
     app = open_section(visit("evaluation"), "protocols")
-    assert "100% of all pairs are in the opposite order to “All films”." in said(app)
+    assert "100% of all pairs of recommenders are in the opposite order to “All films”." in said(app)
 
 
 def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):
@@ -560,7 +560,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     assert not app.exception
     text = said(app)
     assert "45% of all films and 34% of the hidden films were rated in the same second" in text
-    assert "Of 298,994 pairs rated in the same second, 0% go backwards in this order." in text
+    assert "Of 298,994 pairs rated in the same second, 0% are in reverse file order." in text
     assert app.dataframe[0].value.iloc[0].tolist() == ["Most popular", 0.018, 0.0254, 0.0193, 0.0194]
     assert "Misled loses most: NDCG@10 falls from 0.2000 to 0.1500" in text
     assert "a film rated 3 are not counted" in text

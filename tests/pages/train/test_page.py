@@ -67,7 +67,7 @@ def reported(job, *events):
 
 def test_a_training_is_queued_with_what_was_changed_and_nothing_else(visit):
     app = choose(visit("train"), "sasrec-bce", epochs=7, dropout=0.25)
-    assert "There are no trainings yet." in said(app)
+    assert "There are no training runs yet." in said(app)
     assert app.button(key="train-start").label == "Start training"
     app.button(key="train-start").click().run()
     assert not app.exception
@@ -134,14 +134,14 @@ def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
     choose(app, "sasrec-bce")
     assert f"SASRec (BCE) is already trained for {data}." not in said(app)
     queue.stop(queue.add("sasrec-bce", DATA).id)
-    assert "You can resume a stopped training of this recommender." in said(app.run())
+    assert "You can resume a stopped training run of this recommender." in said(app.run())
 
 
 def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert "Training time is not known yet (minutes to hours)." in said(app)
     monkeypatch.setattr(options, "previous_training", lambda name, data: options.PreviousTraining(7300.0, 24, "cuda"))
-    assert "The last training took about 2 hours for 24 epochs on a GPU." in said(app.run())
+    assert "The last training run took about 2 hours for 24 epochs on a GPU." in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
@@ -166,7 +166,7 @@ def test_what_waits_is_withdrawn_put_back_and_removed(visit):
     press(app, "close")
     press(app, "delete")
     assert queue.jobs() == []
-    assert "There are no trainings yet." in said(app)
+    assert "There are no training runs yet." in said(app)
 
 
 def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visit):
@@ -283,7 +283,7 @@ def test_of_many_that_are_over_the_newest_are_shown(visit, training, monkeypatch
     app = visit("train")
     assert f"use-{newest.id}" in keys(app)
     assert f"use-{older.id}" not in keys(app)
-    assert "1 older training is hidden." in said(app)
+    assert "1 older training run is hidden." in said(app)
 
 
 def test_a_recommender_that_is_missing_elsewhere_leads_here(visit):

@@ -36,7 +36,7 @@ def given(app, data, name="shop.csv", items=None):
 
 def test_the_form_says_how_large_a_file_may_be_and_who_sees_it(form):
     assert "up to 50 MB" in said(form)
-    assert "Everybody who opens this app" in said(form)
+    assert "Everyone who opens this app" in said(form)
     assert keys(form) == []
 
 

@@ -60,7 +60,7 @@ def test_who_a_film_was_found_by_stands_behind_it_and_enter_takes_none_of_theirs
 
 
 def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
-    assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films of this data set.")
+    assert said(box("oppenheimer")).startswith("“oppenheimer” is not among the 31 films in this data set.")
     assert "Most similar titles:" not in said(box("oppenheimer"))
     assert "Most similar titles:" in said(box("toy story 1940"))
     assert "Most similar titles:" not in said(box("toy story"))
@@ -76,7 +76,7 @@ def test_markdown_in_a_query_stays_text(box):
 
 def test_other_sets_on_this_machine_are_looked_into(box):
     world.save(world.build("ml-1m", ["Solaris (1972)", "Toy Story Again (1996)", *world.TITLES[:9]]))
-    assert "MovieLens 1M has Solaris (1972)." in said(box("solaris"))
+    assert "Solaris (1972) is in MovieLens 1M." in said(box("solaris"))
     assert "MovieLens 1M" not in said(box("so"))  # of a few letters nothing is said
     assert "MovieLens 1M" not in said(box("toy story"))
 

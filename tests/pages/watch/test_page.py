@@ -73,7 +73,7 @@ def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_wha
 def test_a_film_that_is_not_there_is_said_not_to_be(visit):
     app = visit()
     app.text_input(key="search").set_value("Oppenheimer").run()
-    assert "“Oppenheimer” is not among the 31 films of this data set." in said(app)
+    assert "“Oppenheimer” is not among the 31 films in this data set." in said(app)
     assert not [key for key in keys(app) if key.startswith("found-")]
 
 
@@ -87,7 +87,7 @@ def test_a_film_that_only_another_set_has_is_said_to_be_there(visit):
     world.save(world.build("ml-1m", ["Solaris (1972)", *world.TITLES[:20]]))
     app = visit()
     app.text_input(key="search").set_value("solaris").run()
-    assert "MovieLens 1M has Solaris (1972)." in said(app)
+    assert "Solaris (1972) is in MovieLens 1M." in said(app)
 
 
 def test_a_film_of_another_year_is_offered_but_said_not_to_be_the_one(visit):
