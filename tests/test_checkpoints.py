@@ -368,7 +368,7 @@ def test_models_get_numbers_of_32_bits_from_what_is_shipped(monkeypatch):
 def test_what_people_watched_is_never_shipped(monkeypatch):
     monkeypatch.setattr(fakes.Trained, "state_has_histories", True)
     save("trained")
-    with pytest.raises(checkpoints.StoreError, match="people.s histories"):
+    with pytest.raises(checkpoints.StoreError, match="people's histories"):
         checkpoints.ship("trained", "cycle", 0)
     assert not (paths.ASSETS / "checkpoints").exists()
 

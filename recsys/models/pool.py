@@ -423,7 +423,7 @@ class VisitorPool(Pool):
             scores = self.score(queries)
             for row, row_scores in enumerate(scores, start):
                 row_scores[examples.excluded[row]] = -np.inf
-                n_hits += np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED
+                n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             promised_hits += promised_hit_rates(scores).sum(0)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
         if n_lists:

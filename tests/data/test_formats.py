@@ -72,7 +72,9 @@ def test_tables_are_not_taken_for_lists_of_items(text):
     ids=["short lines", "lines of one length", "most lines are full"],
 )
 def test_what_may_be_either_is_refused_unless_the_columns_are_named(text):
-    with pytest.raises(DataError, match=r"^each line of some.file may be .* name the columns: --user-col 1 --item-col 2"):
+    with pytest.raises(
+        DataError, match=r"^each line of some.file may be .* name the columns: --user-col 1 --item-col 2"
+    ):
         check(text)
     assert check(text, user="1", item="2").counts["rows"] == len(text.splitlines())
 

@@ -254,7 +254,9 @@ def test_seeds_are_added_only_to_a_result_of_the_same_settings_and_data():
         train(0) and evaluate("trained", CYCLE, add=True)
     evaluate("trained", CYCLE)
     train(1, power=2.0)
-    with pytest.raises(EvaluationError, match=r"other data or settings; measure all seeds again; run: .*evaluate trained"):
+    with pytest.raises(
+        EvaluationError, match=r"other data or settings; measure all seeds again; run: .*evaluate trained"
+    ):
         evaluate("trained", CYCLE, seeds=[1], add=True)
     train(1)
     later = replace(CYCLE.interactions, timestamp=CYCLE.interactions.timestamp + 1)

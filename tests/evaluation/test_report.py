@@ -109,7 +109,9 @@ def test_only_what_is_asked_for_is_printed():
 
 
 def test_without_results_there_is_a_command_that_makes_some():
-    with pytest.raises(results.ResultError, match=r"there are no results .*; run: .*-m recsys evaluate all --dataset ml-20m"):
+    with pytest.raises(
+        results.ResultError, match=r"there are no results .*; run: .*-m recsys evaluate all --dataset ml-20m"
+    ):
         report.format_report(["ml-20m"])
 
 

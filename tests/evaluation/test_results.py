@@ -69,7 +69,9 @@ def test_a_stale_result_is_left_out_with_a_command_that_brings_it_back():
     said = []
     assert tables.leaderboard("cycle", "full", collect(said))["variant"].tolist() == ["counts"]
     command = recsys_command("evaluate", "trained", "--dataset", "cycle", "--protocol", "full")
-    assert said == [f"trained was measured on a different version of cycle from the one on this computer; run: {command}"]
+    assert said == [
+        f"trained was measured on a different version of cycle from the one on this computer; run: {command}"
+    ]
     with pytest.raises(results.ResultError, match="a different version of cycle"):
         results.ranks("cycle", "full", "trained")
 
@@ -81,7 +83,9 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
     said = []
     assert tables.leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular", "als"]
     assert len(said) == 1
-    assert said[0].startswith("a-stale-one is left out: it was not measured on the same people of toy as most others; run: ")
+    assert said[0].startswith(
+        "a-stale-one is left out: it was not measured on the same people of toy as most others; run: "
+    )
     assert "evaluate all --dataset toy --protocol full" in said[0]
 
 
