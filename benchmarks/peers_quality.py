@@ -150,8 +150,8 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
     return {
         "title": "Other libraries",
         "dataset": dataset,
-        "question": "What do other libraries' SASRec and BERT4Rec reach on the same histories, with the settings that "
-        "their authors recommend, when each is trained for the same time?",
+        "question": "How well do SASRec and BERT4Rec from other libraries do on the same histories, with the "
+        "settings that their authors recommend, when each is trained for the same time?",
         "papers": "Petrov and Macdonald (RecSys 2022) compare implementations of BERT4Rec: with their usual settings "
         "most fall short of the published figures, and some reach them when trained many times longer.",
         "answer": f"Here {'; '.join(comparisons)}.",

@@ -61,8 +61,8 @@ def summary(effects: Effects) -> str:
     sentences = []
     if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
         text = ngettext(
-            "{models} gives the same list in any order: it only uses which films you watched.",
-            "{models} give the same lists in any order: they only use which films you watched.",
+            "{models} gives the same list in any order: it only considers which films you watched, not their order.",
+            "{models} give the same lists in any order: they only consider which films you watched, not their order.",
             len(ignoring),
             models=answers.bold_list(ignoring),
         )

@@ -104,7 +104,10 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
     alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
     chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
     st.caption(
-        _("Rank 5 is 2× higher than rank 10, as is rank 50 compared with rank 100. Seeds are averaged geometrically.")
+        _(
+            "Rank 5 counts as 2× higher than rank 10, just as rank 50 counts as 2× higher than rank 100. Ranks are "
+            "averaged over seeds (geometric mean)."
+        )
     )
 
 

@@ -28,9 +28,12 @@ def show(view: EvaluationView, metric: str) -> None:
         return
     st.header(_("Quality by the length of the list"))
     if gives_favourites:
-        text = _("{metric} for one to ten films that each person likes.", metric=metric_title(metric))
+        text = _("{metric} when recommenders get one to ten films that each person likes.", metric=metric_title(metric))
     else:
-        text = _("{metric} for the latest films of each person, and for all of them.", metric=metric_title(metric))
+        text = _(
+            "{metric} when recommenders get only the latest films of each person, or all of them.",
+            metric=metric_title(metric),
+        )
     st.caption(f"{text} {_('The lines of recommenders that need long lists are steeper.')}")
     variants = [variant for variant in view.board["variant"] if variant in set(table["variant"])]
     default = tables.best_of_families(view.board, variants, MAX_DEFAULT_LINES)

@@ -71,7 +71,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
             args=(dataset, protocol, names),
             help=_(
                 "Hides the last film of each person and lets every recommender that needs no training predict it. "
-                "The evaluation continues when you leave the page."
+                "The evaluation continues even if you leave the page."
             ),
             type="secondary" if evaluated else "primary",
         )

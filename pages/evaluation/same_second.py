@@ -85,7 +85,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
     st.markdown(format.escape_markdown(f"{_(ORDER_TEXTS[document['order']], data=dataset_title)} {backwards_text}"))
     table = pd.DataFrame(document["distances"])
     alt = _(
-        "Share of consecutive pairs of films by their distance in the file order. Pairs rated in the same second "
+        "Share of pairs of consecutive films by their distance in the file order. Pairs rated in the same second "
         "always go forwards. Other pairs go backwards as often as forwards."
     )
     chart(plot_distances(table), alt, table, f"file-order-{dataset}")

@@ -35,7 +35,9 @@ def show(view: EvaluationView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         x = selectbox(_("Horizontal axis"), titles, f"across-{view.key}", default=default, width=260)
         y = selectbox(_("Vertical axis"), titles, f"upwards-{view.key}", default="ndcg@10", width=260)
-    introduction = _("Accurate recommenders may recommend the same few films. Point at a mark to see its name.")
+    introduction = _(
+        "An accurate recommender may still recommend the same few films to everyone. Point at a mark to see its name."
+    )
     meanings = [_(METRIC_MEANINGS[name]) for name in dict.fromkeys((x, y)) if name in METRIC_MEANINGS]
     st.caption(" ".join([introduction, *meanings]))
     table = view.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()

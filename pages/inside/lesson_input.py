@@ -243,7 +243,8 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
         text = _(
             "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
             "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
-            "steepest slope for earlier films: {previous:.2f} for the previous film, {tenth:.2f} for the tenth.",
+            "steepest slope for earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} "
+            "for the tenth.",
             steepest=steepest,
             previous=previous,
             tenth=tenth,

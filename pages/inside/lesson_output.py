@@ -242,7 +242,11 @@ def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
                 lesson.films[film.item],
                 film.weight,
                 percent(film.probability),
-                _("score {score:.2f}, e^score {weight:.0%} of the top film", score=film.score, weight=film.weight)
+                _(
+                    "score {score:.2f}, e^score is {weight:.0%} of that of the top film",
+                    score=film.score,
+                    weight=film.weight,
+                )
                 + (f" · {_('watched')}" if film.item in watched else ""),
             )
             for rank, film in enumerate(lesson.steps.predictions.itertuples(), start=1)

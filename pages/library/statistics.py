@@ -68,7 +68,7 @@ def show_size(size: Size) -> None:
         st.metric(_("People"), count(size.people), width="content")
         st.metric(_("Films"), count(size.films), width="content")
         st.metric(_("Ratings"), count(size.ratings), width="content")
-        help_text = _("Share of all pairs of a person and a film that have a rating. Most pairs have none.")
+        help_text = _("Share of all person–film pairs that have a rating. Most pairs have none.")
         st.metric(_("Density"), number(size.density, ".1%"), width="content", help=help_text)
     sentences = []
     if size.last_time:

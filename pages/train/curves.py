@@ -29,7 +29,12 @@ def show(progress: Progress, model_title: str, key: str) -> None:
                 )
                 figure = plot_curve(rows, column, max_epochs).update_yaxes(title=axis_title)
                 plot(figure, alt, f"{column}-{key}")
-    st.caption(_("Validation uses one hidden film per person. When it falls, the recommender is overfitting."))
+    st.caption(
+        _(
+            "Validation uses one hidden film per person. When the validation curve falls, the recommender is "
+            "overfitting."
+        )
+    )
 
 
 def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:

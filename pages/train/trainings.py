@@ -44,7 +44,8 @@ def show() -> None:
     jobs = queue.jobs()
     if not jobs:
         text = _(
-            "There are no training runs yet. A run that you start appears here and continues when you close the page."
+            "There are no training runs yet. A run that you start appears here and continues even if you close the "
+            "page."
         )
         st.info(text, icon=":material/model_training:")
     if any(job.state in queue.ACTIVE for job in jobs):

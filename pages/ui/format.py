@@ -90,7 +90,7 @@ def year_range(oldest: int | None, newest: int | None) -> str:
     """Return a range of release years: "1919–2000", "to 2019" if the oldest year is unknown, or "of unknown years"."""
     if newest is None:
         return _("of unknown years")
-    return _("to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
+    return _("up to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
 
 
 def item_kind(noun: Noun) -> str:

@@ -14,7 +14,10 @@ from pages.ui.widgets import button
 STEPS = (  # title, text
     (N_("Your films."), N_("Search for a film and add it, or start with an example. The latest film goes last.")),
     (N_("What comes next."), N_("The films you are likely to watch next. Add one, or open its menu to see why.")),
-    (N_("Order matters."), N_("Move or remove a film and see new predictions. Undo or Back restores your list.")),
+    (
+        N_("Order matters."),
+        N_("Move or remove a film and see new predictions. Undo, or your browser's Back button, restores your list."),
+    ),
     (N_("More pages."), N_("Compare recommenders, see how accurate they are, and look inside the network.")),
 )
 TARGETS = (  # elements outlined in each step, if they are on the page

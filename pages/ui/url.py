@@ -35,7 +35,7 @@ VIEWS = (AS_CARDS, AS_LIST)
 # name in the URL → title
 LIST_KINDS = {
     "best": N_("Best guess"),
-    "taste": N_("In your taste"),
+    "taste": N_("To your taste"),
     "last": N_("Like the last one"),
     "gems": N_("Hidden gems"),
 }

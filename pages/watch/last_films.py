@@ -114,8 +114,14 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
         return text
     if n_overlaps := int((rows["high"].iloc[1:] >= best.low).sum()):
         note = ngettext(
-            "These films are too few for a clear result: the interval of {n} other recommender overlaps.",
-            "These films are too few for a clear result: the intervals of {n} other recommenders overlap.",
+            (
+                "These films are too few for a clear result: the interval of {n} other recommender overlaps with this "
+                "one."
+            ),
+            (
+                "These films are too few for a clear result: the intervals of {n} other recommenders overlap with this "
+                "one."
+            ),
             n_overlaps,
         )
         return f"{text} {note} " + _("The Evaluation page compares recommenders on hundreds of people.")

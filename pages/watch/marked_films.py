@@ -33,7 +33,7 @@ TEXTS = {
     ),
     WATCHED_BEFORE: MarkTexts(
         N_("Seen · {n}"),
-        N_("These films are not recommended to you. They do not count as the films you watched last."),
+        N_("These films are not recommended to you. They are not treated as films that you watched recently."),
         N_("Recommend {film} again"),
         "seen_open",
         "visibility",

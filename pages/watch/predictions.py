@@ -31,7 +31,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "languages": N_("Original language"),
     "countries": N_("Country"),
     "popularity": N_("How well known"),
-    "released_by_last_film": N_("Nothing released after your latest film"),
+    "released_by_last_film": N_("Nothing released after the film you watched last"),
 }
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
@@ -290,8 +290,8 @@ def _filter_controls(features: FilmFeatures) -> None:
         state[name] = getattr(filters, name)
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
     help_text = _(
-        "Only films released up to the year of the latest film in your list. If it is from 2007, you see "
-        "none from 2015."
+        "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
+        "from 2015."
     )
     label = labels["released_by_last_film"]
     st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)

@@ -26,7 +26,7 @@ class Reach(Enum):
 
 REACH_TEXTS = {
     Reach.COMPUTER: N_("This link only works on this computer. Bookmark it, or send a file to share your films."),
-    Reach.NETWORK: N_("This link only works in your network. Send a file to people elsewhere."),
+    Reach.NETWORK: N_("This link only works on your network. Send a file to people elsewhere."),
     Reach.EVERYBODY: N_("Anyone with this link sees your films in this order."),
 }
 # buttons that get the focus, as CSS classes: their keys with "-" in place of "."
@@ -85,7 +85,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], recommended: Recomme
     alt = _("Picture of your latest films and the next five from {model}: {films}", model=model, films=titles)
     st.image(png, width="stretch", alt=alt)
     charts.file_button(_("Save the picture"), png, "nextreel.png", "file-picture")
-    st.caption(_("Your latest films and the five next recommendations."))
+    st.caption(_("Your latest films and the next five recommendations."))
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
@@ -93,8 +93,8 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     n_earlier = n_films - share_image.MAX_WATCHED
     return share_image.ShareTexts(
         watched=_("I watched"),
-        earlier=_("and {n} more before", n=n_earlier) if n_earlier > 0 else "",
-        next=_("and next comes"),
+        earlier=_("and {n} more before these", n=n_earlier) if n_earlier > 0 else "",
+        next=_("and what comes next"),
         by=_("Recommended by {model} with NextReel", model=model),
         link="" if reach(st.context.url or "") is Reach.COMPUTER else _link(),
     )

@@ -168,4 +168,6 @@ def _provenance(name: str) -> dict[str, Any]:
 def _unknown_name_error(name: str) -> DataError:
     """Return the error for a name that no data set has."""
     own_names = [own_name for own_name in prepared_names() if own_name not in SETS]
-    return DataError("no data set is called {name}; there are: {sets}", name=name, sets=", ".join([*SETS, *own_names]))
+    return DataError(
+        "no data set is called {name}; choose one of: {sets}", name=name, sets=", ".join([*SETS, *own_names])
+    )

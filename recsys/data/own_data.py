@@ -110,7 +110,7 @@ def column_of(table: Table, text: str) -> str:
     if text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
     raise DataError(
-        "{name} has no column {text}; there are: {names}", name=table.name, text=text, names=", ".join(names)
+        "{name} has no column {text}; choose one of: {names}", name=table.name, text=text, names=", ".join(names)
     )
 
 

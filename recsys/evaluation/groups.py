@@ -55,7 +55,7 @@ def median_lengths(split: Split, grouping: str) -> dict[str, int]:
 def history_buckets(split: Split) -> Buckets:
     """Group by the number of items in the history."""
     inner_names = [f"{low}–{high - 1}" for low, high in pairwise(HISTORY_LENGTHS)]
-    names = [f"under {HISTORY_LENGTHS[0]}", *inner_names, f"{HISTORY_LENGTHS[-1]} and more"]
+    names = [f"under {HISTORY_LENGTHS[0]}", *inner_names, f"{HISTORY_LENGTHS[-1]} or more"]
     return _by_bounds(names, HISTORY_LENGTHS, _history_lengths(split))
 
 

@@ -153,9 +153,9 @@ FULL = Protocol(
 UNTIED_FULL = Protocol(
     "untied",
     title="All films, random order",
-    meaning="As with all films, but films rated in the same second are in random order, for training and for the test. "
-    "Their order in the file has nothing to do with taste, but recommenders can learn it. Each training seed has "
-    "its own random order.",
+    meaning="As in “All films”, but films rated in the same second are in random order, for training and for the "
+    "test. Their order in the file has nothing to do with taste, but recommenders can learn it. Each "
+    "training seed has its own random order.",
     rules=FULL.rules
     | {
         "order": "ratings sorted by user, then timestamp; films rated in the same second are in a random order that "
@@ -181,7 +181,8 @@ UNIFORM_100 = Protocol(
     "uniform-100",
     title="100 random films",
     meaning="The last film of each person is hidden, and recommenders must find it among 100 other films. All films "
-    "are sampled with the same probability. This is even easier, because most films are not popular.",
+    "are sampled with the same probability. This is even easier than “100 popular films”, because most films "
+    "are not popular.",
     rules=SAMPLED_RULES
     | {
         "ranked": (
@@ -207,7 +208,7 @@ TIME = Protocol(
         "filter": "MovieLens except 20M: films with fewer than 5 ratings, including later ratings, are removed; "
         "other data sets keep all films",
         # "the cut" of a target: the first cut for validation, the second for test
-        "users": "users who watched films before and after the cut",
+        "users": "users who watched films before and after the cut (the validation cut or the test cut)",
         "history": "all films that the user watched before the cut; films rated in the same second keep their order",
         "tags": "tags given before the first cut; tags without a time are not used",
         "settings": "tuned with leave-one-out validation, which includes films watched after the cuts",
@@ -225,8 +226,8 @@ def _short(n: int) -> Protocol:
     return Protocol(
         f"short-{n}",
         title="Latest film only" if n == 1 else f"{n} latest films",
-        meaning="As with all films, but recommenders get only the latest films of each person, as if a visitor had "
-        "typed them. Films that the person watched before are also excluded.",
+        meaning="As in “All films”, but recommenders get only the latest films of each person, as if a visitor had "
+        "typed them. The person's earlier films are excluded from the ranking, too.",
         rules=FULL.rules
         | {
             "history": "only the latest films of the user",
@@ -247,8 +248,8 @@ def _favourites(n: int) -> Protocol:
         title="1 favourite" if n == 1 else f"{n} favourites",
         meaning="A tenth of the people are not in the training data. Recommenders get a few films that such a person "
         "likes, in random order, as if a visitor had typed them. They must find the other films that the "
-        "person likes. Here, HR is the share of those films that is at the top of the list, and NDCG counts "
-        "all of them.",
+        "person likes. Here, HR is the share of the films to find that are at the top of the list, and NDCG "
+        "takes the ranks of all of them into account.",
         rules=COMMON_RULES
         | {
             "split": "by a hash of the user's ID: a tenth of the users are test users, another tenth validation "
@@ -300,7 +301,7 @@ PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIF
 def get(name: str) -> Protocol:
     """Return the protocol with this name. Raises ProtocolError if there is none."""
     if name not in PROTOCOLS:
-        text = "no protocol is called {name}; there are: {protocols}"
+        text = "no protocol is called {name}; choose one of: {protocols}"
         raise ProtocolError(text, name=name, protocols=", ".join(PROTOCOLS))
     return PROTOCOLS[name]
 

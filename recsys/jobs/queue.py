@@ -330,7 +330,7 @@ def _locked_job(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     with _locked_queue() as all_jobs:
         jobs_by_id = {job.id: job for job in all_jobs}
         if job_id not in jobs_by_id:
-            text = "there is no training run {job_id}; there are: {jobs}"
+            text = "there is no training run {job_id}; the training runs are: {jobs}"
             raise JobError(text, job_id=job_id, jobs=", ".join(jobs_by_id) or "none")
         yield jobs_by_id[job_id], all_jobs
 

@@ -116,7 +116,7 @@ def get(name: str) -> Recommender:
     """Return the recommender with this name, listed or not. Raises UnknownModelError if there is none."""
     if name not in RECOMMENDERS:
         raise UnknownModelError(
-            "no model is called {name}; there are: {names}", name=name, names=", ".join(sorted(names()))
+            "no model is called {name}; choose one of: {names}", name=name, names=", ".join(sorted(names()))
         )
     return RECOMMENDERS[name]
 
@@ -220,7 +220,7 @@ ROWS = (
     trained("narm", "NARM", RECURRENT, ".narm:Narm", "arXiv:1711.04725"),
     trained("stamp", "STAMP", ATTENTION, ".stamp:Stamp", "doi:10.1145/3219819.3219950"),
     Recommender("pool", "Best guess", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
-    Recommender("pool-favourites", "Best guess for favourites", MIXTURES, ".pool:VisitorPool", settings=FAVOURITES),
+    Recommender("pool-favourites", "Best guess (favourites)", MIXTURES, ".pool:VisitorPool", settings=FAVOURITES),
     Recommender("hybrid", "Hybrid", MIXTURES, POOL),
     Recommender("ensemble", "Ensemble", MIXTURES, POOL, settings=NETWORKS),
     Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, POOL, settings=FEW_FILMS),

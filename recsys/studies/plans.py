@@ -174,10 +174,10 @@ PLANS = {  # name on the command line → plan
         title="What each step contributes",
         question="What makes our three networks better than plain SASRec, BERT4Rec and GRU4Rec? Each row leaves out "
         "what the row above leaves out, and more. Validation figures are for the networks without memory.",
-        papers="Klenitskiy and Vasilev (arXiv:2309.07602) do not sample a person's own items as negatives. Counts "
-        "improve language models (arXiv:1911.00172). We know of no paper that changes the order of films "
-        "rated in the same second.",
-        setting_title="What is left out",
+        papers="Klenitskiy and Vasilev (arXiv:2309.07602) do not sample a person's own items as negatives. A memory "
+        "of the training data improves language models (arXiv:1911.00172). We know of no paper that changes "
+        "the order of films rated in the same second.",
+        setting_title="Change, added to those above",
         points=(
             *make_points({"SASRec": "sasrec-memory"}, STEPS),
             *make_points({"BERT4Rec": "bert4rec-memory", "GRU4Rec": "gru4rec-memory"}, TWO_STEPS),

@@ -31,7 +31,7 @@ def buckets(dataset, cut):
 
 def test_histories_are_grouped_by_their_length_before_the_target():
     world = toys.dataset([range(10), range(11), range(51), range(201)], n_items=201)
-    assert buckets(world, history_buckets) == {"under 10": [0], "10–19": [1], "50–99": [2], "200 and more": [3]}
+    assert buckets(world, history_buckets) == {"under 10": [0], "10–19": [1], "50–99": [2], "200 or more": [3]}
 
 
 def test_targets_are_grouped_by_how_often_they_were_watched():

@@ -225,7 +225,7 @@ def _literals(node):
 
 def texts_in_data():
     """Return texts that pages translate with `_(variable)`: of recommenders, protocols, groups, lists and studies."""
-    own_groups = ("under 10", "200 and more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.NO_ANSWER)
+    own_groups = ("under 10", "200 or more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.NO_ANSWER)
     by_popularity = (
         "top 1% by popularity",
         "top 1–10% by popularity",

@@ -11,7 +11,7 @@ from recsys.serving.motifs import Shape
 from recsys.serving.poster_art import poster, poster_image
 from recsys.serving.share_image import DEFAULT_FONTS, SCALE, WIDTH, Canvas, ShareTexts, scaled, text_width, wrap_text
 
-WORDS = ShareTexts("I watched", "and 3 before", "and next comes", "Predicted by a toy", "http://localhost/?s=1-2")
+WORDS = ShareTexts("I watched", "and 3 before", "and what comes next", "Predicted by a toy", "http://localhost/?s=1-2")
 FILMS = [Film(n, f"Film & number {n}", 2000 + n, "Sci-Fi") for n in range(9)]
 PICKS = [(film, "4.2%") for film in FILMS]
 
