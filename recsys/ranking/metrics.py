@@ -44,7 +44,7 @@ def rank_values(ranks: np.ndarray, metric: str) -> np.ndarray:
         return 1 / ranks
     name, _, k = metric.partition("@")
     if name not in ("hr", "ndcg") or not k.isdecimal():
-        raise ValueError(f"no metric is called {metric}; there are: {', '.join(METRICS)}")
+        raise ValueError(f"no metric is called {metric}; choose one of: {', '.join(METRICS)}")
     is_hit = ranks <= int(k)
     return is_hit.astype(np.float64) if name == "hr" else np.where(is_hit, 1 / np.log2(1 + ranks), 0)
 

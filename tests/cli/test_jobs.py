@@ -36,7 +36,7 @@ def test_jobs_are_listed_stopped_resumed_and_removed(job, capsys):
 
 def test_a_name_that_no_job_has_is_one_line(job, capsys):
     assert main(["jobs", "stop", "yesterday"]) == 1
-    assert capsys.readouterr().err == f"there is no training run yesterday; there are: {job.id}\n"
+    assert capsys.readouterr().err == f"there is no training run yesterday; the training runs are: {job.id}\n"
 
 
 def test_a_damaged_job_is_listed(job, capsys):

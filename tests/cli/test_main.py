@@ -55,7 +55,7 @@ def test_progress_can_be_read_by_programs(toy_home, capsys):
     ("command", "sentence"),
     [
         (["train", "bert4rec", "--dataset", "ml-1m"], "-m recsys data get ml-1m"),
-        (["train", "bert5rec"], "no model is called bert5rec; there are: bert4rec"),
+        (["train", "bert5rec"], "no model is called bert5rec; choose one of: bert4rec"),
         (["train", "bert4rec", "--device", "cuda:9"], "use --device cpu"),
         (["train", "bert4rec", "--length", "1"], "length is 1, but must be at least 2"),
         (["evaluate", "bert4rec"], "-m recsys train bert4rec --dataset ml-latest-sample"),

@@ -295,7 +295,7 @@ def test_a_missing_set_is_reported_with_the_command():
 
 @pytest.mark.parametrize("call", [datasets.load, datasets.get, datasets.ensure])
 def test_an_unknown_set_is_reported_with_those_there_are(call):
-    with pytest.raises(DataError, match="no data set is called ml-2m; there are: ml-latest-sample, ml-100k, ml-1m"):
+    with pytest.raises(DataError, match="no data set is called ml-2m; choose one of: ml-latest-sample, ml-100k, ml-1m"):
         call("ml-2m")
 
 

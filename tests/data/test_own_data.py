@@ -73,7 +73,7 @@ def test_columns_are_found_by_name_or_said_by_name_or_place():
         own_data.remove("shop")
     with pytest.raises(DataError, match=r"columns rating, time, product, who; .* --user-col"):
         check(moved)
-    with pytest.raises(DataError, match="no column whom; there are: rating, time"):
+    with pytest.raises(DataError, match="no column whom; choose one of: rating, time"):
         check(moved, user="whom")
 
 

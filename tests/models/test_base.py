@@ -78,7 +78,9 @@ def test_every_model_has_a_row():
 def test_an_unlisted_recommender_is_found_by_name_but_not_offered():
     assert registry.get("lift").title == "SASRec by lift"
     assert "lift" not in registry.names()
-    with pytest.raises(registry.UnknownModelError, match=r"no model is called bert; there are: .*bert4rec") as error:
+    with pytest.raises(
+        registry.UnknownModelError, match=r"no model is called bert; choose one of: .*bert4rec"
+    ) as error:
         registry.get("bert")
     assert "lift" not in str(error.value)
 

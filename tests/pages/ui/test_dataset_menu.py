@@ -94,7 +94,7 @@ def test_other_data_under_the_same_name_is_counted_again(home):
 def test_the_menu_names_a_set_by_what_it_holds(home):
     assert dataset_menu.menu_label(FIRST) == "MovieLens latest (sample) · films 1940–2000"
     assert dataset_menu.menu_label(OTHER) == "MovieLens 1M · films 1919–2000"
-    assert dataset_menu.menu_label("ml-25m") == "MovieLens 25M · films to 2019"
+    assert dataset_menu.menu_label("ml-25m") == "MovieLens 25M · films up to 2019"
     assert dataset_menu.menu_label("gone") == "gone"
 
 
