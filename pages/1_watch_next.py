@@ -10,8 +10,8 @@ with errors.show_errors():
     dataset = page.header(
         _("Watch next"),
         _(
-            "Add films that you have watched or like, and get recommendations. If you know the order, add the latest "
-            "last."
+            "Add films that you have watched or like, and get recommendations. If you know the order in which you "
+            "watched them, add the most recent one last."
         ),
     )
     if dataset:

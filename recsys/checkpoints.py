@@ -140,7 +140,7 @@ def load_or_fit(
         if folder is None:
             name: str | Message = dataset.name
             if splitting != LEAVE_ONE_OUT:
-                name = Message("{dataset}, split by {splitting}", dataset=dataset.name, splitting=splitting.name)
+                name = Message("{dataset} with the split “{splitting}”", dataset=dataset.name, splitting=splitting.name)
             command = training_command(variant, dataset.name, splitting.protocol, seed)
             raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
         return load(folder, dataset, splitting, reject_stale)

@@ -59,8 +59,8 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
         selected = data.select_recommenders(view, list(titles), default, "curves")
         axis = segmented_control(_("Horizontal axis"), translated(X_AXES), "curves_by")
     text = _(
-        "Validation uses the film before the last one of each person and decides when training stops. "
-        "Recommenders have different loss functions, so compare the shapes of the loss curves only."
+        "Validation uses each person's last film but one and decides when training stops. Recommenders have "
+        "different loss functions, so compare the shapes of the loss curves only."
     )
     st.caption(text)
     if not selected:

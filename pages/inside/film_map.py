@@ -123,10 +123,10 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
 
     with st.container(border=True, key="tsne"):
         text = ngettext(
-            "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
-            "film once on this computer.",
-            "{model} has no t-SNE map of this data set yet, so the map uses PCA. You can compute the map of {n:,} "
-            "films once on this computer.",
+            "{model} has no t-SNE map of this data set yet, so the map uses PCA. The t-SNE map of {n:,} film can be "
+            "computed on this computer. This is needed only once.",
+            "{model} has no t-SNE map of this data set yet, so the map uses PCA. The t-SNE map of {n:,} films can be "
+            "computed on this computer. This is needed only once.",
             predictor.dataset.n_items,
             model=escape_markdown(cache.recommender_title(predictor)),
         )
@@ -249,7 +249,7 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
         notes = [
             _(
                 "The two axes explain {share} of the variance ({x} horizontally, {y} vertically). The nearest films "
-                "use the full embeddings.",
+                "are found with the full embeddings.",
                 share=percent(x + y),
                 x=percent(x),
                 y=percent(y),

@@ -56,8 +56,8 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
     ),
     "redraw": (
         N_("Films rated in the same second"),
-        N_("Keep the same order in all epochs."),
-        N_("Are shuffled in each epoch, because their real order is unknown."),
+        N_("They keep the same order in all epochs."),
+        N_("They are shuffled in each epoch, because their real order is unknown."),
     ),
     "memory": (
         N_("Memory"),

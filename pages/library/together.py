@@ -53,7 +53,7 @@ def show(dataset: Dataset) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         name = recommenders.select(dataset.name, "model")
         titles = {rule_name: _(RULE_TITLES[rule_name]) for rule_name in RULES}
-        rule = segmented_control(_("Choose films by"), titles, "together_rule")
+        rule = segmented_control(_("How to choose"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):
         ratings = session.current_ratings(dataset, films)

@@ -159,7 +159,8 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
             text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
         infrequent_text = ngettext(
             "You can also add the other film. The recommender then uses the most similar film that it knows.",
-            "You can also add the other {n:,} films. The recommender then uses the most similar films that it knows.",
+            "You can also add any of the other {n:,} films. The recommender then uses the most similar film that "
+            "it knows.",
             n_infrequent,
         )
         sentences += [text, infrequent_text]

@@ -117,7 +117,9 @@ def reason(explanation: Explanation, titles: Sequence[str], model_title: str) ->
     text = (
         _("Mostly because you watched {one}.", one=raising[0])
         if len(raising) == 1
-        else _("Mostly because you watched {one}, then {two}.", one=raising[0], two=raising[1])
+        else _(
+            "Mostly because you watched {one}, and partly because you watched {two}.", one=raising[0], two=raising[1]
+        )
     )
     if lowering:
         text += " " + _("Without {one} it would rank higher.", one=lowering[0])

@@ -12,7 +12,10 @@ from pages.ui.i18n import N_, _
 from pages.ui.widgets import button
 
 STEPS = (  # title, text
-    (N_("Your films."), N_("Search for a film and add it, or start with an example. The latest film goes last.")),
+    (
+        N_("Your films."),
+        N_("Search for a film and add it, or start with an example. The film you watched last goes at the end."),
+    ),
     (N_("What comes next."), N_("The films you are likely to watch next. Add one, or open its menu to see why.")),
     (
         N_("Order matters."),

@@ -75,7 +75,7 @@ def _show_results(ranks: FilmRanks, n_films: int) -> None:
     )
     st.table(_table(rows, n_films), alt=alt, border="horizontal")
     text = _(
-        "The 95% intervals only cover your films: a Wilson interval for the share, order statistics for the "
+        "The 95% intervals are based on your films only: a Wilson interval for the share, order statistics for the "
         "median rank."
     )
     st.caption(text)
@@ -115,12 +115,12 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
     if n_overlaps := int((rows["high"].iloc[1:] >= best.low).sum()):
         note = ngettext(
             (
-                "These films are too few for a clear result: the interval of {n} other recommender overlaps with this "
-                "one."
+                "These films are too few for a clear result: the interval of {n} other recommender overlaps with "
+                "that of the best one."
             ),
             (
-                "These films are too few for a clear result: the intervals of {n} other recommenders overlap with this "
-                "one."
+                "These films are too few for a clear result: the intervals of {n} other recommenders overlap with "
+                "that of the best one."
             ),
             n_overlaps,
         )

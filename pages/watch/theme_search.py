@@ -85,7 +85,9 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
     """Show what the comparison of meanings lacks, and a button or command that provides it."""
-    st.caption(_(MISSING_TEXTS[missing]) + " " + _("Until then, the search only finds the exact words."))
+    st.caption(
+        _(MISSING_TEXTS[missing]) + " " + _("Until this is done, the search only finds the exact words that you type.")
+    )
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))
     elif missing is Missing.ENCODER:

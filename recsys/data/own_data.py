@@ -46,11 +46,13 @@ _COUNTED = {  # key of `Checked.counts` → text
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
     "repeated_items": N_("repeated events of the same person and item at other times, which are kept"),
     "unrated": N_("rows without a rating, which get the mean of the others"),
-    "unsorted": N_("rows that are earlier than a previous row; the events of each person are sorted by time"),
-    "one_event": N_("people with one event: recommenders learn from them, but are not tested on them"),
-    "two_events": N_("people with two events: recommenders learn from them, but are not tested on them"),
-    "undescribed": N_("items that are not in the item file; their IDs are shown as titles"),
-    "unused": N_("items of the item file without events: they can be found, but recommenders do not learn about them"),
+    "unsorted": N_("rows that are earlier than a previous row (the events of each person are sorted by time)"),
+    "one_event": N_("people with one event (recommenders learn from them, but are not tested on them)"),
+    "two_events": N_("people with two events (recommenders learn from them, but are not tested on them)"),
+    "undescribed": N_("items that are not in the item file (their IDs are shown as titles)"),
+    "unused": N_(
+        "items in the item file that have no events (they can be found, but recommenders do not learn about them)"
+    ),
     "unsafe_images": N_("pictures without a web address (https://…), which are not shown"),
 }
 

@@ -205,8 +205,8 @@ TIME = Protocol(
         "test target",
         "cuts": "the test cut is the last midnight with at least 10% of the events after it; the validation cut is "
         "the last midnight with at least 10% of the remaining events after it",
-        "filter": "MovieLens except 20M: films with fewer than 5 ratings, including later ratings, are removed; "
-        "other data sets keep all films",
+        "filter": "MovieLens except 20M: films with fewer than 5 ratings, counting ratings after the cuts too, are "
+        "removed; other data sets keep all films",
         # "the cut" of a target: the first cut for validation, the second for test
         "users": "users who watched films before and after the cut (the validation cut or the test cut)",
         "history": "all films that the user watched before the cut; films rated in the same second keep their order",
@@ -248,8 +248,8 @@ def _favourites(n: int) -> Protocol:
         title="1 favourite" if n == 1 else f"{n} favourites",
         meaning="A tenth of the people are not in the training data. Recommenders get a few films that such a person "
         "likes, in random order, as if a visitor had typed them. They must find the other films that the "
-        "person likes. Here, HR is the share of the films to find that are at the top of the list, and NDCG "
-        "takes the ranks of all of them into account.",
+        "person likes. Here, HR is the share of these other films that the recommender places at the top of "
+        "the list, and NDCG takes the ranks of all of them into account.",
         rules=COMMON_RULES
         | {
             "split": "by a hash of the user's ID: a tenth of the users are test users, another tenth validation "

@@ -164,7 +164,7 @@ PLANS = {  # name on the command line → plan
         question="How much does each part of SASRec contribute? Each row changes one thing in a network with two "
         "layers and two heads.",
         papers="In the paper's ablation of SASRec on MovieLens 1M, quality falls most with separate output "
-        "embeddings and without layers. It falls less without residual connections, and little without "
+        "embeddings or without layers. It falls less without residual connections, and little without "
         "position embeddings or dropout. A single head costs nothing.",
         setting_title="What is changed",
         points=make_points({"SASRec": "sasrec-softmax"}, {BASELINE: {}} | LEFT_OUT | BLOCKS | HEADS),
