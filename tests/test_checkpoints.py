@@ -459,7 +459,7 @@ def test_a_model_that_needs_training_is_asked_for_with_the_command():
         checkpoints.load_or_fit("trained", WORLD)
     assert str(error.value.message) == "no checkpoint for trained on cycle"
     assert error.value.command == train_command("trained")
-    with pytest.raises(checkpoints.StoreError, match="split by time") as error:
+    with pytest.raises(checkpoints.StoreError, match="split “time”") as error:
         checkpoints.load_or_fit("trained", WORLD, seed=4, splitting=BY_TIME)
     assert error.value.command == train_command("trained", "--protocol", "time", "--seed", "4")
 

@@ -71,7 +71,7 @@ def explained(*influences, watched=None):
 def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
     found = explained(influence(0, 2.0), influence(1, 1.0), influence(2, -0.5), influence(3, 0.2))
     assert explanation.reason(found, list("ABCD"), "M") == (
-        "Mostly because you watched A, then B. Without C it would rank higher."
+        "Mostly because you watched A, and partly because you watched B. Without C it would rank higher."
     )
     assert explanation.reason(explained(influence(0, 1.0)), ["A"], "M") == "Mostly because you watched A."
     assert explanation.reason(
