@@ -81,7 +81,7 @@ def extra_digits(explanation: Explanation) -> int:
     """
     if not explanation.influences:
         return 0
-    position_with_all, position_without = explanation.rank_position, explanation.influences[0].rank_without
+    position_with_all, position_without = explanation.rank_position, explanation.influences[0].rank_position_without
     with_all, without = position_with_all.probability, position_without.probability
     if with_all is None or without is None:
         return 0
@@ -172,7 +172,7 @@ def _bar(
     effect = influence.effect
     css_class, width = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / full_effect:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{css_class}" style="width:{width}"></i></span>'
-    without_text = _without_text(influence.rank_without, n_extra_digits)
+    without_text = _without_text(influence.rank_position_without, n_extra_digits)
     if abs(effect) <= MIN_EFFECT:
         effect_text = _("makes no difference")
     elif without_text == _without_text(position_with_all, n_extra_digits):  # equal after rounding

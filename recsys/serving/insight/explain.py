@@ -29,7 +29,7 @@ class Influence:
     position: int  # in the history, from 0
     item: int
     effect: float  # decrease of the recommended film's strength (see `_strengths`) without this film; above 0: it helps
-    rank_without: RankPosition  # rank of the recommended film without this film in the history
+    rank_position_without: RankPosition  # of the recommended film, without this film in the history
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def test_the_effect_is_the_change_of_the_log_probability_among_the_films_not_wat
     [why] = explained(Pulls(pulls(f0_5=2.0)), [0, 1], [5])
     with_it, without = np.exp(2) / (np.exp(2) + 3), 1 / 4
     assert why.rank_position.probability == pytest.approx(with_it)
-    assert why.influences[0].rank_without.probability == pytest.approx(without)
+    assert why.influences[0].rank_position_without.probability == pytest.approx(without)
     assert why.influences[0].effect == pytest.approx(np.log(with_it / without), abs=1e-6)
     assert why.influences[1].effect == pytest.approx(0, abs=1e-6)
 
@@ -44,14 +44,14 @@ def test_with_filters_it_stands_where_the_filtered_list_shows_it():
     [shown] = recommend(ready, request)
     [why] = explain(ready, request, [shown.item])
     assert why.rank_position == RankPosition(1, 1, pytest.approx(shown.probability))
-    assert why.influences[0].rank_without.n_ranked == 1
+    assert why.influences[0].rank_position_without.n_ranked == 1
 
 
 def test_watched_films_do_not_compete_for_a_rank_not_even_the_one_left_out():
     model = Pulls(pulls(f0_0=9.0, f1_0=9.0, f0_5=1.0, f1_4=0.5))
     [why] = explained(model, [0, 1], [5])
     assert why.rank_position.rank == 1
-    without_0 = next(one.rank_without for one in why.influences if one.item == 0)
+    without_0 = next(one.rank_position_without for one in why.influences if one.item == 0)
     assert without_0.rank == 4  # behind films 2, 3 (item order) and 4, but not behind film 0
 
 
@@ -82,7 +82,7 @@ def test_no_film_is_weaker_than_one_that_is_ruled_out():
 def test_a_history_of_one_film_is_compared_with_a_newcomer():
     [why] = explained(Pulls(pulls(f3_5=1.0)), [3], [5])
     assert [one.item for one in why.lifted_by] == [3]
-    assert why.influences[0].rank_without.probability == pytest.approx(1 / 5)
+    assert why.influences[0].rank_position_without.probability == pytest.approx(1 / 5)
 
 
 def test_an_empty_history_explains_nothing():
