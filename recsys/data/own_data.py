@@ -400,13 +400,13 @@ def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_t
 def _title(title: str, year: str) -> tuple[str, int | None]:
     """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title.
 
-    A year at the end of the title is removed, unless the cell `year` has another year.
+    A year at the end of the title is removed, unless the cell `year` has another year. Long titles are cut last.
     """
-    title = title[: titles.MAX_TITLE_LENGTH]
     plain_title, title_year = titles.title_and_year(title)
     match = re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year)
     film_year = int(match[0]) if match else title_year
-    return (plain_title if title_year is not None and title_year == film_year else title), film_year
+    has_same_year = title_year is not None and title_year == film_year
+    return (plain_title if has_same_year else title[: titles.MAX_TITLE_LENGTH]), film_year
 
 
 def _genres(cells: list[str]) -> list[str]:

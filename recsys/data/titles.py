@@ -22,10 +22,10 @@ def title_and_year(raw: str) -> tuple[str, int | None]:
     "City of Lost Children, The (Cité des enfants perdus, La) (1995)" becomes
     ("The City of Lost Children (Cité des enfants perdus, La)", 1995). The year is None if the title has none.
     """
-    text = " ".join(raw.split())[:MAX_TITLE_LENGTH].rstrip()
+    text = " ".join(raw.split())
     match = _YEAR.search(text)
-    title = text[: match.start()].rstrip() if match else text
-    return _TRAILING_ARTICLE.sub(_prepend_article, title), int(match[1]) if match else None
+    title = _TRAILING_ARTICLE.sub(_prepend_article, text[: match.start()].rstrip() if match else text)
+    return title[:MAX_TITLE_LENGTH].rstrip(), int(match[1]) if match else None
 
 
 def _prepend_article(match: re.Match[str]) -> str:

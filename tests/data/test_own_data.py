@@ -7,6 +7,7 @@ from recsys.data.assemble import add_users_from
 from recsys.data.dataset import DataError
 from recsys.data.split import by_time, leave_one_out
 from recsys.data.tie_breaking import shuffle_ties
+from recsys.data.titles import MAX_TITLE_LENGTH
 from tests import toys
 
 DAY = 86_400
@@ -203,6 +204,13 @@ def test_items_that_are_not_described_show_their_ids():
     checked = check("user,item\n1,7\n1,8\n", "item,name\n7,Seven\n")
     assert checked.raw.films["title"].tolist() == ["Seven", "8"]
     assert checked.counts["undescribed"] == 1
+
+
+def test_a_long_title_keeps_the_year_at_its_end_and_is_cut_last():
+    name = "x" * MAX_TITLE_LENGTH
+    checked = check("user,item\n1,7\n1,8\n", f"item,title,year\n7,{name} (1995),\n8,{name} (1995),2001\n")
+    assert checked.raw.films["title"].tolist() == [name, name]
+    assert checked.raw.films["year"].tolist() == [1995, 2001]
 
 
 def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():
