@@ -215,7 +215,8 @@ class Matcher:
         for candidate in candidates:
             film = candidate.film
             if self._year_fits(entry, candidate):
-                bonus = YEAR_BONUS if self._films[film].year == entry.year else 0
+                has_same_year = entry.year is not None and self._films[film].year == entry.year
+                bonus = YEAR_BONUS if has_same_year else 0
                 scores[film] = max(scores.get(film, 0), candidate.similarity + bonus)
         if not scores:
             return Match(MatchMethod.NOT_FOUND)

@@ -187,6 +187,13 @@ def test_a_title_of_92_percent_similarity_needs_no_year(data):
     assert beginning.method is MatchMethod.NOT_FOUND
 
 
+def test_two_unknown_years_are_not_the_same_year(data):
+    movies = data.catalog.movies.assign(year=pd.array([pd.NA] * len(FILMS), "Int64"))
+    matcher = Matcher(replace(data, catalog=replace(data.catalog, movies=movies)))
+    (asked,) = matcher.match([Entry("f", 1, "Star Wars: Episode IV - A New Hobe")])
+    assert (asked.method, asked.films, asked.is_likely) == (MatchMethod.UNSURE, (7,), False)
+
+
 def test_no_more_films_are_offered_than_one_can_look_through(match):
     asked = match("Nightmare on Elm Street X", 1990)
     assert (len(asked.films), asked.is_likely) == (MAX_CANDIDATES, False)
