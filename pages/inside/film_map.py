@@ -271,7 +271,7 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
     films = dataset.catalog.films
     rows = [
         {
-            _("Region"): region_name(region.label) or _("(no typical term)"),
+            _("Region"): region_label(region) or _("(no typical term)"),
             _("Films"): count(len(region.items)),
             _("More frequent here"): "; ".join(
                 _(
@@ -289,9 +289,9 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index(_("Region"))
 
 
-def region_name(label: str) -> str:
-    """Return the name of a region, such as "Horror · 1980s", in the language of the visitor."""
-    return " · ".join(display_tag(part) for part in label.split(" · "))
+def region_label(region: Region) -> str:
+    """Return the label of a region, such as "Horror · 1980s", in the language of the visitor. "" without terms."""
+    return " · ".join(map(display_tag, region.label_terms))
 
 
 def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
@@ -388,7 +388,7 @@ def label_regions(figure: go.Figure, map_regions: list[Region], table: pd.DataFr
         figure.add_annotation(
             x=region.x,
             y=region.y,
-            text=common.plotly_text(region_name(region.label)),
+            text=common.plotly_text(region_label(region)),
             showarrow=False,
             font={"size": 12, "color": "#ecebe8" if is_dark else "#1d1d1f"},
             bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",
@@ -409,14 +409,14 @@ def regions_with_room(
     map_width, map_height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
     plot_width, plot_height = plot_size_px
     by_priority = sorted(
-        (region for region in map_regions if region.label),
+        (region for region in map_regions if region.label_terms),
         key=lambda region: (not region.has_topic, -len(region.items)),
     )
     boxes: list[tuple[float, float, float]] = []  # of placed labels: x and y of the centre, and width, in pixels
     labelled = []
     for region in by_priority:
         x, y = region.x / map_width * plot_width, region.y / map_height * plot_height
-        label_width = LETTER_WIDTH_PX * len(region_name(region.label)) + LABEL_PADDING_PX
+        label_width = LETTER_WIDTH_PX * len(region_label(region)) + LABEL_PADDING_PX
         if all(
             abs(x - other_x) > (label_width + other_width) / 2 or abs(y - other_y) > LINE_HEIGHT_PX
             for other_x, other_y, other_width in boxes

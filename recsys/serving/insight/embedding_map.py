@@ -153,12 +153,12 @@ class Region:
         return any(term.kind in ("genre", "tag") for term in self.terms)
 
     @property
-    def label(self) -> str:
-        """The first genre or tag (or else the popularity) and the decade: "Horror · 1980s". "" without terms."""
+    def label_terms(self) -> tuple[str, ...]:
+        """The first genre or tag (or else the popularity) and the decade: ("Horror", "1980s"). () without terms."""
         topics = [term.name for term in self.terms if term.kind in ("genre", "tag")]
         popularities = [term.name for term in self.terms if term.kind == "views"]
         decades = [term.name for term in self.terms if term.kind == "decade"]
-        return " · ".join([*(topics or popularities)[:1], *decades])
+        return (*(topics or popularities)[:1], *decades)
 
 
 def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> list[Region]:

@@ -14,7 +14,7 @@ def region(x, y, name, kind="genre", films=50):
 
 
 def names(areas, room=ROOM):
-    return [area.label for area in film_map.regions_with_room(areas, TABLE, room)]
+    return [film_map.region_label(area) for area in film_map.regions_with_room(areas, TABLE, room)]
 
 
 def test_names_that_would_lie_over_each_other_are_left_out_on_a_phone_first():
