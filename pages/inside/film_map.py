@@ -12,14 +12,14 @@ import streamlit as st
 from pages.inside import common
 from pages.ui import cache, charts, errors, film_search, recommenders, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
-from pages.ui.format import display_genres, display_tag, escape_markdown, percent
+from pages.ui.format import display_genres, display_group, display_tag, escape_markdown, percent
 from pages.ui.i18n import N_, _, count, localize_chart, ngettext
 from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
 from recsys.serving.insight import embedding_map, tsne
-from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap, Region
+from recsys.serving.insight.embedding_map import OTHER_GENRE, PCA, TSNE, FilmMap, Region, Term
 from recsys.serving.predictor import Predictor
 
 CHART_KEY = "film-points"
@@ -276,7 +276,7 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
             _("More frequent here"): "; ".join(
                 _(
                     "{name} {here:.0%}, in all films {everywhere:.0%}",
-                    name=display_tag(term.name),
+                    name=display_term(term),
                     here=term.region_share,
                     everywhere=term.catalog_share,
                 )
@@ -291,7 +291,12 @@ def region_table(dataset: Dataset, map_regions: list[Region]) -> pd.DataFrame:
 
 def region_label(region: Region) -> str:
     """Return the label of a region, such as "Horror · 1980s", in the language of the visitor. "" without terms."""
-    return " · ".join(map(display_tag, region.label_terms))
+    return " · ".join(map(display_term, region.label_terms))
+
+
+def display_term(term: Term) -> str:
+    """Return the name of a term in the language of the visitor. Tags stay as users wrote them."""
+    return display_group(term.name) if term.kind in ("decade", "views") else display_tag(term.name)
 
 
 def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:

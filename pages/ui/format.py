@@ -118,7 +118,7 @@ def display_tag(name: str) -> str:
 
 
 def display_group(name: str) -> str:
-    """Return the name of a bucket of `recsys.evaluation.groups` in the visitor's language."""
+    """Return the name of a group of films or users, such as "widely watched", in the visitor's language."""
     return display_tag(name) if re.fullmatch(r"\d{4}s", name) else _(name)
 
 

@@ -153,11 +153,11 @@ class Region:
         return any(term.kind in ("genre", "tag") for term in self.terms)
 
     @property
-    def label_terms(self) -> tuple[str, ...]:
-        """The first genre or tag (or else the popularity) and the decade: ("Horror", "1980s"). () without terms."""
-        topics = [term.name for term in self.terms if term.kind in ("genre", "tag")]
-        popularities = [term.name for term in self.terms if term.kind == "views"]
-        decades = [term.name for term in self.terms if term.kind == "decade"]
+    def label_terms(self) -> tuple[Term, ...]:
+        """The first genre or tag (or else the popularity) and the decade: Horror, 1980s. () without terms."""
+        topics = [term for term in self.terms if term.kind in ("genre", "tag")]
+        popularities = [term for term in self.terms if term.kind == "views"]
+        decades = [term for term in self.terms if term.kind == "decade"]
         return (*(topics or popularities)[:1], *decades)
 
 

@@ -1,7 +1,9 @@
 import numpy as np
 import pandas as pd
+import pytest
 
 from pages.inside import film_map
+from pages.ui import i18n
 from pages.ui.charts import GREY
 from recsys.serving.insight.embedding_map import Region, Term
 
@@ -31,6 +33,21 @@ def test_a_name_that_tells_what_films_are_about_has_its_room_first():
 def test_a_region_without_a_name_takes_no_room():
     nameless = Region(10, 50, np.arange(500), ())
     assert names([nameless, region(10, 50, "Horror")]) == ["Horror"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "is_translated"),
+    [
+        ("widely watched", "views", True),
+        ("before 1960", "decade", True),
+        ("1980s", "decade", True),
+        ("Horror", "genre", True),
+        ("loss", "tag", False),  # the heading "loss" of a table has a translation
+    ],
+)
+def test_a_region_has_its_name_in_the_language_of_the_visitor_and_tags_stay(monkeypatch, name, kind, is_translated):
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
+    assert (film_map.region_label(region(0, 0, name, kind)) != name) == is_translated
 
 
 def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
