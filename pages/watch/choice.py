@@ -27,14 +27,14 @@ MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text, about 60 for each 
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
     """Return the numbers of the films that the list excludes from the recommendations."""
-    main_films = dataset.main_films  # duplicate → the same film with more ratings
-    listed = {main_films.get(film, film) for film in visitor().current.choice}
+    main_film_by_duplicate = dataset.main_film_by_duplicate
+    listed = {main_film_by_duplicate.get(film, film) for film in visitor().current.choice}
     if not listed:
         return ()
     all_films = range(len(dataset.catalog.films))  # including infrequent films, which content models recommend
     if st.session_state.get("choice_mode", ONLY) == ONLY:
-        return tuple(film for film in all_films if main_films.get(film, film) not in listed)
-    return tuple(film for film in all_films if main_films.get(film, film) in listed)
+        return tuple(film for film in all_films if main_film_by_duplicate.get(film, film) not in listed)
+    return tuple(film for film in all_films if main_film_by_duplicate.get(film, film) in listed)
 
 
 def popover(dataset: Dataset) -> None:

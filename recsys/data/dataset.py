@@ -142,7 +142,7 @@ class Catalog:
             duplicates += [tuple(sorted(row.Index for row in cluster)) for cluster in clusters if len(cluster) > 1]
         return duplicates
 
-    def main_films(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
+    def main_film_by_duplicate(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
         """Return duplicate → main film, both as film numbers. The main film is the most rated one of its `duplicates`.
 
         `counts` are numbers of ratings by film number. Films after the end of `counts` have no ratings.
@@ -277,9 +277,9 @@ class Dataset:
         return np.bincount(self.interactions.item, minlength=self.n_items)
 
     @cached_property
-    def main_films(self) -> dict[int, int]:
-        """The result of `Catalog.main_films` for the ratings of this data set."""
-        return self.catalog.main_films(self.counts)
+    def main_film_by_duplicate(self) -> dict[int, int]:
+        """The result of `Catalog.main_film_by_duplicate` for the ratings of this data set."""
+        return self.catalog.main_film_by_duplicate(self.counts)
 
     @cached_property
     def fingerprint(self) -> str:

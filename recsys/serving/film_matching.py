@@ -95,7 +95,7 @@ class Matcher:
         self._titles = [  # F, the list of the titles of each film
             names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
         ]
-        duplicates = dataset.main_films.keys()
+        duplicates = dataset.main_film_by_duplicate.keys()
         names = {
             (comparable_name(spelling), film)
             for film, titles in enumerate(self._titles)

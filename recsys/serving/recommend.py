@@ -169,9 +169,9 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     """
     films = (*(request.history if request.filters.hide_seen else ()), *request.unwanted)
     numbers = check_items(predictor.dataset, films, allow_infrequent=True)
-    if main_films := predictor.dataset.main_films:  # duplicate → main film
-        duplicates, main_numbers = list(main_films), [main_films.get(film, film) for film in numbers.tolist()]
-        numbers = np.array([*duplicates, *main_numbers], np.int64)
+    if main_film_by_duplicate := predictor.dataset.main_film_by_duplicate:
+        main_numbers = [main_film_by_duplicate.get(film, film) for film in numbers.tolist()]
+        numbers = np.array([*main_film_by_duplicate, *main_numbers], np.int64)
     items = numbers[numbers < predictor.dataset.n_items]
     if not request.filters.restricts:
         return items

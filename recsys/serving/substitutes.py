@@ -50,7 +50,7 @@ def _most_similar(dataset: Dataset, number: int) -> int:
     If the film is a duplicate of an item, that item is the result. Otherwise the similarity is multiplied by the
     logarithm of the number of ratings, because recommenders learn more about popular films.
     """
-    main_film = dataset.main_films.get(number, number)
+    main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
         return main_film
     film_vectors, item_vectors = _description_vectors(dataset)

@@ -173,7 +173,7 @@ def test_of_a_film_that_is_listed_twice_the_more_rated_one_is_taken(data):
     movies = data.catalog.movies
     again = movies.iloc[[2]].assign(movie_id=901, imdb_id="")  # Heat (1986)
     twice = replace(data, catalog=Catalog(movies, again))
-    assert twice.main_films == {len(movies): 2}
+    assert twice.main_film_by_duplicate == {len(movies): 2}
     found = Matcher(twice).match([Entry("f", 1, "Heat", year=1986)])[0]
     assert found.films == (2,)
 

@@ -74,14 +74,14 @@ def test_duplicates_have_equal_ids_or_one_lacks_them():
         tmdb_id=tmdb,
     )
     assert films.duplicates == [(0, 1), (4, 5)]
-    assert films.main_films([5, 9]) == {0: 1, 5: 4}
+    assert films.main_film_by_duplicate([5, 9]) == {0: 1, 5: 4}
 
 
 def test_different_films_of_equal_title_and_year_can_each_be_listed_twice():
     names = [("Same", 2000)] * 5
     tmdb = pd.array([1, 2, 1, 2, 3], dtype="Int64")
     films = catalog(*names, imdb_id=["tt1", "tt2", "tt1", "tt2", "tt3"], tmdb_id=tmdb)
-    assert films.main_films([9, 8, 7, 6, 5]) == {2: 0, 3: 1}
+    assert films.main_film_by_duplicate([9, 8, 7, 6, 5]) == {2: 0, 3: 1}
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,6 @@ def test_films_without_a_year_are_no_duplicates():
 
 def test_the_built_in_set_lists_nine_films_twice(sample):
     assert len(sample.catalog.duplicates) == 9
-    labels = {sample.catalog.films[main].title for main in sample.main_films.values()}
+    labels = {sample.catalog.films[main].title for main in sample.main_film_by_duplicate.values()}
     assert "Lagaan: Once Upon a Time in India" in labels
     assert "Aladdin" not in labels  # a second film of 1992 has this title

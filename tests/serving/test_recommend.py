@@ -55,7 +55,7 @@ def test_unwanted_films_are_not_recommended_with_or_without_filters(world):
 def test_a_film_that_is_listed_twice_is_hidden_if_its_rare_number_was_watched(world, genres):
     again = world.catalog.movies.iloc[[3]].assign(movie_id=901)
     twice = replace(world, catalog=Catalog(world.catalog.movies, again))
-    assert twice.main_films == {6: 3}
+    assert twice.main_film_by_duplicate == {6: 3}
     assert items(best(twice, Given([0, 3, 1, 5, 2, 4]), [6], k=3, genres=genres)) == [5, 1, 4]
 
 

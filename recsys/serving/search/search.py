@@ -104,7 +104,7 @@ class TitleIndex:
             for nickname in names.nicknames:
                 self._nicknames.setdefault(normalize(nickname), []).append(row)
         self._names = NameIndex(forms, len(self._films))
-        self._duplicates = np.array([*catalog.main_films(self._popularity).keys()], np.int64)  # not returned
+        self._duplicates = np.array([*catalog.main_film_by_duplicate(self._popularity)], np.int64)  # not returned
         self._series = series.find_series(item_names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
         self._initials = series.title_initials(item_names)

@@ -73,7 +73,7 @@ def test_a_film_that_is_listed_twice_can_be_chosen_by_both_numbers(monkeypatch, 
     tables = (movies, again) if rare else (pd.concat([movies, again], ignore_index=True), data.catalog.infrequent)
     twice = replace(data, catalog=Catalog(*tables))
     duplicate = len(movies)
-    assert twice.main_films == {duplicate: 5}
+    assert twice.main_film_by_duplicate == {duplicate: 5}
     film = 5 if number == "main" else duplicate
     monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(film,))))
     assert {*range(len(twice.catalog.films))} - {*choice.excluded_films(twice)} == {5, duplicate}
