@@ -80,12 +80,12 @@ def checkerboard(n: int = 30, seed: int = 0) -> Dataset:
 def same(one: Dataset, other: Dataset) -> None:
     """Assert that two data sets agree in everything but their names."""
     assert one.full_fingerprint == other.full_fingerprint
-    assert one.catalog.tags.words == other.catalog.tags.words
+    assert one.catalog.tags.texts == other.catalog.tags.texts
     assert_frame_equal(one.catalog.movies, other.catalog.movies)
     assert_frame_equal(one.catalog.infrequent, other.catalog.infrequent)
     for column in ("user", "item", "rating", "timestamp"):
         np.testing.assert_array_equal(getattr(one.interactions, column), getattr(other.interactions, column))
-    for column in ("movie", "word", "timestamp"):
+    for column in ("movie", "tag_index", "timestamp"):
         np.testing.assert_array_equal(getattr(one.catalog.tags, column), getattr(other.catalog.tags, column))
     np.testing.assert_array_equal(one.user_ids, other.user_ids)
     assert (one.user_profiles is None) == (other.user_profiles is None)

@@ -60,7 +60,7 @@ def show_controls(library: Library) -> None:
         library.features, "in_genres", selected.filters.genres, on_change, _("Only these genres"), _("Any genre")
     )
     page.popularity_slider("in_known", selected.filters.popularity, on_change)
-    if n_tags := len(library.dataset.catalog.tags.words):
+    if n_tags := len(library.dataset.catalog.tags.texts):
         st.session_state.in_tags = list(selected.tags)
         st.multiselect(
             _("Tagged"),

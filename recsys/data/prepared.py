@@ -162,13 +162,13 @@ def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
     """Return the payloads of a data set by name."""
     catalog, tags = dataset.catalog, dataset.catalog.tags
     arrays = {column: getattr(dataset.interactions, column) for column in EVENT_COLUMNS}
-    arrays |= dict(zip(TAG_COLUMNS, (tags.movie, tags.word, tags.timestamp), strict=True))
+    arrays |= dict(zip(TAG_COLUMNS, (tags.movie, tags.tag_index, tags.timestamp), strict=True))
     arrays["user_ids"] = dataset.user_ids
     films = pd.concat([catalog.movies.assign(left_out=False), catalog.infrequent.assign(left_out=True)])
     files: dict[str, storage.Content] = {
         f"{column}.npy": partial(np.save, arr=array, allow_pickle=False) for column, array in arrays.items()
     }
-    files |= {"tag_words.json": _json(tags.words), "films.csv": _csv(films)}
+    files |= {"tag_words.json": _json(tags.texts), "films.csv": _csv(films)}
     if dataset.user_profiles is not None:
         files["people.csv"] = _csv(dataset.user_profiles)
     if dataset.user_names is not None:
@@ -182,8 +182,8 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     events = [_read_array(files[f"{column}.npy"]) for column in EVENT_COLUMNS]
     if any(len(column) != meta["ratings"] for column in events):
         raise ValueError("arrays of different lengths")
-    movie, word, timestamp = (_read_array(files[f"{column}.npy"]) for column in TAG_COLUMNS)
-    tags = Tags(movie, word, timestamp, tuple(_read_json(files["tag_words.json"])))
+    movie, tag_index, timestamp = (_read_array(files[f"{column}.npy"]) for column in TAG_COLUMNS)
+    tags = Tags(movie, tag_index, timestamp, tuple(_read_json(files["tag_words.json"])))
     films = _read_films(files["films.csv"])
     is_infrequent = films.pop("left_out").to_numpy(bool)
     movies, infrequent = (films[rows].reset_index(drop=True) for rows in (~is_infrequent, is_infrequent))

@@ -16,9 +16,9 @@ class Tags:
     """All tags that the users of a data set gave to films."""
 
     movie: np.ndarray = field(default_factory=_no_values)  # (T,) int64, original film ids
-    word: np.ndarray = field(default_factory=_no_values)  # (T,) int32, indices of `words`
+    tag_index: np.ndarray = field(default_factory=_no_values)  # (T,) int32, indices of `texts`
     timestamp: np.ndarray = field(default_factory=_no_values)  # (T,) int64, seconds since 1970
-    words: tuple[str, ...] = ()  # (W,) the distinct tags, each of one or more words, in lower case, sorted
+    texts: tuple[str, ...] = ()  # (W,) the distinct tags, each of one or more words, in lower case, sorted
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, str, int]]) -> "Tags":
@@ -27,14 +27,14 @@ class Tags:
         Texts become lower case without repeated blanks. Empty texts are dropped.
         """
         rows = list(rows)
-        word_of = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in rows}}
-        rows = [(movie, word_of[text], time) for movie, text, time in rows if word_of[text]]
-        words = sorted({word for _, word, _ in rows})
-        index_of = {word: index for index, word in enumerate(words)}
+        tag_of = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in rows}}
+        rows = [(movie, tag_of[text], time) for movie, text, time in rows if tag_of[text]]
+        tags = sorted({tag for _, tag, _ in rows})
+        index_of = {tag: index for index, tag in enumerate(tags)}
         movies = np.array([movie for movie, _, _ in rows], np.int64)
-        word_indices = np.array([index_of[word] for _, word, _ in rows], np.int32)
+        tag_indices = np.array([index_of[tag] for _, tag, _ in rows], np.int32)
         timestamps = np.array([time for _, _, time in rows], np.int64)
-        return cls(movies, word_indices, timestamps, tuple(words))
+        return cls(movies, tag_indices, timestamps, tuple(tags))
 
     def __len__(self) -> int:
         return len(self.movie)
@@ -42,7 +42,7 @@ class Tags:
     def before(self, time: int) -> "Tags":
         """Select the tags given before a time, in seconds since 1970."""
         keep = np.asarray(self.timestamp) < time
-        return Tags(self.movie[keep], self.word[keep], self.timestamp[keep], self.words)
+        return Tags(self.movie[keep], self.tag_index[keep], self.timestamp[keep], self.texts)
 
     def most_frequent(self) -> dict[int, str]:
         """Return film id → its MAX_TAGS most frequent tags, separated by ", ".
@@ -51,14 +51,14 @@ class Tags:
         """
         if not len(self):
             return {}
-        table = pd.DataFrame({"movie": self.movie, "word": self.word})
-        counts = table.groupby(["movie", "word"]).size().reset_index(name="count")
-        counts = counts.sort_values(["movie", "count", "word"], ascending=[True, False, True])
-        most_frequent = counts.groupby("movie").head(MAX_TAGS)[["movie", "word"]]
+        table = pd.DataFrame({"movie": self.movie, "tag": self.tag_index})
+        counts = table.groupby(["movie", "tag"]).size().reset_index(name="count")
+        counts = counts.sort_values(["movie", "count", "tag"], ascending=[True, False, True])
+        most_frequent = counts.groupby("movie").head(MAX_TAGS)[["movie", "tag"]]
         tags: dict[int, list[str]] = {}
-        for movie, word in most_frequent.itertuples(index=False):
-            tags.setdefault(int(movie), []).append(self.words[word])
-        return {movie: ", ".join(words) for movie, words in tags.items()}
+        for movie, tag in most_frequent.itertuples(index=False):
+            tags.setdefault(int(movie), []).append(self.texts[tag])
+        return {movie: ", ".join(texts) for movie, texts in tags.items()}
 
     def assign_to(self, movies: pd.DataFrame) -> pd.DataFrame:
         """Return a film table with these tags in the column "tags"."""

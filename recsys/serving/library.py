@@ -66,10 +66,10 @@ class Library:
         mask, tags = filters.allowed_mask(self.features, query.filters, ()), self.dataset.catalog.tags
         for tag in query.tags:
             text = " ".join(tag.lower().split())
-            index = bisect_left(tags.words, text)
-            if index == len(tags.words) or tags.words[index] != text:  # no film has the tag
+            index = bisect_left(tags.texts, text)
+            if index == len(tags.texts) or tags.texts[index] != text:  # no film has the tag
                 return np.zeros(len(self), bool)
-            mask &= np.isin(self._movie_ids, tags.movie[tags.word == index])
+            mask &= np.isin(self._movie_ids, tags.movie[tags.tag_index == index])
         return mask
 
     def tags(self, n: int) -> list[str]:
@@ -119,8 +119,8 @@ class Library:
     def _n_films_by_tag(self) -> Counter[str]:
         """The number of films that have each tag."""
         tags = self.dataset.catalog.tags
-        pairs = np.unique(np.stack([tags.word, tags.movie]).astype(np.int64), axis=1)  # a tag counts once per film
-        return Counter(tags.words[index] for index in pairs[0].tolist())
+        pairs = np.unique(np.stack([tags.tag_index, tags.movie]).astype(np.int64), axis=1)  # a tag counts once per film
+        return Counter(tags.texts[index] for index in pairs[0].tolist())
 
 
 def _library_features(dataset: Dataset) -> FilmFeatures:

@@ -97,7 +97,7 @@ class ThemeAspect:
     text: str
     weight: float  # larger for a rare aspect
     match: np.ndarray  # how well each film matches, (I,) 0…1
-    tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.words` → relevance, 0…1
+    tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.texts` → relevance, 0…1
     genre: str = ""  # the genre that the aspect names, "" if none
 
 
@@ -249,9 +249,9 @@ class ThemeParser:
         if len(phrase) == 1 and len(phrase[0]) >= COMMON_PREFIX_LETTERS:
             for tag_stem, tags_with_stem in table.by_stem.items():
                 if tag_stem.startswith(phrase[0][:COMMON_PREFIX_LETTERS]):
-                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.words[tag].split()) for tag in tags_with_stem}
+                    tags |= {tag: PREFIX_TAG_WEIGHT / len(table.texts[tag].split()) for tag in tags_with_stem}
         for tag in _with_all_stems(table.by_stem, phrase):
-            tags[tag] = max(tags.get(tag, 0), PARTIAL_TAG_WEIGHT * len(phrase) / len(table.words[tag].split()))
+            tags[tag] = max(tags.get(tag, 0), PARTIAL_TAG_WEIGHT * len(phrase) / len(table.texts[tag].split()))
         return tags | dict.fromkeys(table.by_phrase.get(phrase, ()), 1.0)  # tags that equal the phrase
 
 
@@ -354,7 +354,7 @@ class ThemeIndex:
             tags, relevance = list(aspect.tags), np.array(list(aspect.tags.values()))
             matches = self._table.strength[:, tags][[item], :].toarray().ravel() * relevance
             if matches.any():
-                reasons.append(self._table.words[tags[int(matches.argmax())]])
+                reasons.append(self._table.texts[tags[int(matches.argmax())]])
             elif aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
@@ -366,7 +366,7 @@ def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> Them
     If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
     data set encodes its tags, with progress events {"stage": "encode", "done", "total"}.
     """
-    table = TagTable(dataset.catalog, [normalize(word) for word in dataset.catalog.tags.words])
+    table = TagTable(dataset.catalog, [normalize(tag) for tag in dataset.catalog.tags.texts])
     films = stored_film_vectors(dataset.name, dataset.catalog)
     if films is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)

@@ -42,7 +42,7 @@ def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     tags = catalog.tags
     films = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
     is_listed = films >= 0
-    strength = _count_pairs(films[is_listed], tags.word[is_listed], (len(catalog), len(tags.words)))
+    strength = _count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
     strength.data = strength.data / (strength.data + 1)
     return _multiply_by_idf(strength)
 

@@ -39,7 +39,7 @@ class TagTable:
     """The tags of the films of a catalogue.
 
     Attributes:
-        words: The texts of the W distinct tags in alphabetical order. Elsewhere, a tag is its index in this list.
+        texts: The W distinct tags in alphabetical order. Elsewhere, a tag is its index in this list.
         n_films: The number of films that have each tag, (W,).
         strength: n / (n + 1) for a film that got a tag n times, (I, W), sparse.
         by_phrase: Stems → tags that consist of exactly these stems, in this order.
@@ -49,26 +49,26 @@ class TagTable:
     def __init__(self, catalog: Catalog, normalised: Sequence[str]) -> None:
         """Count how often each film has each tag.
 
-        `normalised` has the normalised form of each of `catalog.tags.words`. Words with equal forms become one tag, and
-        words with the form "" are left out.
+        `normalised` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag, and
+        tags with the form "" are left out.
         """
-        self.words = sorted(set(normalised) - {""})
-        index_of = {word: index for index, word in enumerate(self.words)}
-        uses = catalog.tags  # each use has a film id and an index of `uses.words`
+        self.texts = sorted(set(normalised) - {""})
+        index_of = {text: index for index, text in enumerate(self.texts)}
+        uses = catalog.tags  # each use has a film id and an index of `uses.texts`
         item_of_use = np.array([catalog.item_of.get(movie, -1) for movie in uses.movie.tolist()], np.int64)
-        tag_of_use = np.array([index_of.get(normalised[index], -1) for index in uses.word.tolist()], np.int64)
+        tag_of_use = np.array([index_of.get(normalised[index], -1) for index in uses.tag_index.tolist()], np.int64)
         is_listed = (item_of_use >= 0) & (tag_of_use >= 0)
         pairs = (item_of_use[is_listed], tag_of_use[is_listed])
         ones = np.ones(is_listed.sum(), np.float32)
-        counts = sparse.coo_array((ones, pairs), shape=(len(catalog), len(self.words))).tocsc()
+        counts = sparse.coo_array((ones, pairs), shape=(len(catalog), len(self.texts))).tocsc()
         self.n_films = np.diff(counts.indptr)
         self.strength = counts.copy()
         self.strength.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
         self.by_stem: dict[str, list[int]] = {}
-        for index, word in enumerate(self.words):
-            self.by_phrase.setdefault(stems(word), []).append(index)
-            for word_stem in set(stems(word)):
+        for index, text in enumerate(self.texts):
+            self.by_phrase.setdefault(stems(text), []).append(index)
+            for word_stem in set(stems(text)):
                 self.by_stem.setdefault(word_stem, []).append(index)
 
     @cached_property
@@ -85,7 +85,7 @@ class TagTable:
 
         They are (common tags, 384) float32 with rows of length 1. `report` receives the progress of `encode`.
         """
-        texts = [self.words[tag] for tag in self.common]
+        texts = [self.texts[tag] for tag in self.common]
         fingerprint = films.texts_fingerprint(texts)
         if (vectors := films.read_vectors("tag", dataset, fingerprint)) is not None:
             return vectors

@@ -63,12 +63,12 @@ def test_tags_are_lower_case_and_the_most_frequent_comes_first(tmp_path):
 
 def test_each_tag_keeps_its_time(tmp_path):
     tags = read(archives.write(tmp_path, archives.comma())).catalog.tags
-    given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
+    given = zip(tags.movie.tolist(), (tags.texts[tag] for tag in tags.tag_index), tags.timestamp.tolist(), strict=True)
     assert list(given) == [(20, "hackers", 1), (20, "hackers", 2), (20, "cyber, punk", 3), (10, "na", 4)]
     tags = read(
         archives.write(tmp_path, archives.double_colon("utf-8", tags=True)), movielens_files.parse_dat
     ).catalog.tags
-    given = zip(tags.movie.tolist(), (tags.words[word] for word in tags.word), tags.timestamp.tolist(), strict=True)
+    given = zip(tags.movie.tolist(), (tags.texts[tag] for tag in tags.tag_index), tags.timestamp.tolist(), strict=True)
     assert list(given) == [(20, "cyber:: punk", 5), (20, "hackers", 6), (20, "hackers", 7)]
     assert len(read(archives.write(tmp_path, archives.hundred_k()), movielens_files.parse_100k).catalog.tags) == 0
 

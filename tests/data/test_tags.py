@@ -15,8 +15,8 @@ GIVEN = [
 
 def test_upper_case_and_blanks_make_no_other_tag_and_empty_ones_are_none():
     tags = Tags.from_rows(GIVEN)
-    assert tags.words == ("blue note", "dark", "slow", "x")
-    assert [tags.words[word] for word in tags.word] == ["dark", "slow", "dark", "blue note", "x"]
+    assert tags.texts == ("blue note", "dark", "slow", "x")
+    assert [tags.texts[tag] for tag in tags.tag_index] == ["dark", "slow", "dark", "blue note", "x"]
     assert tags.timestamp.tolist() == [5, 1, 9, 2, 1]
     assert len(tags) == 5
 

@@ -68,8 +68,8 @@ def world():
 def content(dataset):
     """Return everything in a data set as texts."""
     catalog, tables = dataset.catalog, (dataset.catalog.movies, dataset.catalog.infrequent, dataset.user_profiles)
-    columns = (catalog.tags.movie, catalog.tags.word, catalog.tags.timestamp, dataset.user_ids, dataset.user_names)
-    texts = [dataset.full_fingerprint, *map(str, catalog.tags.words)]
+    columns = (catalog.tags.movie, catalog.tags.tag_index, catalog.tags.timestamp, dataset.user_ids, dataset.user_names)
+    texts = [dataset.full_fingerprint, *map(str, catalog.tags.texts)]
     return [*texts, *(table.to_csv() for table in tables if table is not None), *(str(np.asarray(c)) for c in columns)]
 
 

@@ -207,7 +207,7 @@ THEMES = json.loads(Path(__file__).with_name("themes.json").read_text("utf-8"))
 @pytest.fixture(scope="module")
 def hits(sample) -> dict[str, int]:
     """How many of the first ten films fit each theme."""
-    table = TagTable(sample.catalog, [normalize(word) for word in sample.catalog.tags.words])
+    table = TagTable(sample.catalog, [normalize(tag) for tag in sample.catalog.tags.texts])
     index = ThemeIndex(sample, table, None, Missing.ENCODER)
     films = sample.catalog.films
     return {
@@ -254,10 +254,8 @@ def test_a_tag_that_begins_with_a_negation_is_searched(world):
 def test_not_too_long_returns_no_film_tagged_so(sample):
     index = open_index(sample)
     titles = {sample.catalog.films[near.item].title for near in index.search("western, not too long", limit=200)}
-    words = sample.catalog.tags.words
-    long = {number for number, word in enumerate(words) if "too long" in word}
-    tagged = {
-        movie for movie, word in zip(sample.catalog.tags.movie, sample.catalog.tags.word, strict=True) if word in long
-    }
+    tags = sample.catalog.tags
+    long = {number for number, text in enumerate(tags.texts) if "too long" in text}
+    tagged = {movie for movie, tag in zip(tags.movie, tags.tag_index, strict=True) if tag in long}
     assert titles
     assert not titles & {film.title for film in sample.catalog.films if film.movie_id in tagged}

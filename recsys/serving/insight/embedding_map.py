@@ -230,11 +230,11 @@ def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
 
     A tag is included if at least MIN_TAG_FILMS films got it MIN_TAG_USES times. A film has such a tag from one use on.
     """
-    events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "word": np.asarray(catalog.tags.word)})
-    pairs = events.groupby(["movie", "word"]).size().reset_index(name="uses")
-    n_films = pairs[pairs["uses"] >= MIN_TAG_USES].groupby("word").size()
-    words = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()  # ascending
-    pairs = pairs[pairs["word"].isin(words) & pairs["movie"].isin(catalog.item_of)]
-    matrix = np.zeros((len(catalog), len(words)), bool)
-    matrix[pairs["movie"].map(catalog.item_of), np.searchsorted(words, pairs["word"])] = True
-    return matrix, [catalog.tags.words[word] for word in words.tolist()]
+    events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "tag": np.asarray(catalog.tags.tag_index)})
+    pairs = events.groupby(["movie", "tag"]).size().reset_index(name="uses")
+    n_films = pairs[pairs["uses"] >= MIN_TAG_USES].groupby("tag").size()
+    tags = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()  # ascending
+    pairs = pairs[pairs["tag"].isin(tags) & pairs["movie"].isin(catalog.item_of)]
+    matrix = np.zeros((len(catalog), len(tags)), bool)
+    matrix[pairs["movie"].map(catalog.item_of), np.searchsorted(tags, pairs["tag"])] = True
+    return matrix, [catalog.tags.texts[tag] for tag in tags.tolist()]

@@ -131,8 +131,8 @@ class TitleIndex:
 
         A query that is such a tag has no typing error: "lynch" is the director, not a misspelt "Naked Lunch".
         """
-        uses = np.bincount(np.asarray(self._tags.word), minlength=len(self._tags.words))
-        tags = [normalize(self._tags.words[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
+        uses = np.bincount(np.asarray(self._tags.tag_index), minlength=len(self._tags.texts))
+        tags = [normalize(self._tags.texts[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
         return frozenset(word for tag in tags for word in (tag, *tag.split()))
 
     @cached_property
