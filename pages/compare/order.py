@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.compare import answers
 from pages.ui import cache, film_cards, format, page
-from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, chart, set_layout
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, set_layout, show_chart
 from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
@@ -28,7 +28,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     if not effects:
         return
     st.markdown(summary(effects))
-    chart(
+    show_chart(
         plot_overlaps(effects),
         _("How much the lists of each recommender agree when the same films come in another order"),
         list_comparison.order_table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),

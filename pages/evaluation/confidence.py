@@ -12,7 +12,7 @@ from pages.evaluation import data, person
 from pages.evaluation.charts import percent_tick, plot_lines
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, format
-from pages.ui.charts import GREY, chart, log_axis
+from pages.ui.charts import GREY, log_axis, show_chart
 from pages.ui.i18n import _, number
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
@@ -90,7 +90,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
         "Share of recommendations that came true against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
-    chart(figure, alt, bins, f"reliability-{view.key}")
+    show_chart(figure, alt, bins, f"reliability-{view.key}")
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
@@ -112,7 +112,7 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
         "Predicted probability divided by the share that came true, by rank, for {names}",
         names=view.join_titles(selected),
     )
-    chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
+    show_chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
 
 
 def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
@@ -214,7 +214,7 @@ def show_list_of_user(
             hoverinfo="skip",
             cliponaxis=False,
         )
-    chart(figure, alt, rows.drop(columns="item"), f"sure-of-list-{view.dataset}-{user.user_id}")
+    show_chart(figure, alt, rows.drop(columns="item"), f"sure-of-list-{view.dataset}-{user.user_id}")
     text = _(
         "Only one film comes next, so a sum above 100% is overconfident. Sums of the first 100 films: {sums}. "
         "A softmax distributes 100% over all films. With BCE and in gSASRec, each film has its own probability.",
@@ -236,7 +236,7 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
         names=view.join_titles(list(shares)),
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])
-    chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
+    show_chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
 
 
 def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:

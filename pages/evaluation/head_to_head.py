@@ -8,7 +8,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import errors, format
-from pages.ui.charts import GREY, chart, set_layout
+from pages.ui.charts import GREY, set_layout, show_chart
 from pages.ui.i18n import N_, _, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
@@ -102,7 +102,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
     )
     st.markdown(format.escape_markdown(text))
     alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
-    chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
+    show_chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
     st.caption(
         _(
             "Rank 5 counts as 2× higher than rank 10, just as rank 50 counts as 2× higher than rank 100. Ranks are "

@@ -7,7 +7,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import label_line_ends, plot_lines, plot_scatter
 from pages.evaluation.data import HARDWARE, EvaluationView, metric_title, protocol_title
 from pages.ui import cache, errors, format
-from pages.ui.charts import chart, download_numbers, plot
+from pages.ui.charts import download_numbers, plot, show_chart
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import segmented_control, translated
 from recsys.evaluation import protocols, report, results, tables
@@ -100,7 +100,7 @@ def show_costs(view: EvaluationView) -> None:
         )
         rows = costs.table.assign(title=costs.table["title"].map(_))
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
-        chart(figure, alt, costs.table, f"cost-{view.key}")
+        show_chart(figure, alt, costs.table, f"cost-{view.key}")
     lines = []
     for field, text in WITHOUT_TIME.items():
         if titles := getattr(costs, field):

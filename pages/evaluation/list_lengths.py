@@ -6,7 +6,7 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import label_line_ends, plot_lines
 from pages.evaluation.data import EvaluationView, metric_title
-from pages.ui.charts import chart
+from pages.ui.charts import show_chart
 from pages.ui.i18n import _
 from recsys.evaluation import protocols, tables
 
@@ -56,4 +56,4 @@ def show(view: EvaluationView, metric: str) -> None:
     label_line_ends(figure)
     # All lines end at the last category. Plotly would read its name "10" as the position 10.
     figure.update_annotations(x=len(lines.columns) - 1)
-    chart(figure, alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")
+    show_chart(figure, alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")

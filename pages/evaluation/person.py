@@ -10,7 +10,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import error_bars, look
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, film_cards, format
-from pages.ui.charts import GREY, chart, log_axis, set_layout
+from pages.ui.charts import GREY, log_axis, set_layout, show_chart
 from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
@@ -80,7 +80,7 @@ def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
     alt = ngettext(
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
     )
-    chart(plot_ranks(table), alt, table.assign(film=film), key)
+    show_chart(plot_ranks(table), alt, table.assign(film=film), key)
     text = _(
         "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
         "The top ten are left of the dotted line."

@@ -10,7 +10,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, protocol_title
 from pages.ui import cache, format
-from pages.ui.charts import chart, set_layout
+from pages.ui.charts import set_layout, show_chart
 from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
@@ -66,7 +66,7 @@ def show(view: EvaluationView) -> None:
         metric=data.metric_title(metric),
         protocols=", ".join(map(protocol_title, names)),
     )
-    chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
+    show_chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
 
 
 def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:

@@ -13,7 +13,7 @@ import streamlit as st
 from pages.evaluation.charts import LOOKS, look
 from pages.evaluation.data import EvaluationView, protocol_title
 from pages.ui import cache, format
-from pages.ui.charts import GREY, chart, localize_table, set_layout
+from pages.ui.charts import GREY, localize_table, set_layout, show_chart
 from pages.ui.i18n import N_, _, ngettext
 from recsys.evaluation import file_order
 
@@ -88,7 +88,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         "Share of pairs of consecutive films by their distance in the file order. Pairs rated in the same second "
         "always go forwards. Other pairs go backwards as often as forwards."
     )
-    chart(plot_distances(table), alt, table, f"file-order-{dataset}")
+    show_chart(plot_distances(table), alt, table, f"file-order-{dataset}")
 
 
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
@@ -134,7 +134,7 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
         "NDCG@10 of {n} recommenders with films rated in the same second in file order and in random order",
         len(table),
     )
-    chart(plot_both_orders(table), alt, table, f"untied-{dataset}")
+    show_chart(plot_both_orders(table), alt, table, f"untied-{dataset}")
 
 
 def plot_distances(table: pd.DataFrame) -> go.Figure:

@@ -8,7 +8,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import plot_scatter
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import format
-from pages.ui.charts import chart, download_numbers, localize_table
+from pages.ui.charts import download_numbers, localize_table, show_chart
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import selectbox
 from recsys.evaluation import tables
@@ -48,7 +48,7 @@ def show(view: EvaluationView) -> None:
         x=metric_title(x),
         y=metric_title(y),
     )
-    chart(plot_scatter(table, x, y, metric_title(x), metric_title(y)), alt, table, f"measures-{view.key}")
+    show_chart(plot_scatter(table, x, y, metric_title(x), metric_title(y)), alt, table, f"measures-{view.key}")
     show_rating_errors(view)
 
 

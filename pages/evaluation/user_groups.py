@@ -13,7 +13,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import error_bars, look
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import cache, errors, format
-from pages.ui.charts import chart, set_layout
+from pages.ui.charts import set_layout, show_chart
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import selectbox
 from recsys.data import datasets
@@ -65,7 +65,7 @@ def show(view: EvaluationView) -> None:
         grouping=_(GROUPING_TITLES[grouping]),
     )
     figure = plot_groups(rows, view.board, metric_title(metric), bucket_names)
-    chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}")
+    show_chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}")
 
 
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:

@@ -60,7 +60,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     top_films = attention.most_attended(result, layer, head, N_TOP_FILMS)
     max_weight = top_films[0][1]
     with chart_column:
-        show_chart(predictor, result, layer, head, top_films)
+        show_attention(predictor, result, layer, head, top_films)
     with film_column:
         st.header(_("Attention of the mask") if result.ends_with_mask else _("Attention of the latest film"))
         common.film_rows(
@@ -81,7 +81,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     show_distances(predictor, layer, head)
 
 
-def show_chart(
+def show_attention(
     predictor: Predictor, result: Attention, layer: int | None, head: int | None, top_films: list[tuple[int, float]]
 ) -> None:
     """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""

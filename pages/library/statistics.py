@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui import cache, format
-from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, chart, set_layout
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, set_layout, show_chart
 from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Lengths, LongTail, Size, Statistics
@@ -59,7 +59,7 @@ def show(dataset: Dataset) -> None:
                     st.header(title)
                     st.markdown(format.escape_markdown(sentence))
                     alt = _("Chart: {title}. {sentence}", title=title, sentence=sentence)
-                    chart(figure, alt, table, f"{name}-{dataset.name}")
+                    show_chart(figure, alt, table, f"{name}-{dataset.name}")
 
 
 def show_size(size: Size) -> None:

@@ -58,7 +58,7 @@ def plot(figure: go.Figure, description: str, name: str) -> None:
         st.plotly_chart(localize_chart(figure), alt=description, config=tools)
 
 
-def chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -> None:
+def show_chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -> None:
     """Show a chart with a description for screen readers, and buttons that download its numbers."""
     plot(figure, description, name)
     download_numbers(table, name)
