@@ -74,6 +74,7 @@ def test_files_of_every_service_go_through_review_to_recommendations(address, ta
     # one without a date; then as the diary (2024) and Netflix (2025) have them
     wait_for_texts(tab, ROWS, ["Pulp Fiction", "Toy Story", "Alien", "Heat"])
     assert texts(tab, CARDS) != before
+    idle(tab)
     tab.get_by_role("button", name="Undo").click()
     wait_for_texts(tab, ROWS, own)
 
