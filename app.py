@@ -14,12 +14,13 @@ from pages.server.admission import Admission
 from pages.server.headers import Headers, Hosts
 from pages.server.messages import Messages
 from pages.server.uploads import Uploads
-from recsys import monitoring, paths
+from recsys import monitoring, paths, runtime
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Set up the logs and the metrics server. Load torch and the films in the background."""
+    """Set up memory, the logs and the metrics server. Load torch and the films in the background."""
+    runtime.tune_malloc_for_serving()
     logs.set_up()
     health.serve_metrics()
     Thread(target=_warm_up, daemon=True).start()

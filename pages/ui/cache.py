@@ -107,6 +107,11 @@ def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
     return predictors.load(name, dataset(dataset_name))
 
 
+def preload_predictor(name: str, dataset_name: str) -> None:
+    """Load a recommender before the first page needs it, outside a session and so without a spinner."""
+    _predictor(name, dataset_name, prepared.version(dataset_name))
+
+
 def popularity_predictor(dataset_name: str) -> Predictor:
     """Return the predictor of FALLBACK, which recommends the most popular films."""
     return load_predictor(FALLBACK, dataset_name)

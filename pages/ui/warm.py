@@ -3,6 +3,7 @@
 import logging
 import threading
 
+from pages.ui import cache
 from recsys.data import datasets
 from recsys.errors import RecsysError
 from recsys.jobs import queue
@@ -14,14 +15,15 @@ _has_answered = threading.Event()  # `is_ready` has made a recommendation
 
 
 def preload() -> None:
-    """Load the default data set, torch and the default recommender, and start the queue of trainings.
+    """Load the default data set, its search index, torch and the default recommender. Start the queue of trainings.
 
     An error is only logged, because the page loads everything again and shows the error.
     """
     try:
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
         predictor.all_recommenders()
-        predictor.load(predictor.default(dataset.name), dataset)
+        cache.preload_predictor(predictor.default(dataset.name), dataset.name)
+        cache.title_index(dataset.name)
         _is_warm.set()
         queue.start_runner()
     except RecsysError as error:

@@ -62,6 +62,16 @@ class Markov(ArrayModel):
         scaled = sparse.diags_array(row_factors) @ transitions @ sparse.diags_array(column_factors)
         self.transitions = sparse.csr_array(scaled)
 
+    def keep_strongest_transitions(self, n: int) -> None:
+        """Remove all but the n strongest transitions from each item, and those as strong as the n-th. Saves memory."""
+        matrix = self.transitions
+        kept = np.ones(matrix.nnz, bool)
+        for row in np.flatnonzero(np.diff(matrix.indptr) > n):
+            values = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            kept[values] = matrix.data[values] >= np.partition(matrix.data[values], -n)[-n]
+        indptr = np.concatenate([[0], np.cumsum(kept)])[matrix.indptr].astype(matrix.indptr.dtype)
+        self.transitions = sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
+
     def _score(self, queries: Queries) -> np.ndarray:
         n_items = len(self.counts)
         row, item, age = distinct_items(queries.histories, n_items)

@@ -134,7 +134,7 @@ def train(task: Task, schedule: TrainConfig, run: RunOptions) -> TrainingSummary
     """
     device = devices.choose(run.device)
     if device.type == "cpu":
-        runtime.tune_malloc()
+        runtime.tune_malloc_for_training()
     with devices.deterministic(device), StopRequest() as stop:
         trainer = Trainer(task, schedule, run, device, stop)
         trainer.start()

@@ -49,3 +49,12 @@ def test_both_directions_count_items_before_and_after():
     [both] = Markov(MarkovConfig(**config, both_directions=True)).fit(world).score(query)
     assert list(forward) == [0, 0, 0]  # 2 is always last
     assert list(both) == [2, 1, 0]
+
+
+def test_only_the_strongest_transitions_from_an_item_are_kept():
+    world = toys.dataset([[0, 1], [0, 1], [0, 2], [0, 2], [0, 3], [1, 3]], n_items=4)
+    model = Markov(MarkovConfig(normalisation=0, popularity_discount=0)).fit(world)
+    model.keep_strongest_transitions(1)
+    expected = [[0, 2, 2, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]]  # 1 and 2 follow 0 equally often
+    np.testing.assert_array_equal(model.transitions.toarray(), expected)
+    assert model.transitions.nnz == 3

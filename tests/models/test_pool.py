@@ -11,6 +11,7 @@ from recsys.config import ConfigError
 from recsys.data.dataset import HeldOut, Queries
 from recsys.models import pool
 from recsys.models.base import Model
+from recsys.models.markov import Markov
 from recsys.models.pool import Pool, PoolConfig, VisitorPool, comparable_scores
 from recsys.ranking.ranking import Ranking, log_sum_exp
 from tests import toys
@@ -413,3 +414,12 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     assert copy.emphasis(queries).tolist() == [[1, 1]]
     with pytest.raises(KeyError):
         copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)
+
+
+def test_markov_chains_of_a_visitor_pool_keep_the_strongest_transitions(monkeypatch):
+    monkeypatch.setattr(pool, "MAX_TRANSITIONS", 2)
+    chain = Markov().fit(toys.cycle(n_items=ITEMS))
+    assert np.diff(chain.transitions.indptr).max() > 2
+    model = VisitorPool(PoolConfig(members=("markov", "content-fields"), edges=()))
+    model.set_members({"markov": chain, "content-fields": table(1)})
+    assert np.diff(chain.transitions.indptr).max() == 2
