@@ -85,8 +85,8 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
             answers[cache.recommender_title(predictor)] = question(predictor)
     if unavailable:
         text = ngettext(
-            "Not trained for this data set: {models}. The first tab shows how to train it.",
-            "Not trained for this data set: {models}. The first tab shows how to train them.",
+            "Not ready for this data set: {models}. The first tab shows how to get it.",
+            "Not ready for this data set: {models}. The first tab shows how to get them.",
             len(unavailable),
             models=bold_list(unavailable),
         )

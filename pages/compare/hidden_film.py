@@ -155,12 +155,12 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
     labels = [dataset.catalog.films[films[position]].label for position in newest]
     st.table(heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
     text = ngettext(
-        "{n} film is a small sample: it changes a share by {points:.0f} percentage points. The Evaluation page "
-        "tests hundreds of people or more. If these films come from a person in the data set, the recommenders "
-        "may have been trained on them.",
-        "{n} films are a small sample: each film changes a share by {points:.0f} percentage points. The Evaluation "
-        "page tests hundreds of people or more. If these films come from a person in the data set, the "
-        "recommenders may have been trained on them.",
+        "{n} film is a small sample: it counts for {points:.0f}% of the result. The Evaluation page tests hundreds "
+        "of people or more. If these films come from a person in the data set, the recommenders may have been "
+        "trained on them.",
+        "{n} films are a small sample: each film counts for {points:.0f}% of the result. The Evaluation page tests "
+        "hundreds of people or more. If these films come from a person in the data set, the recommenders may have "
+        "been trained on them.",
         n,
         points=100 / n,
     )

@@ -60,8 +60,9 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
     top_ten = by_rank[by_rank["variant"] == example]
     text = _(
         "{names}: probabilities include films already watched, which are never the hidden film. Therefore, the "
-        "probabilities of other films are too low. {model} gives its top ten {predicted:.0%} in total, and "
-        "{observed:.0%} come true. On Watch next, probabilities are only for films not watched yet.",
+        "probabilities of other films are too low. {model} gives its top ten {predicted:.0%} in total, but the "
+        "hidden film is among them for {observed:.0%} of the people. On Watch next, probabilities are only for films "
+        "not watched yet.",
         names=_("All of these") if len(selected) > 1 and old_variants == selected else view.join_titles(old_variants),
         model=view.title(example),
         predicted=top_ten["predicted"].sum(),

@@ -37,7 +37,11 @@ def show(view: EvaluationView) -> None:
         show_ranks(table, films[user.target].label, f"person-{view.key}")
     with right:
         positioned_films = [(position, films[item]) for position, item in enumerate(user.history.tolist(), start=1)]
-        st.header(_("Last {n} films watched before", n=MAX_FILMS) if n_films > MAX_FILMS else _("Watched before"))
+        st.header(
+            _("Last {n} films watched before the hidden film", n=MAX_FILMS)
+            if n_films > MAX_FILMS
+            else _("Watched before the hidden film")
+        )
         st.html(film_cards.film_columns(positioned_films[::-1][:MAX_FILMS]))
 
 

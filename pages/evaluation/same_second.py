@@ -155,8 +155,10 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
         )
     set_layout(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
     figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
-    ticks = [_("before the film"), "", _("after the film")]
-    figure.update_xaxes(title=_("Position of the next film"), tickvals=[-0.9, 0, 0.9], ticktext=ticks)
+    ticks = [_("earlier in the file"), "", _("later in the file")]
+    figure.update_xaxes(
+        title=_("Position of the next film in the ratings file"), tickvals=[-0.9, 0, 0.9], ticktext=ticks
+    )
     return figure.update_yaxes(title=_("Share of pairs"), tickformat=".0%")
 
 

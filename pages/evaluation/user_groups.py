@@ -20,7 +20,7 @@ from recsys.data import datasets
 from recsys.evaluation import groups, tables
 
 GROUPING_TITLES = {
-    "history length": N_("Number of films watched before"),
+    "history length": N_("Number of films watched before the hidden film"),
     "popularity of the film": N_("Popularity of the hidden film"),
     "genre": N_("Genre of the hidden film"),
     "decade": N_("Decade of the hidden film"),
@@ -52,8 +52,9 @@ def show(view: EvaluationView) -> None:
         medians = groups.median_lengths(data.split(view, dataset), grouping).items()
         lengths = [_("{n:,} for {group}", group=format.display_group(bucket), n=n) for bucket, n in medians]
         text = _(
-            "Groups are based on what people stated. They differ in size and in the median number of films "
-            "watched before ({lengths}). Both affect the metrics, so compare recommenders within a group only.",
+            "Groups are based on what people stated. They differ in size and in the median number of films watched "
+            "before the hidden film ({lengths}). Both affect the metrics, so compare recommenders within a group "
+            "only.",
             lengths=", ".join(lengths),
         )
         st.caption(text)

@@ -169,8 +169,14 @@ def show_sides(predictor: Predictor, sequence: list[int | None], position: int, 
         rows.append({_("Context"): context, _("Rank"): rank, _("Probability"): probability})
     table = pd.DataFrame(rows).set_index(_("Context"))
     film = predictor.dataset.catalog.films[answer].label
-    st.markdown(_("Which side helps more? The rank of {film} from a part of your list:", film=escape_markdown(film)))
+    st.markdown(
+        _(
+            "Which side helps more? The rank of {film} when it is predicted from only a part of your list:",
+            film=escape_markdown(film),
+        )
+    )
     alt = _(
-        "Rank and probability of {film} from the films before it, from the films after it, and from both", film=film
+        "Rank and probability of {film}, predicted from the films before it, from the films after it, and from both",
+        film=film,
     )
     st.table(table, border="horizontal", alt=alt)

@@ -177,8 +177,8 @@ def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         common.plot(numbers_chart(steps.embeddings, steps.attention.labels), alt, "embedding")
         text = _(
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
-            "people's histories. These films are nearest to {film} by the angle between the rows: 1.00 is the same "
-            "direction, 0.00 means unrelated.",
+            "people's histories. The films below are nearest to {film} by the angle between the rows: 1.00 is the "
+            "same direction, 0.00 means unrelated.",
             film=escape_markdown(lesson.films[newest_film].label),
         )
         st.caption(text)

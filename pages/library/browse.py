@@ -120,13 +120,16 @@ def show_cards(library: Library, films: list[int]) -> None:
     if any(film >= library.dataset.n_items for film in films):
         min_ratings = datasets.min_ratings(library.dataset.name)
         st.caption(
-            _("Recommenders only use films with ratings. You can still add other films: the most similar film is used.")
+            _(
+                "Recommenders only use films with ratings. You can still add other films: the most similar film with "
+                "ratings is then used instead."
+            )
             if min_ratings < 2
             else ngettext(
                 "Recommenders do not use films with fewer than {n} rating. You can still add them: the most similar "
-                "film is used.",
+                "film that recommenders know is then used instead.",
                 "Recommenders do not use films with fewer than {n} ratings. You can still add them: the most similar "
-                "film is used.",
+                "film that recommenders know is then used instead.",
                 min_ratings,
             )
         )

@@ -72,10 +72,12 @@ def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, 
         for pick in picks:
             show_row(predictor, pick)
     bars = ngettext(
-        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar is still far "
-        "above the middle. {model} ranks the {n:,} film that neither of you has watched and that matches the filters.",
-        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar is still far "
-        "above the middle. {model} ranks the {n:,} films that neither of you has watched and that match the filters.",
+        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
+        "a rank far above the middle of the list. {model} ranks the {n:,} film that neither of you has watched and "
+        "that matches the filters.",
+        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
+        "a rank far above the middle of the list. {model} ranks the {n:,} films that neither of you has watched and "
+        "that match the filters.",
         picks[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )

@@ -74,7 +74,10 @@ def select(dataset_name: str, key: str, width: int = 240, **options: Any) -> str
     """Show the menu of recommenders and return the chosen name. options: Further arguments of `st.selectbox`."""
     labels = menu_labels(dataset_name)
     preserve_widget_value(key)
-    help_text = _("Some recommenders are trained for some data sets. The others are fitted when you choose them.")
+    help_text = _(
+        "Recommenders that need training are marked if they have not been trained for this data set. Most "
+        "others are fitted when you choose them."
+    )
     return selectbox(
         _("Recommender"), labels, key, default=default(dataset_name), help=help_text, width=width, **options
     )

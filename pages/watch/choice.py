@@ -91,8 +91,8 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
         texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
     if n_infrequent := sum(film >= dataset.n_items for film in films):
         text = ngettext(
-            "{n:,} of them has too few ratings to be recommended.",
-            "{n:,} of them have too few ratings to be recommended.",
+            "{n:,} of them has too few ratings. Only content recommenders can recommend it.",
+            "{n:,} of them have too few ratings. Only content recommenders can recommend them.",
             n_infrequent,
         )
         texts.append(text)

@@ -317,7 +317,7 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
         importing.choices[film_key] = st.session_state[widget_key]
 
     with st.expander(label, icon=":material/rule:", expanded=True):
-        st.caption(_("Likely films are already selected. Films with “None of these” are not imported."))
+        st.caption(_("Likely matches are already selected. Films with “None of these” are not imported."))
         n_pages = math.ceil(len(positions) / UNCERTAIN_FILMS_PER_PAGE)
         page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
         for position in positions[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:

@@ -146,7 +146,7 @@ def _explain_probabilities(recommended: RecommendationList) -> None:
         candidates = ngettext("the only film", "all {n:,} films", n)
     if recommended.shows_percentages:
         text = _(
-            "{model} chooses from {films}. The percentage is the probability that you watch a film next.",
+            "{model} chooses from {films}. The percentage is the probability that a film is the next one you watch.",
             model=title,
             films=candidates,
         )

@@ -176,7 +176,9 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
             comparable.append(document)
         else:
             command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
-            text = "{variant} is left out: it was not measured on the same people of {dataset} as most others"
+            text = (
+                "{variant} is left out: it was not measured on the same people of {dataset} as most other recommenders"
+            )
             warn(ResultError(text, command, variant=document["variant"], dataset=dataset))
     return sorted(comparable, key=lambda document: -document["mean"]["ndcg@10"])
 

@@ -163,7 +163,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
             )
         )
     if len(distinct_ids) < len(movie_ids):
-        notices.append(Message("Films that are in the link twice are kept once."))
+        notices.append(Message("Films that are in the link more than once are added only once."))
     if n_omitted:
         notices.append(
             Message(
@@ -174,5 +174,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
             )
         )
     if len(items) > MAX_FILMS:
-        notices.append(Message("The link is long; its latest {max_films:,} films are kept.", max_films=MAX_FILMS))
+        notices.append(
+            Message("The link has too many films; only the latest {max_films:,} are used.", max_films=MAX_FILMS)
+        )
     return items[-MAX_FILMS:], notices

@@ -94,7 +94,7 @@ def test_the_link_of_an_empty_sequence_is_short():
     [
         ("103-7-100", [3, 0], "Skipped 1 film in the link: not in this data set."),
         ("103-7-8", [3], "Skipped 2 films in the link: not in this data set."),
-        ("103-100-103", [3, 0], "Films that are in the link twice are kept once."),
+        ("103-100-103", [3, 0], "Films that are in the link more than once are added only once."),
         ("103--100", [3], "Part of the link could not be read and was skipped."),
         ("-103", [], "Part of the link could not be read and was skipped."),
         ("NaN-103", [3], "Part of the link could not be read and was skipped."),
@@ -103,7 +103,7 @@ def test_the_link_of_an_empty_sequence_is_short():
         ("1e2-103", [3], "Part of the link could not be read and was skipped."),
         ("١٠٣-103", [3], "Part of the link could not be read and was skipped."),
         ("9" * 10_000, [], "Part of the link could not be read and was skipped."),
-        ("-".join(["103"] * 2_500), [3], "Films that are in the link twice are kept once."),
+        ("-".join(["103"] * 2_500), [3], "Films that are in the link more than once are added only once."),
     ],
 )
 def test_what_a_link_cannot_mean_is_skipped_with_one_sentence(link, items, notice):
