@@ -84,7 +84,7 @@ def test_where_the_data_is_not_here_the_form_that_most_results_are_of_counts():
     assert tables.leaderboard("toy", "full", collect(said))["variant"].tolist() == ["popular", "als"]
     assert len(said) == 1
     assert said[0].startswith(
-        "a-stale-one is left out: it was not measured on the same people of toy as most others; run: "
+        "a-stale-one is left out: it was not measured on the same people of toy as most other recommenders; run: "
     )
     assert "evaluate all --dataset toy --protocol full" in said[0]
 

@@ -126,7 +126,7 @@ def test_a_very_long_link_keeps_its_newest_films():
     catalog = toys.catalog(MAX_FILMS + 5)
     items, notices = from_url_params({"s": "-".join(str(movie) for movie in catalog.movie_ids)}, catalog)
     assert items == list(range(5, MAX_FILMS + 5))
-    assert [str(notice) for notice in notices] == ["The link is long; its latest 1,000 films are kept."]
+    assert [str(notice) for notice in notices] == ["The link has too many films; only the latest 1,000 are used."]
 
 
 @given(st.text() | st.text("0123456789-", max_size=40))

@@ -319,7 +319,7 @@ def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
 def test_who_is_not_trained_is_named_in_every_tab_and_the_others_answer(visit, home, place):
     world.untrain()
     app = open_tab(choose(visit("compare", s="1-2-3"), "bert4rec", "popular", "ials"), place)
-    assert "Not trained for this data set: **BERT4Rec**" in said(app)
+    assert "Not ready for this data set: **BERT4Rec**" in said(app)
     assert any("Most popular" in text for text in texts(app))
 
 

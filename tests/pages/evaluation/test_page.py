@@ -489,7 +489,7 @@ def test_confidence_shows_predicted_against_observed(visit, measured):
     app = open_section(visit("evaluation"), "calibration")
     assert (chart(app, 0)[0]["x"], chart(app, 0)[0]["y"]) == ([0.5], [0.25])
     assert chart(app, 1)[0]["y"] == [2]
-    over_all = "Bert4Rec gives its top ten 50% in total, and 25% come true."
+    over_all = "Bert4Rec gives its top ten 50% in total, but the hidden film is among them for 25% of the people."
     assert over_all in said(app)
     document["calibration"]["over"] = results.UNSEEN_ITEMS
     results.write(document, results.ranks("ml-latest-sample", "full", "bert4rec"))
